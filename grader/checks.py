@@ -1,0 +1,251 @@
+"""The author's API: what a check file imports.
+
+A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is the title that people see::
+
+    @check(points=2, about="Sigmoid", needs=test_forward)
+    def test_gradient_uses_the_incoming_gradient(student, draw):
+        \"\"\"backward multiplies by the incoming gradient\"\"\"
+        x, v = draw.tensor(5, requires_grad=True), draw.tensor(5)
+        (got,) = torch.autograd.grad(student.sigmoid(x), x, v)
+        (want,) = torch.autograd.grad(torch.sigmoid(x), x, v)
+        assert_gradient(got, want, inputs={"x": x, "v": v})
+
+``student`` is the file that is graded, ``reference`` the solution; both have the functions of the file as attributes and
+``observe(scenario, …)``. A message is a template: ``{name}`` is filled from the failure's facts and inputs.
+
+Imports torch, ``errors``, ``session`` (for its types) and ``wire.values``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch.autograd.gradcheck import GradcheckError
+
+from grader.draw import Draw
+from grader.errors import CheckFailure, StudentError
+from grader.session import NotStarted, Student
+from grader.wire.values import Opaque, StudentRef
+
+__all__ = [
+    "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
+    "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "check", "fail", "predictions", "type_name",
+]  # fmt: skip
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TOLERANCES = {
+    torch.float64: (1e-7, 1e-9),
+    torch.complex128: (1e-7, 1e-9),
+    torch.float32: (1e-4, 1e-6),
+    torch.complex64: (1e-4, 1e-6),
+    torch.bfloat16: (2e-2, 1e-2),
+    torch.float16: (1e-2, 1e-3),
+}
+"""Relative and absolute tolerance by dtype: what any sensible order of operations stays within."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """What a check's decorator says."""
+
+    points: float
+    about: str
+    needs: tuple[str, ...]
+    hint: str
+    at: str
+    bonus: bool
+
+
+def check(
+    *, points: float, about: str, needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (), hint: str | None = None,
+    at: str | None = None, bonus: bool = False,
+) -> Callable[[F], F]:  # fmt: skip
+    """Declare a test as a check.
+
+    ``about`` is the student's function, class or constant that it judges; ``needs`` the checks (or their names, for those in the
+    other file) without which it is skipped; ``hint`` a key of the lesson's ``hints.toml`` and ``at`` the definition that a failure
+    points to (``"Sigmoid.backward"``), both by default ``about``.
+    """
+    wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
+    names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
+
+    def declare(function: F) -> F:
+        function.check = CheckSpec(points, about, names, hint or about, at or about, bonus)  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+# --------------------------------------------------------------------------------------------------------------- assertions
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type, as a student would say it."""
+    if isinstance(value, Tensor):
+        return "Tensor"
+    if isinstance(value, Opaque):
+        return value.type_name
+    return "function" if isinstance(value, StudentRef) else type(value).__name__
+
+
+def fail(message: str, **details: Any) -> None:
+    """Fail with a message; details as for ``errors.CheckFailure``."""
+    raise CheckFailure(message, **details)
+
+
+def assert_that(condition: bool, message: str, **details: Any) -> None:
+    """Fail with ``message`` unless the condition holds."""
+    if not condition:
+        raise CheckFailure(message, **details)
+
+
+def assert_equal(actual: Any, expected: Any, message: str = "not what was expected", **details: Any) -> None:
+    """Plain data must be the same: same types, same values; numbers are compared exactly, 1 and 1.0 and True apart."""
+    if not _same(actual, expected):
+        raise CheckFailure(message, expected=expected, actual=actual, **details)
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Tensor):
+        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+def assert_tensor(
+    actual: Any, expected: Tensor, message: str = "the value is wrong", *, rtol: float | None = None, atol: float | None = None,
+    **details: Any,
+) -> None:  # fmt: skip
+    """A tensor must have the expected shape, dtype and values, within the dtype's tolerance (``TOLERANCES``), or that given."""
+    details = {"expected": expected, "actual": actual, **details}
+    facts = {**details.pop("facts", {}), "type": type_name(actual)}
+    if not isinstance(actual, Tensor):
+        raise CheckFailure("a {type} came back where a Tensor is promised", facts=facts, **details)
+    if actual.shape != expected.shape:
+        facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
+        raise CheckFailure("the shape is {shape}, expected {expected_shape}", facts=facts, **details)
+    if actual.dtype != expected.dtype:
+        facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
+        raise CheckFailure("the dtype is {dtype}, expected {expected_dtype}", facts=facts, **details)
+    default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
+    if not torch.allclose(
+        actual.detach(), expected.detach(), rtol=default_rtol if rtol is None else rtol, atol=default_atol if atol is None else atol,
+        equal_nan=True,
+    ):  # fmt: skip
+        raise CheckFailure(message, facts=facts, **details)
+
+
+def assert_gradient(actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any) -> None:
+    """Like ``assert_tensor``, for a gradient: None is said to be one that is missing."""
+    if actual is None:
+        raise CheckFailure("no gradient came back (None)", expected=expected, actual=None, **details)
+    assert_tensor(actual, expected, message, **details)
+
+
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def assert_raises(name: str, function: Callable[..., Any], *args: Any, message: str = "{wanted} should have been raised", **details: Any) -> str:
+    """The call must raise an exception of the class ``name`` (or one derived from it); its text."""
+    details["facts"] = {**details.get("facts", {}), "wanted": name}
+    try:
+        result = function(*args)
+    except StudentError as error:
+        if error.is_a(name) and not (error.type_name == "NotImplementedError" and error.raised_here):
+            return error.message
+        raise
+    except Exception as error:
+        if name in [base.__name__ for base in type(error).__mro__]:
+            return str(error)
+        raise
+    raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
+
+
+def assert_gradcheck(function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradcheck disagrees", **options: Any) -> None:
+    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric Jacobian where it has them."""
+    _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
+
+
+def assert_gradgradcheck(
+    function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradgradcheck disagrees", **options: Any
+) -> None:
+    """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
+    _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
+
+
+def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]) -> None:
+    named = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
+    details: dict[str, Any] = {"inputs": dict(zip(named, inputs, strict=True))}
+    try:
+        checker(function, tuple(inputs), **options)
+    except GradcheckError as error:
+        text = str(error)
+        details["facts"] = {"gradcheck": text[:600]}
+        raise CheckFailure(message, **details, **jacobians(text)) from None
+    except RuntimeError as error:
+        if "element 0 of tensors does not require grad" in str(error) or "none have requires_grad" in str(error):
+            raise CheckFailure("the result is cut off from the graph: it does not require grad", **details) from None
+        raise
+
+
+def jacobians(text: str) -> dict[str, Tensor]:
+    """``{"expected": numeric, "actual": analytic}`` as far as they can be read from gradcheck's message."""
+    found = {}
+    for key, label in (("expected", "numerical:"), ("actual", "analytical:")):
+        _, _, rest = text.partition(label)
+        matrix = _matrix(rest)
+        if matrix is not None:
+            found[key] = matrix
+    return found
+
+
+def _matrix(text: str) -> Tensor | None:
+    start = text.find("tensor(")
+    end = text.find("]])", start)
+    if start < 0 or end < 0 or text[start:end].count("tensor(") > 1:
+        return None
+    rows = text[start + len("tensor([[") : end].split("],")
+    try:
+        return torch.tensor([[float(number) for number in row.strip(" [\n").split(",")] for row in rows], dtype=torch.float64)
+    except ValueError:
+        return None
+
+
+def assert_not_used(student: Student, about: Sequence[str], banned: Sequence[str], message: str) -> None:
+    """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions ``about``, or by what they call."""
+    used = student.source.names_used(*about)
+    for name in banned:
+        if name in used:
+            raise CheckFailure(message, facts={"used": name.lstrip("."), "line": used[name]}, actual=Opaque(student.source.line(used[name])))
+
+
+def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
+    """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure where one is missing or no bool."""
+    found = getattr(student, name)
+    if not isinstance(found, dict):
+        raise CheckFailure("{name} is a {type}, not a dictionary", actual=found, facts={"name": name, "type": type_name(found)})
+    if found and all(value is Ellipsis for value in found.values()):
+        raise NotStarted(name)
+    for key in keys:
+        if key not in found or found[key] is Ellipsis:
+            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
+        if type(found[key]) is not bool:
+            raise CheckFailure("the prediction for {key} is no True or False", actual=found[key], facts={"key": repr(key)})
+    return found
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite int or float, bool excluded."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,143 @@
+"""What the commands do, for people: grade here, make a workspace, list, hint, verify. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from grader.course import Course, Lesson, find_course, load_course
+from grader.errors import ExitCode, UsageError
+from grader.grading import Settings, grade_submission
+from grader.host import Host
+from grader.model import Report
+from grader.render.terminal import make_console, show_report
+from grader.stubs import stub_of
+from grader.submission import read_submission
+from grader.verify import Verification
+from grader.verify import verify as run_verification
+
+
+def grade_here(
+    course_root: Path | None, names: tuple[str, ...], place: Path, *, json_file: Path | None, html_file: Path | None, seed: int | None,
+    sandbox: str,
+) -> ExitCode:  # fmt: skip
+    """Grade lessons in a folder or zip, show the report and write it; the exit code.
+
+    The host is started first: it imports torch while the rest is read.
+    """
+    with Host() as host:
+        course = load_course(find_course(course_root))
+        wanted = [course.lesson(name) for name in names]
+        files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
+        lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
+        if not lessons:
+            ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
+            raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids})")
+        settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits)
+        from grader.render.html import render_page  # while torch is being imported
+
+        report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
+    write_reports(report, json_file, html_file, render_page)
+    show_report(make_console(), report, html=str(html_file) if html_file else None)
+    if report.grader_faults:
+        for check in report.grader_faults:
+            print(f"\n{check.id}\n{check.note}", file=sys.stderr)
+        return ExitCode.ENGINE_FAULT
+    return ExitCode.OK if report.full_marks else ExitCode.NOT_FULL_MARKS
+
+
+def write_reports(report: Report, json_file: Path | None, html_file: Path | None, render_page: object) -> None:
+    """Write the report as JSON and as a page; raises UsageError where a file can't be written."""
+    try:
+        if json_file:
+            json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n", "utf-8")
+        if html_file:
+            html_file.write_text(render_page(report), "utf-8")  # type: ignore[operator]
+    except OSError as error:
+        raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None
+
+
+def make_workspace(course: Course, folder: Path) -> None:
+    """Copy stubs and READMEs into a new folder; what is there already is never overwritten."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not empty. Choose another name; nothing was changed")
+    for lesson in course.lessons:
+        target = folder / lesson.id
+        target.mkdir(parents=True, exist_ok=True)
+        for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+            (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
+    console = make_console()
+    console.print(Text(f"{folder} holds {len(course.lessons)} lessons. Next:"))
+    console.print(Text(f"\n  cd {folder}\n  grade list\n  grade {course.lessons[0].id}\n"))
+    console.print(Text(f"Begin with {course.lessons[0].id}/README.md"))
+
+
+def show_lessons(course: Course, place: Path) -> None:
+    """A table of the lessons, with whether each is here."""
+    files = read_submission(place, [lesson.id for lesson in course.lessons])
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "lesson", "what it is about", "builds on"):
+        table.add_column(heading, overflow="fold")
+    for number, lesson in enumerate(course.lessons, 1):
+        here = "" if lesson.id in files else " (not here)"
+        table.add_row(f"{number}", Text(lesson.id + here, style="bold"), Text(lesson.summary), Text(", ".join(lesson.builds_on), style="dim"))
+    make_console().print(table)
+
+
+def show_hint(lesson: Lesson, name: str | None, step: int) -> None:
+    """Print one step of the hints, for one function or for each."""
+    hints = lesson.hints()
+    if name is not None and name not in hints:
+        raise UsageError(f"{lesson.id} has no hint for {name!r}. There are hints for: {', '.join(hints)}")
+    console = make_console()
+    for key in [name] if name else hints:
+        console.print(Text(key, style="bold"))
+        console.print(Text(f"  {hints[key][step - 1]}"))
+    if step < 3:
+        console.print(Text(f"\nOne step further: grade hint {lesson.id} {name or next(iter(hints))} --step {step + 1}", style="dim"))
+
+
+def verify_course(
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool
+) -> ExitCode:
+    """Verify lessons; list all problems; the exit code."""
+    lessons = [course.lesson(name) for name in names] or list(course.lessons)
+    if write_stubs:
+        for lesson in lessons:
+            lesson.folder.mkdir(parents=True, exist_ok=True)
+            lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8")
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits)
+    console = make_console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("grading what is known")
+        found = run_verification(
+            course, lessons, seeds=range(1, seeds + 1), settings=settings, workers=workers or os.cpu_count() or 1,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )  # fmt: skip
+    if table:
+        print(proof_table(found))
+    for problem in found.problems:
+        print(problem)
+    seconds = f"{seeds} seed{'s' if seeds > 1 else ''}"
+    print(f"{len(lessons)} lessons, {found.gradings} gradings, {seconds}: {len(found.problems) or 'no'} problem{'s' * (len(found.problems) != 1)}")
+    return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
+
+
+def proof_table(found: Verification) -> str:
+    """The proof in Markdown, lesson by lesson."""
+    rows = [
+        "| lesson | checks | mistakes caught | mistakes named | accepted alternatives |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} | {p.accepted_passed} of {p.accepted} |"
+            for p in found.proofs
+        ),
+    ]
+    return "\n".join(rows)

@@ -1,0 +1,197 @@
+"""A course on disk: ``exercises/course.toml`` and the files that it stands for, as typed records.
+
+::
+
+    <root>/exercises/course.toml              what there is, in the order in which a learner meets it
+    <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
+    <root>/solutions/<lesson>.py              the one source of truth for code
+    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, scenarios.py, diagnosis.py
+    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake (``<mistake>.py``, ``<mistake>__2.py``)
+    <root>/tests/accepted/<lesson>/*.py       other right solutions
+
+Imports ``errors`` and ``sandbox.limits``; no torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.errors import CourseError, UsageError
+from grader.sandbox.limits import Limits
+
+PACKAGED = Path(__file__).parent / "_course"
+"""Where a wheel carries the course."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson. ``names`` are the functions, classes and constants that the student writes, ``bonus`` those beyond full marks."""
+
+    root: Path
+    id: str
+    title: str
+    summary: str
+    names: tuple[str, ...]
+    bonus: tuple[str, ...] = ()
+    builds_on: tuple[str, ...] = ()
+
+    @property
+    def filename(self) -> str:
+        """The file that a student hands in."""
+        return f"{self.id}.py"
+
+    @property
+    def folder(self) -> Path:
+        """The lesson's folder with stub and README."""
+        return self.root / "exercises" / self.id
+
+    @property
+    def stub(self) -> Path:
+        """The stub."""
+        return self.folder / self.filename
+
+    @property
+    def solution(self) -> Path:
+        """The reference solution."""
+        return self.root / "solutions" / self.filename
+
+    @property
+    def checks(self) -> Path:
+        """The folder of checks."""
+        return self.root / "tests" / "checks" / self.id
+
+    @property
+    def visible_checks(self) -> tuple[Path, ...]:
+        """The check files that students may see."""
+        return _existing(self.checks / "test_visible.py")
+
+    @property
+    def hidden_checks(self) -> tuple[Path, ...]:
+        """The check files that are not handed out."""
+        return _existing(self.checks / "test_hidden.py")
+
+    @property
+    def scenarios(self) -> Path:
+        """The scenarios, the one file of ours that goes into the sandbox."""
+        return self.checks / "scenarios.py"
+
+    @property
+    def diagnosis(self) -> Path | None:
+        """The lesson's mistakes and their rules, where it has them."""
+        path = self.checks / "diagnosis.py"
+        return path if path.exists() else None
+
+    @property
+    def mistakes(self) -> tuple[Path, ...]:
+        """Wrong solutions, each named after its mistake."""
+        return tuple(sorted((self.root / "tests" / "mistakes" / self.id).glob("*.py")))
+
+    @property
+    def accepted(self) -> tuple[Path, ...]:
+        """Other right solutions."""
+        return tuple(sorted((self.root / "tests" / "accepted" / self.id).glob("*.py")))
+
+    def hints(self) -> dict[str, list[str]]:
+        """The hints by key, each from a nudge to nearly the answer; raises CourseError where ``hints.toml`` is none."""
+        path = self.folder / "hints.toml"
+        if not path.exists():
+            return {}
+        data = read_toml(path)
+        for key, steps in data.items():
+            if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+                raise CourseError(f"{path}: {key} must be a list of texts")
+        return data
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course: its identity, its lessons in order, its limits."""
+
+    root: Path
+    id: str
+    title: str
+    version: str
+    lessons: tuple[Lesson, ...]
+    limits: Limits = field(default_factory=Limits)
+
+    def lesson(self, lesson_id: str) -> Lesson:
+        """The lesson of that id; raises UsageError that names the nearest and all there are."""
+        wanted = lesson_id.removesuffix(".py").rstrip("/").rsplit("/", 1)[-1]
+        for lesson in self.lessons:
+            if lesson.id == wanted:
+                return lesson
+        ids = [lesson.id for lesson in self.lessons]
+        near = difflib.get_close_matches(wanted, ids, n=1, cutoff=0.5)
+        guess = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"There is no lesson {lesson_id!r}.{guess} Lessons: {', '.join(ids)}")
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """SHA-256 over all files that decide a verdict, 16 hex digits of it."""
+        digest = hashlib.sha256()
+        files = [self.root / "exercises" / "course.toml"]
+        for lesson in self.lessons:
+            files += [lesson.solution, *sorted(lesson.checks.glob("*.py"))]
+        for path in files:
+            if path.exists():
+                digest.update(path.relative_to(self.root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+        return digest.hexdigest()[:16]
+
+
+def find_course(explicit: Path | None = None) -> Path:
+    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one that the wheel carries."""
+    checkout = Path(__file__).resolve().parent.parent
+    for root in (explicit,) if explicit else (checkout, PACKAGED):
+        if root and (root / "exercises" / "course.toml").is_file():
+            return root.resolve()
+    place = explicit or checkout
+    raise CourseError(f"{place} holds no course: there is no exercises/course.toml. Give a course's folder with --course")
+
+
+def load_course(root: Path) -> Course:
+    """Read ``course.toml``; raises CourseError that names the file and the entry."""
+    path = root / "exercises" / "course.toml"
+    data = read_toml(path)
+    lessons = tuple(_lesson(root, path, entry) for entry in data.get("lesson", ()))
+    if not lessons:
+        raise CourseError(f"{path}: no [[lesson]] in it")
+    try:
+        limits = Limits.from_dict(data.get("limits", {}))
+    except ValueError as error:
+        raise CourseError(f"{path}: [limits]: {error}") from None
+    return Course(
+        root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, limits
+    )
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's data; raises CourseError with the file and the line."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CourseError(f"{path}: {error}") from None
+
+
+def _lesson(root: Path, path: Path, entry: dict[str, Any]) -> Lesson:
+    known = {"id", "title", "summary", "names", "bonus", "builds_on"}
+    if unknown := set(entry) - known:
+        raise CourseError(f"{path}: lesson {entry.get('id')!r}: unknown key {sorted(unknown)[0]!r}; there are: {', '.join(sorted(known))}")
+    lists = {key: tuple(entry.get(key, ())) for key in ("names", "bonus", "builds_on")}
+    return Lesson(root, _text(path, entry, "id"), _text(path, entry, "title"), _text(path, entry, "summary"), **lists)
+
+
+def _text(path: Path, data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    if not isinstance(value, str) or not value:
+        raise CourseError(f"{path}: {key!r} is missing or no text")
+    return value
+
+
+def _existing(path: Path) -> tuple[Path, ...]:
+    return (path,) if path.exists() else ()

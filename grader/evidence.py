@@ -1,0 +1,92 @@
+"""Values as a report holds them: plain JSON data, cut where long, NaN and infinities as strings.
+
+========================  ==============================================================================================
+a number, str, bool, None  itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
+a tensor                   ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``; over ``MAX_ELEMENTS`` elements
+                           the first of them flat, with ``"cut": how many are not shown``
+a list, tuple, set, dict   ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``, ``{"dict": [[key, value], …]}``
+anything else              ``{"other": text}``
+========================  ==============================================================================================
+
+``render.values`` makes text of it. Imports torch and ``wire.values``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.wire.program import Program
+from grader.wire.values import Opaque, StudentRef
+
+MAX_ELEMENTS = 24
+MAX_ITEMS = 40
+MAX_TEXT = 2000
+
+
+def describe(value: Any, depth: int = 0) -> Any:
+    """Plain data for ``value``."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 53 else str(value)[:MAX_TEXT]
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, complex):
+        return {"other": str(value)}
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
+    if isinstance(value, Tensor):
+        return _tensor(value)
+    if depth > 6:
+        return {"other": "…"}
+    if isinstance(value, dict):
+        return {"dict": [[describe(k, depth + 1), describe(v, depth + 1)] for k, v in list(value.items())[:MAX_ITEMS]], **_cut(value)}
+    for kind in (list, tuple, set):
+        if isinstance(value, kind):
+            items = sorted(value, key=repr) if kind is set else value
+            return {kind.__name__: [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]], **_cut(value)}
+    return {"other": _text(value)}
+
+
+def _cut(value: Any) -> dict[str, int]:
+    return {"cut": len(value) - MAX_ITEMS} if len(value) > MAX_ITEMS else {}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Opaque):
+        return f"a {value.type_name}" + (f" ({value.text})" if value.text else "")
+    if isinstance(value, StudentRef):
+        return value.path
+    if isinstance(value, Program):
+        return "f"
+    if value is Ellipsis:
+        return "..."
+    return str(value)[:MAX_TEXT]
+
+
+def _number(value: float) -> float | str:
+    if math.isfinite(value):
+        return float(value)
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    plain = tensor.detach()
+    if plain.dtype.is_complex:
+        return {"other": str(plain.tolist())[:MAX_TEXT]}
+    data: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
+    if plain.dtype in (torch.float16, torch.bfloat16):
+        plain = plain.float()
+    if plain.numel() > MAX_ELEMENTS:
+        return {"tensor": _numbers(plain.flatten()[:MAX_ELEMENTS].tolist()), **data, "cut": plain.numel() - MAX_ELEMENTS}
+    return {"tensor": _numbers(plain.tolist()), **data}
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return _number(value) if isinstance(value, float) else value

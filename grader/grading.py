@@ -1,0 +1,143 @@
+"""Grade one submission: a job for each lesson, a host that judges it, a report of it all. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from grader import __version__
+from grader.course import Course, Lesson
+from grader.errors import EngineFault
+from grader.host import Host
+from grader.model import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+    check_from_json,
+)
+from grader.sandbox.limits import Limits
+from grader.scoring import FULL_LESSON, lesson_score, lesson_status, report_score
+from grader.submission import LessonFile
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to grade: the seed, the sandbox's mode, the limits, which checks (their test names; None for all)."""
+
+    seed: int
+    sandbox: str = "auto"
+    limits: Limits = Limits()
+    only: tuple[str, ...] | None = None
+    exact_seed: bool = False
+
+
+def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, Any]:
+    """What a judge needs for one lesson. Check files go as paths, all else as text."""
+    return {
+        "lesson": lesson.id,
+        "filename": lesson.filename,
+        "source": file.text,
+        "problem": file.problem and {"message": file.problem, "line": file.line},
+        "stub": lesson.stub.read_text("utf-8"),
+        "solution": lesson.solution.read_text("utf-8"),
+        "scenarios": lesson.scenarios.read_text("utf-8"),
+        "visible_checks": [str(path) for path in lesson.visible_checks],
+        "hidden_checks": [str(path) for path in lesson.hidden_checks],
+        "diagnosis": str(lesson.diagnosis) if lesson.diagnosis else None,
+        "hints": lesson.hints(),
+        "seed": settings.seed,
+        "exact_seed": settings.exact_seed,
+        "only": settings.only and list(settings.only),
+        "limits": asdict(settings.limits),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One lesson's result, under what its worker ran, and the lesson's mistakes with what each is about."""
+
+    result: LessonResult
+    guarantees: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
+    """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like the student's."""
+    if file is None:
+        message = f"there is no {lesson.filename}"
+        return Judged(LessonResult(lesson.id, lesson.title, LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
+    began = time.monotonic()
+    try:
+        envelope = {"limits": asdict(settings.limits), "sandbox": settings.sandbox}
+        answer = host.judge(envelope, job_for(lesson, file, settings))
+    except EngineFault as fault:
+        return Judged(faulty(lesson, file, str(fault)))
+    checks = tuple(check_from_json(check) for check in answer["checks"])
+    score, max_score, bonus, max_bonus = lesson_score(checks)
+    invalid = answer["invalid"]
+    result = LessonResult(
+        id=lesson.id,
+        title=lesson.title,
+        status=LessonStatus.INVALID if invalid else lesson_status(checks),
+        score=score,
+        max_score=max_score,
+        bonus=bonus,
+        max_bonus=max_bonus,
+        file=file.path,
+        message=invalid["message"] if invalid else None,
+        seconds=round(time.monotonic() - began, 4),
+        checks=checks,
+    )
+    catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
+    return Judged(result, tuple(answer["guarantees"]), tuple(answer["missing"]), catalogue)
+
+
+def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
+    """A lesson that could not be judged, by our own fault."""
+    check = CheckResult(
+        id=f"{lesson.id}.grader", title="the grader could not judge this lesson", function=lesson.id, outcome=Outcome.GRADER_ERROR,
+        points=0.0, max_points=FULL_LESSON, message=note.strip().splitlines()[-1] if note.strip() else "", note=note,
+    )  # fmt: skip
+    return LessonResult(lesson.id, lesson.title, LessonStatus.FAILED, 0.0, FULL_LESSON, file=file.path, checks=(check,))
+
+
+def grade_submission(
+    host: Host,
+    course: Course,
+    lessons: Iterable[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+    progress: Callable[[LessonResult], None] = lambda _: None,
+) -> Report:
+    """Grade the lessons of one submission, in order; ``progress`` is called as each is done."""
+    began = time.monotonic()
+    judged = []
+    for lesson in lessons:
+        judged.append(grade_lesson(host, lesson, files.get(lesson.id), settings))
+        progress(judged[-1].result)
+    results = tuple(one.result for one in judged)
+    score, max_score, bonus = report_score(results)
+    ran = [one for one in judged if one.guarantees]
+    held = tuple(name for name in (ran[0].guarantees if ran else ()) if all(name in one.guarantees for one in ran))
+    missing = tuple(dict.fromkeys(name for one in ran for name in one.missing))
+    return Report(
+        submission=name,
+        score=score,
+        max_score=max_score,
+        bonus=bonus,
+        seed=settings.seed,
+        course=CourseIdentity(course.id, course.version, course.hash),
+        grader_version=__version__,
+        sandbox=Sandbox(settings.sandbox, held, missing),
+        lessons=results,
+        seconds=round(time.monotonic() - began, 4),
+    )

@@ -1,0 +1,37 @@
+"""A student in this very process: for the references, which we trust, and for what benchmarks compare with.
+
+The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here. Imports ``source`` and ``wire``.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from grader.source import Source
+from grader.wire.values import copied
+
+
+class LocalStudent:
+    """A module that was executed here, with its scenarios."""
+
+    def __init__(self, source: Source, scenarios: str) -> None:
+        self.source = source
+        self._module = execute(source.text, source.module, source.filename)
+        self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario on copies of the arguments; its measurements as they would have crossed the border."""
+        args, kwargs = copied(args), copied(kwargs)
+        return copied(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def execute(text: str, name: str, filename: str) -> types.ModuleType:
+    """A new module with ``text`` executed in it."""
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    exec(compile(text, filename, "exec", dont_inherit=True), module.__dict__)
+    return module

@@ -1,0 +1,270 @@
+"""The pytest plugin that turns a lesson's checks into results.
+
+pytest collects and runs the checks; this plugin gives them their fixtures, decides before each whether it can be asked at all, and
+makes a ``CheckResult`` of what became of it, which travels in pytest-json-report's metadata.
+
+Imports pytest, torch, ``checks``, ``diagnosis``, ``session``, ``local`` and what lies below.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pytest
+from torch.autograd.gradcheck import GradcheckError
+
+from grader.checks import CheckSpec
+from grader.diagnosis import Failure, Mistake, diagnose, fill_text
+from grader.draw import Draw
+from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
+from grader.evidence import describe
+from grader.local import LocalStudent
+from grader.model import CheckResult, Outcome
+from grader.scoring import points_for
+from grader.session import NotStarted, RemoteStudent, Session, student_error
+from grader.source import Source
+from grader.worker import explain
+
+DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
+
+
+class Blocked(Exception):
+    """A check that is not asked, since one that it needs did not pass."""
+
+
+def check_seed(seed: int, check_id: str) -> int:
+    """The seed of one check: 32 bits of a hash of the run's seed and the check's id."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{check_id}".encode()).digest()[:4], "big")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What is known of one check that did not pass, before it is written down."""
+
+    outcome: Outcome
+    message: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    expected: Any = None
+    actual: Any = None
+    inputs: dict[str, Any] = field(default_factory=dict)
+    error: StudentError | None = None
+    line: int | None = None
+    note: str | None = None
+
+
+class LessonPlugin:
+    """Judges one lesson of one submission."""
+
+    def __init__(
+        self, *, lesson: str, session: Session, stub: Source, solution: Source, scenarios: str, mistakes: list[Mistake],
+        hints: dict[str, list[str]], seed: int, hidden_files: set[str], exact_seed: bool = False,
+    ) -> None:  # fmt: skip
+        self.lesson = lesson
+        self.session = session
+        self.stub = stub
+        self.solution = solution
+        self.scenarios = scenarios
+        self.mistakes = mistakes
+        self.hints = hints
+        self.seed = seed
+        self.hidden_files = hidden_files
+        self.exact_seed = exact_seed
+        self.outcomes: dict[str, Outcome] = {}
+        self.remote = RemoteStudent(session)
+        self._reference: LocalStudent | None = None
+
+    # -------------------------------------------------------------------------------------------------------- fixtures
+
+    def solved(self) -> LocalStudent:
+        """The reference solution, executed in this process when first needed."""
+        if self._reference is None:
+            self._reference = LocalStudent(self.solution, self.scenarios)
+        return self._reference
+
+    @pytest.fixture
+    def student(self) -> RemoteStudent:
+        """The submission."""
+        return self.remote
+
+    @pytest.fixture
+    def reference(self) -> LocalStudent:
+        """The solution."""
+        return self.solved()
+
+    @pytest.fixture
+    def draw(self, request: pytest.FixtureRequest) -> Draw:
+        """Randomness from this check's seed."""
+        return Draw(self.seed_of(self.id_of(request.node)))
+
+    # ------------------------------------------------------------------------------------------------------------ names
+
+    def id_of(self, item: pytest.Item) -> str:
+        """``custom_sigmoid.gradient_uses_the_incoming_gradient``."""
+        return f"{self.lesson}.{item.name.removeprefix('test_')}"
+
+    def seed_of(self, check_id: str) -> int:
+        """The check's seed: derived from the run's, or the run's itself for a replay."""
+        return self.seed if self.exact_seed else check_seed(self.seed, check_id)
+
+    @staticmethod
+    def spec_of(item: pytest.Item) -> CheckSpec:
+        """What the check's decorator says."""
+        spec = getattr(getattr(item, "function", None), "check", None)
+        if not isinstance(spec, CheckSpec):
+            raise EngineFault(f"{item.nodeid} has no @check")
+        return spec
+
+    # ------------------------------------------------------------------------------------------------------------- hooks
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """A check comes after those that it needs, whichever file they are in."""
+        by_name = {item.name: item for item in items}
+        ordered: dict[str, pytest.Item] = {}
+
+        def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
+            if item.name in path:
+                raise EngineFault(f"checks need each other in a circle: {' → '.join((*path, item.name))}")
+            for need in self.spec_of(item).needs:
+                if need not in by_name:
+                    raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
+                place(by_name[need], (*path, item.name))
+            ordered.setdefault(item.name, item)
+
+        for item in items:
+            place(item)
+        items[:] = ordered.values()
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Whether the check can be asked: the module loads, the function is begun, what it needs has passed."""
+        spec = self.spec_of(item)
+        self.session.load()
+        if self.session.source.same_definition(self.stub, spec.about):
+            raise NotStarted(spec.about)
+        for need in spec.needs:
+            outcome = self.outcomes.get(need)
+            if outcome is Outcome.NOT_STARTED:
+                raise NotStarted(spec.about)
+            if outcome is not Outcome.PASSED:
+                raise Blocked(need)
+
+    def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+        """The check's result, once it is known."""
+        if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
+            return None
+        error = None if call.excinfo is None else call.excinfo.value
+        verdict = Verdict(Outcome.PASSED) if error is None else self.verdict(item, error)
+        self.outcomes[item.name] = verdict.outcome
+        return {"check": asdict(self.result(item, verdict, call.duration))}
+
+    # ---------------------------------------------------------------------------------------------------------- verdicts
+
+    def verdict(self, item: pytest.Item, error: BaseException) -> Verdict:
+        """What an exception that ended a check means."""
+        match error:
+            case CheckFailure():
+                return Verdict(
+                    Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line")
+                )
+            case NotStarted():
+                return Verdict(Outcome.NOT_STARTED)
+            case Blocked():
+                return Verdict(Outcome.SKIPPED, "waits for a check that did not pass: {needed}", {"needed": self.title_of(item, str(error))})
+            case StudentError():
+                return self.raised(error)
+            case MissingName():
+                present = ", ".join(error.present) or "nothing"
+                return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", {
+                    "file": self.session.source.filename, "name": error.name, "present": present})  # fmt: skip
+            case WorkerLost():
+                return Verdict(Outcome(error.outcome), "{reason}", {"reason": error.reason})
+            case GradcheckError():
+                return Verdict(Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]})
+            case EngineFault():
+                return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": str(error)}, note=traceback.format_exc())
+        return self.unexpected(item, error)
+
+    def raised(self, error: StudentError) -> Verdict:
+        """The student's code raised: its stub's NotImplementedError, or anything else."""
+        if error.type_name == "NotImplementedError" and error.raised_here:
+            return Verdict(Outcome.NOT_STARTED, line=error.line)
+        return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line)
+
+    def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:
+        """An exception that no check means to raise: tried again on the reference, it is either our fault or what came back."""
+        note = "".join(traceback.format_exception(error))
+        arguments = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ("student", "reference", "draw")}
+        if not arguments:
+            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
+        again = {"student": self.solved(), "reference": self.solved(), "draw": Draw(self.seed_of(self.id_of(item)))}
+        try:
+            item.obj(**{name: again[name] for name in arguments})  # type: ignore[attr-defined]
+        except Exception:
+            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
+        explained = student_error(explain(error, self.session.source.filename))
+        return Verdict(Outcome.FAILED, "what came back could not be used: {raised}", {"raised": str(explained)}, error=explained)
+
+    def title_of(self, item: pytest.Item, name: str) -> str:
+        """The title of the check ``name``."""
+        for other in item.session.items:
+            if other.name == name:
+                return title(other)
+        return name
+
+    def result(self, item: pytest.Item, verdict: Verdict, seconds: float) -> CheckResult:
+        """The result as it is written down."""
+        spec, check_id = self.spec_of(item), self.id_of(item)
+        seed = self.seed_of(check_id)
+        diagnosis, trouble = None, None
+        if verdict.outcome in DIAGNOSED:
+            failure = Failure(
+                check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved(), draw=Draw(seed),
+                expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
+            )  # fmt: skip
+            diagnosis, trouble = diagnose(self.mistakes, failure, self.remote)
+        source = self.session.source
+        line = verdict.line if isinstance(verdict.line, int) else source.anchor(spec.at) if verdict.outcome in DIAGNOSED else None
+        steps = self.hints.get(spec.hint, [])
+        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts})
+        return CheckResult(
+            id=check_id,
+            title=title(item),
+            function=spec.about,
+            outcome=verdict.outcome,
+            points=points_for(verdict.outcome, spec.points),
+            max_points=spec.points,
+            bonus=spec.bonus,
+            hidden=item.path.name in self.hidden_files,
+            message=message,
+            diagnosis=diagnosis.id if diagnosis else None,
+            diagnosis_title=diagnosis.title if diagnosis else None,
+            evidence=diagnosis.evidence if diagnosis else None,
+            hint=steps[0] if steps and verdict.outcome is not Outcome.PASSED else None,
+            expected=describe(verdict.expected),
+            actual=describe(verdict.actual),
+            inputs={name: describe(value) for name, value in verdict.inputs.items()},
+            source_line=line,
+            source_text=source.line(line) or None,
+            output=self.session.take_output(),
+            seed=seed,
+            seconds=round(seconds, 6),
+            note=verdict.note or trouble,
+        )
+
+
+def title(item: pytest.Item) -> str:
+    """The first line of a check's docstring."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return str(docstring).strip().splitlines()[0]
+
+
+def results_in(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The results that a pytest-json-report carries, in the order of the run."""
+    for test in report.get("tests", ()):
+        if "check" in test.get("metadata", {}):
+            yield test["metadata"]["check"]
+        else:
+            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")

@@ -1,0 +1,124 @@
+"""A report on the terminal: lessons, checks, points, and for what is wrong a message to act on.
+
+Rich lays it out and leaves colour away where there is no terminal or NO_COLOR is set. Everything that a student's code wrote is
+shown as plain text, control characters removed. Imports ``model`` and ``render``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.render.clean import clean
+from grader.render.values import pair, text
+
+MARKS = {
+    Outcome.PASSED: ("✔", "green"),
+    Outcome.FAILED: ("✘", "red"),
+    Outcome.ERROR: ("✘", "red"),
+    Outcome.TIMEOUT: ("⧗", "red"),
+    Outcome.CRASHED: ("✘", "red"),
+    Outcome.SKIPPED: ("·", "yellow"),
+    Outcome.NOT_STARTED: ("○", "dim"),
+    Outcome.GRADER_ERROR: ("!", "magenta"),
+}
+WORDS = {
+    Outcome.PASSED: "right",
+    Outcome.FAILED: "wrong",
+    Outcome.ERROR: "raised",
+    Outcome.TIMEOUT: "out of time",
+    Outcome.CRASHED: "crashed",
+    Outcome.SKIPPED: "waiting",
+    Outcome.NOT_STARTED: "not started",
+    Outcome.GRADER_ERROR: "the grader's own fault",
+}
+INDENT = 4
+
+
+def points(value: float) -> str:
+    """``8`` or ``7.5``."""
+    return f"{value:g}"
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """A console that takes nobody's text for markup."""
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
+
+
+def show_report(console: Console, report: Report, *, html: str | None) -> None:
+    """The whole report: a block for each lesson, then the total and what to do next."""
+    for lesson in report.lessons:
+        show_lesson(console, lesson)
+    total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
+    if report.bonus:
+        total.append(f"  + {points(report.bonus)} bonus")
+    if html:
+        total.append(f"   {html}")
+    total.append(f"   {report.seconds:.1f} s   seed {report.seed}", style="dim")
+    console.print(total)
+    if report.grader_faults:
+        console.print(Text("Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it.", "magenta"))
+
+
+def show_lesson(console: Console, lesson: LessonResult) -> None:
+    """One lesson: its score, then what is not right, the first in full."""
+    head = Table.grid(padding=(0, 2))
+    head.add_row(
+        Text(lesson.id, style="bold"), Text(f"{points(lesson.score)} / {points(lesson.max_score)}"), Text(summary(lesson), style="dim")
+    )
+    console.print(head)
+    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+        console.print(Padding(Text(clean(lesson.message or ""), style="red"), (0, 0, 1, INDENT)))
+        return
+    wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
+    if wrong:
+        console.print()
+    for number, check in enumerate(wrong):
+        show_check(console, check, lesson, full=number == 0)
+    console.print()
+
+
+def summary(lesson: LessonResult) -> str:
+    """``6 right · 1 wrong``."""
+    counts = [(WORDS[outcome], sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
+    return " · ".join(f"{count} {word}" for word, count in counts if count)
+
+
+def show_check(console: Console, check: CheckResult, lesson: LessonResult, *, full: bool) -> None:
+    """One check that is not right; in full with what was called, what came back, what was expected, and what to do."""
+    mark, style = MARKS[check.outcome]
+    line = Table.grid(expand=True, padding=(0, 1))
+    line.add_column(width=3, justify="right")
+    line.add_column(ratio=1)
+    line.add_column(justify="right")
+    bonus = " bonus" if check.bonus else ""
+    line.add_row(Text(mark, style), Text(check.title), Text(f"{points(check.points)} / {points(check.max_points)}{bonus}", style="dim"))
+    console.print(line)
+    if full:
+        for part in details(check, lesson):
+            console.print(Padding(part, (0, 0, 0, INDENT)))
+
+
+def details(check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
+    """The lines that explain a failure."""
+    if check.inputs:
+        yield Text("   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items()))
+    if check.expected is not None or check.actual is not None:
+        expected, actual = pair(check.expected, check.actual)
+        yield Text.assemble(("expected  ", "dim"), clean(expected))
+        yield Text.assemble(("got       ", "dim"), clean(actual))
+    if check.message:
+        yield Text(clean(check.message), style="red" if check.outcome is not Outcome.SKIPPED else "yellow")
+    if check.evidence:
+        yield Text.assemble(("Looks like: ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
+    if check.source_line:
+        yield Text.assemble((f"{lesson.file}:{check.source_line}    ", "dim"), clean(check.source_text or ""))
+    if check.output:
+        yield Text.assemble(("it printed  ", "dim"), clean(check.output.strip()[:400]))
+    if check.outcome is not Outcome.SKIPPED:
+        yield Text(f"A nudge: grade hint {lesson.id}      Again: grade {lesson.id} --seed …", style="dim")

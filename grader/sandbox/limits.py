@@ -1,0 +1,41 @@
+"""What a worker may use. Every limit is a key of the same name in ``course.toml``'s ``[limits]``. Imports nothing of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one worker. What a program sees when it hits one stands with each."""
+
+    call_seconds: float = 10.0
+    """Wall clock of one call; the worker is killed and the check ends as ``timeout``."""
+    lesson_seconds: float = 60.0
+    """Wall clock of a whole lesson; the checks that are left end as ``timeout``."""
+    cpu_seconds: int = 60
+    """Processor time of one worker; it is killed by SIGXCPU and the check ends as ``crashed``."""
+    memory_bytes: int = 2048 * MIB
+    """Address space beyond what the worker has when it is forked; allocations fail with MemoryError."""
+    file_bytes: int = 16 * MIB
+    """Size of one file; writes fail with EFBIG."""
+    open_files: int = 64
+    """Open descriptors; opening more fails with EMFILE."""
+    output_bytes: int = 16 << 10
+    """What is kept of a check's output; the rest is counted and dropped."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Limits:
+        """Limits from plain data; raises ValueError that names an unknown or impossible one."""
+        kinds = {f.name: type(f.default) for f in fields(cls)}
+        values = {}
+        for name, value in data.items():
+            if name not in kinds:
+                raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                raise ValueError(f"{name} = {value!r} is no positive number")
+            values[name] = kinds[name](value)
+        return cls(**values)

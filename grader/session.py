@@ -1,0 +1,365 @@
+"""The judge's handle on a student: ordinary Python and PyTorch on this side, a worker on the other.
+
+``student.sigmoid(x)`` sends ``x`` across and brings the result back as a tensor that is differentiable here: its node asks the
+worker for the vector-Jacobian product, and that product is such a tensor again. So ``torch.autograd.grad(create_graph=True)``,
+``gradcheck`` and ``gradgradcheck`` run in the judge on a function that never does, to any order.
+
+What the worker is told so that there is no difference to a local call: the grad mode, which inputs require grad, their strides,
+whether the graph is kept (``retain_graph``), which incoming gradients there are. What it tells: values, which outputs require
+grad, which inputs it wrote to. A gradient of None stays None.
+
+Imports ``workers``, ``errors``, ``source`` and ``wire``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import torch
+from torch import Tensor
+
+from grader.errors import MissingName, StudentError, WorkerLost
+from grader.sandbox.limits import Limits
+from grader.source import Source
+from grader.wire.frames import BrokenFrame, Frame, pack
+from grader.wire.values import Decoder, Encoder, StudentRef, encode_tensors, fill
+from grader.workers import WorkerProcess, WorkerSource
+
+
+class Student(Protocol):
+    """What a check sees of a student, remote or local: the names of the file as attributes, and these."""
+
+    source: Source
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario beside the student's module, on copies of the arguments; what it measured."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+class NotStarted(Exception):
+    """A constant that is still ``...``."""
+
+
+class Handle:
+    """The judge's hold on a call that the worker keeps; let go of when the node that uses it dies."""
+
+    def __init__(self, line: Line, number: int) -> None:
+        self._line = line
+        self._number = number
+
+    def number_on(self, line: Line) -> int:
+        """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
+        if line is not self._line:
+            raise WorkerLost("crashed", "the worker that held this graph is gone")
+        return self._number
+
+    def __del__(self) -> None:
+        self._line.freed.append(self._number)
+
+
+@dataclass(slots=True)
+class Line:
+    """One living worker with the module loaded."""
+
+    worker: WorkerProcess
+    freed: list[int]
+    next_id: int = 1
+
+
+@dataclass(slots=True)
+class Reply:
+    """A decoded answer: the structure with slots, its tensors, the handle for products."""
+
+    structure: Any
+    tensors: list[Tensor]
+    wanted: list[bool]
+    handle: Handle | None
+    session: Session
+
+    def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The tensors, with a node that leads back to ``inputs`` where they can be differentiated."""
+        if self.handle is None or not self.tensors:
+            return tuple(self.tensors)
+        return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
+
+
+class _Remote(torch.autograd.Function):
+    """The node of a remote call, and of the products of one."""
+
+    @staticmethod
+    def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
+        ctx.set_materialize_grads(False)
+        ctx.reply = reply
+        ctx.inputs = inputs
+        ctx.mark_non_differentiable(*(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants))
+        return tuple(reply.tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
+        reply: Reply = ctx.reply
+        assert reply.handle is not None
+        product = reply.session.product(reply.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
+        vectors = tuple(v for v in incoming if v is not None)
+        found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
+        return (None, *(None if slot is None else next(found) for slot in product.structure))
+
+
+class RemoteCallable(StudentRef):
+    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+
+    def __init__(self, session: Session, path: str) -> None:
+        super().__init__(path)
+        self._session = session
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._session.call(self.path, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._session.resolve(f"{self.path}.{name}")
+
+    @property
+    def __name__(self) -> str:
+        return self.path
+
+
+class Session:
+    """One lesson's conversation with a worker, which is started when first needed and replaced when lost."""
+
+    def __init__(
+        self, workers: WorkerSource, *, source: Source, scenarios: str, limits: Limits, unloadable: StudentError | None = None
+    ) -> None:
+        self.source = source
+        self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._workers = workers
+        self._scenarios = scenarios
+        self._limits = limits
+        self._lesson_deadline = time.monotonic() + limits.lesson_seconds
+        self._line: Line | None = None
+        self._unloadable: StudentError | WorkerLost | None = unloadable
+        self._printed = ""
+
+    # ------------------------------------------------------------------------------------------------ asking questions
+
+    def load(self) -> None:
+        """Have a worker with the module in it; raises StudentError or WorkerLost, the same each time, where that can't be."""
+        if self._unloadable is not None:
+            raise self._unloadable
+        if self._line is not None:
+            return
+        worker = self._workers.start()
+        self.guarantees = (worker.guarantees, worker.missing)
+        self._line = Line(worker, [])
+        try:
+            self.ask(
+                "load", source=self.source.text, filename=self.source.filename, name=self.source.module, scenarios=self._scenarios
+            )
+        except (StudentError, WorkerLost) as error:
+            self._unloadable = error
+            raise
+
+    def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
+        """One question, one answer, within the limits; raises StudentError or WorkerLost."""
+        line = self._line
+        assert line is not None
+        number, line.next_id = line.next_id, line.next_id + 1
+        freed, line.freed[:] = line.freed[:], []
+        deadline = min(time.monotonic() + self._limits.call_seconds, self._lesson_deadline)
+        try:
+            line.worker.channel.send(pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline)
+            reply = line.worker.channel.receive(deadline)
+            if not isinstance(reply.body, dict) or reply.body.get("id") != number:
+                raise WorkerLost("crashed", "the worker answered another question than it was asked")
+        except WorkerLost as lost:
+            raise self._lost(lost) from None
+        if "raised" in reply.body:
+            raise self.checked(lambda: student_error(reply.body["raised"]))
+        return reply
+
+    def _lost(self, lost: WorkerLost) -> WorkerLost:
+        """End the lost worker; the error, worded with how it died or how long it was waited for."""
+        line, self._line = self._line, None
+        assert line is not None
+        how = self._workers.end(line.worker, died=lost.outcome == "crashed")
+        self._printed += line.worker.channel.output.take()
+        if lost.outcome == "timeout":
+            if time.monotonic() >= self._lesson_deadline:
+                return WorkerLost("timeout", f"the lesson took more than {self._limits.lesson_seconds:g} s")
+            return WorkerLost("timeout", f"no answer within {self._limits.call_seconds:g} s")
+        return WorkerLost("crashed", f"{lost.reason}: {how}" if how else lost.reason)
+
+    def checked(self, parse: Callable[[], Any]) -> Any:
+        """What ``parse`` makes of an answer; an answer that is none loses the worker."""
+        try:
+            return parse()
+        except (BrokenFrame, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
+            reason = str(error) if isinstance(error, BrokenFrame) else f"an answer that is none ({type(error).__name__})"
+            if self._line is None:
+                raise WorkerLost("crashed", reason) from None
+            raise self._lost(WorkerLost("crashed", reason)) from None
+
+    # ------------------------------------------------------------------------------------------------------ the module
+
+    def resolve(self, path: str) -> Any:
+        """What a name of the student's is: a ``RemoteCallable``, or the value; raises MissingName, NotStarted."""
+        self.load()
+        reply = self.ask("describe", path=path)
+
+        def parse() -> Any:
+            kind = reply.body["kind"]
+            if kind == "missing":
+                return MissingName(path, tuple(str(name)[:80] for name in reply.body["names"]))
+            if kind == "callable":
+                return RemoteCallable(self, path)
+            return self._decoded(reply)
+
+        found = self.checked(parse)
+        if isinstance(found, MissingName):
+            raise found
+        if found is Ellipsis:
+            raise NotStarted(path)
+        return found
+
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario in the worker; its measurements."""
+        self.load()
+        encoder = Encoder(strided=True)
+        data = [encoder.encode(args), encoder.encode(kwargs)]
+        reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
+        return self.checked(lambda: self._decoded(reply))
+
+    @staticmethod
+    def _decoded(reply: Frame) -> Any:
+        decoder = Decoder(reply.blob, strided=False)
+        structure = decoder.decode(reply.body["value"])
+        decoder.finish()
+        return fill(structure, decoder.tensors)
+
+    # ------------------------------------------------------------------------------------------------------- the border
+
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a student's function; tensors in the result are differentiable with respect to tensors in the arguments."""
+        self.load()
+        encoder = Encoder(strided=True)
+        data = [encoder.encode(args), encoder.encode(kwargs)]
+        frame = self.ask("call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob)
+        inputs = tuple(encoder.tensors)
+
+        def parse() -> Reply:
+            decoder = Decoder(frame.blob, strided=False)
+            structure = decoder.decode(frame.body["value"])
+            reply = Reply(structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            self._write_back(frame, decoder, inputs)
+            return reply
+
+        reply: Reply = self.checked(parse)
+        return fill(reply.structure, reply.attach(inputs))
+
+    def product(
+        self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]
+    ) -> Reply:
+        """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None where there is no gradient."""
+        self.load()
+        line = self._line
+        assert line is not None
+        vectors = [v for v in incoming if v is not None]
+        metas, blob = encode_tensors(vectors, strided=True)
+        remaining = iter(metas)
+        frame = self.ask(
+            "vjp",
+            handle=handle.number_on(line),
+            grads=[None if v is None else next(remaining) for v in incoming],
+            needs=list(needs),
+            create_graph=torch.is_grad_enabled(),
+            retain_graph=torch._C._autograd._get_current_graph_task_keep_graph(),
+            blob=blob,
+        )
+
+        def parse() -> Reply:
+            decoder = Decoder(frame.blob, strided=False)
+            slots = [None if data is None else decoder.decode(data) for data in frame.body["grads"]]
+            if len(slots) != len(inputs):
+                raise BrokenFrame("as many gradients as there are inputs were asked for")
+            for slot, tensor in zip(slots, inputs, strict=True):
+                if slot is not None and decoder.tensors[slot.index].shape != tensor.shape:
+                    raise BrokenFrame("a gradient whose shape is not its input's")
+            reply = Reply(slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            self._write_back(frame, decoder, tuple(vectors))
+            return reply
+
+        reply: Reply = self.checked(parse)
+        return reply
+
+    def _handle(self, frame: Frame) -> Handle | None:
+        number = frame.body["handle"]
+        if number is None or self._line is None:
+            return None
+        return Handle(self._line, int(number))
+
+    @staticmethod
+    def _write_back(frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """What the student's code wrote into its inputs is written into the judge's, as it would be locally."""
+        for index, data in frame.body["mutated"]:
+            tensor = decoder.tensors[decoder.decode(data).index]
+            target = inputs[index]
+            if tensor.shape != target.shape or tensor.dtype != target.dtype:
+                raise BrokenFrame("an input came back in another shape")
+            with torch.no_grad():
+                target.copy_(tensor)
+        decoder.finish()
+
+    # --------------------------------------------------------------------------------------------------------- the rest
+
+    def take_output(self) -> str:
+        """What was printed since the last call."""
+        if self._line is not None:
+            self._line.worker.channel.settle()
+            self._printed += self._line.worker.channel.output.take()
+        text, self._printed = self._printed, ""
+        return text
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._line is not None:
+            line, self._line = self._line, None
+            self._workers.end(line.worker, died=False)
+
+
+class RemoteStudent:
+    """A student as a check sees it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[str, RemoteCallable] = {}
+        self.source = session.source
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario beside the student's module; what it measured."""
+        return self._session.observe(scenario, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._known:
+            return self._known[name]
+        found = self._session.resolve(name)
+        if isinstance(found, RemoteCallable):
+            self._known[name] = found
+        return found
+
+
+def student_error(data: dict[str, Any]) -> StudentError:
+    """A StudentError from a worker's ``raised``."""
+    line = data.get("line")
+    return StudentError(
+        str(data["type"])[:200],
+        str(data["message"])[:4000],
+        line=line if type(line) is int else None,
+        ancestors=tuple(str(name)[:200] for name in data.get("ancestors", ())[:20]),
+        raised_here=data.get("raised_here") is True,
+    )

@@ -1,0 +1,144 @@
+"""A student's file as text: definitions, and which names they use. It is parsed here and never executed.
+
+Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from dataclasses import dataclass
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text and the name that messages call it by."""
+
+    text: str
+    filename: str
+
+    @property
+    def module(self) -> str:
+        """The module's name: the file's, without its ending."""
+        return self.filename.rsplit(".", 1)[0]
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree; an empty one where the text is no Python (the worker says so, with line and column)."""
+        try:
+            return ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module(body=[], type_ignores=[])
+
+    @functools.cached_property
+    def definitions(self) -> dict[str, Definition]:
+        """Top-level functions, classes and assignments by name; of several with one name the last, as Python has it."""
+        return {name: node for node in self.tree.body for name in defined_names(node)}
+
+    @functools.cached_property
+    def imports(self) -> dict[str, str]:
+        """Local names of imports anywhere in the file, with what they stand for: ``{"F": "torch.nn.functional"}``."""
+        names: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    names[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        return names
+
+    def line(self, number: int | None) -> str:
+        """A line's text without indentation; empty where there is no such line."""
+        lines = self.text.splitlines()
+        return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
+
+    def anchor(self, path: str) -> int | None:
+        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else its first line; None where it is missing."""
+        head, _, member = path.partition(".")
+        node: ast.AST | None = self.definitions.get(head)
+        if isinstance(node, ast.ClassDef) and member:
+            node = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node)
+        if node is None:
+            return None
+        returns = [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)] if not isinstance(node, ast.ClassDef) else []
+        return max(returns, default=getattr(node, "lineno", None))
+
+    def names_used(self, *names: str) -> dict[str, int]:
+        """What the definitions ``names``, and the top-level ones that they use in turn, refer to, with a line each.
+
+        Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
+        Docstrings don't count, and neither does what nobody named refers to, such as a demonstration at the end.
+        """
+        found: dict[str, int] = {}
+        todo, seen = list(names), set(names)
+        while todo:
+            node = self.definitions.get(todo.pop())
+            if node is None:
+                continue
+            for name, line in self._references(node):
+                found.setdefault(name, line)
+                head = name.split(".")[0]
+                if head in self.definitions and head not in seen:
+                    seen.add(head)
+                    todo.append(head)
+        return found
+
+    def _references(self, root: ast.AST) -> list[tuple[str, int]]:
+        found = []
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name):
+                found.append((self.imports.get(node.id, node.id), node.lineno))
+            elif isinstance(node, ast.Attribute):
+                found.append((f".{node.attr}", node.lineno))
+                dotted = _dotted(node)
+                if dotted:
+                    head, _, rest = dotted.partition(".")
+                    found.append((f"{self.imports.get(head, head)}.{rest}", node.lineno))
+        return found
+
+    def same_definition(self, other: Source, name: str) -> bool:
+        """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
+        mine, theirs = self.definitions.get(name), other.definitions.get(name)
+        return mine is not None and theirs is not None and _skeleton(mine) == _skeleton(theirs)
+
+
+def defined_names(node: ast.stmt) -> list[str]:
+    """The names that a top-level statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return [node.target.id]
+    return []
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = _dotted(node.value)
+        return f"{head}.{node.attr}" if head else None
+    return None
+
+
+def _skeleton(node: ast.AST) -> str:
+    return ast.dump(_WithoutDocstrings().visit(ast.parse(ast.unparse(node))))
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            if isinstance(body[0].value.value, str):
+                node.body = body[1:]  # type: ignore[attr-defined]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+            for argument in ast.walk(node.args):
+                if isinstance(argument, ast.arg):
+                    argument.annotation = None
+        return node

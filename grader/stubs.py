@@ -1,0 +1,115 @@
+"""From a solution to its stub, and from a solution and a fragment to a variant of it.
+
+A solution marks what the student is to write::
+
+    def sigmoid(x):
+        \"\"\"…\"\"\"
+        # solution
+        return Sigmoid.apply(x)
+        # end solution
+
+The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:`` lines, the text of those; or nothing,
+where the region is at the top level and has none (helpers of the solution's own).
+
+A *fragment* (``tests/mistakes``, ``tests/accepted``) holds only the definitions in which it differs; ``compose`` puts them in place of
+the solution's, so that what a file shows is what it is about.
+
+Imports ``errors`` and ``source``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from grader.errors import CourseError
+from grader.source import defined_names
+
+BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
+
+
+def stub_of(solution: str, *, name: str) -> str:
+    """The stub that a solution generates; ``name`` is for messages. Raises CourseError where markers don't pair up."""
+    out: list[str] = []
+    region: list[str] | None = None
+    indent = ""
+    for number, line in enumerate(solution.splitlines(), 1):
+        marker = line.strip()
+        if marker == BEGIN:
+            if region is not None:
+                raise CourseError(f"{name}:{number}: a region begins inside another")
+            region, indent = [], line[: len(line) - len(line.lstrip())]
+        elif marker == END:
+            if region is None:
+                raise CourseError(f"{name}:{number}: a region ends that never began")
+            out += replacement(region, indent)
+            region = None
+        elif region is not None:
+            region.append(line)
+        else:
+            out.append(line)
+    if region is not None:
+        raise CourseError(f"{name}: the last region has no {END!r}")
+    return "\n".join(out) + "\n"
+
+
+def replacement(region: list[str], indent: str) -> list[str]:
+    """What stands in the stub in place of a region."""
+    given = [line.strip()[len(STUB) :].removeprefix(" ") for line in region if line.strip().startswith(STUB)]
+    if given:
+        return [(indent + line).rstrip() for line in given]
+    return [indent + "raise NotImplementedError"] if indent else []
+
+
+def without_markers(solution: str) -> str:
+    """A solution as people read it: no markers."""
+    lines = solution.splitlines()
+    kept = [line for line in lines if line.strip() not in (BEGIN, END) and not line.strip().startswith(STUB)]
+    return "\n".join(kept) + "\n"
+
+
+def compose(solution: str, fragment: str, *, name: str) -> str:
+    """The solution with the fragment's top-level definitions in place of its own.
+
+    What the solution doesn't define (imports, helpers) goes before its first definition. Raises CourseError where the fragment is
+    no Python.
+    """
+    try:
+        old, new = ast.parse(solution), ast.parse(fragment)
+    except SyntaxError as error:
+        raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
+    lines, pieces = solution.splitlines(), fragment.splitlines()
+    defined = {n for node in old.body for n in defined_names(node)}
+    replaced: dict[str, str] = {}
+    added: list[str] = []
+    for node in new.body:
+        if is_docstring(node):
+            continue
+        text = "\n".join(pieces[first_line(node) - 1 : node.end_lineno])
+        names = [n for n in defined_names(node) if n in defined]
+        if names:
+            replaced |= dict.fromkeys(names, text)
+        else:
+            added.append(text)
+    out: list[str] = []
+    position = 0
+    for node in old.body:
+        names = defined_names(node)
+        out += lines[position : first_line(node) - 1]
+        position = node.end_lineno or position
+        if names and added:
+            out += [*added, ""]
+            added = []
+        text = next((replaced.pop(n) for n in names if n in replaced), None)
+        out += text.splitlines() if text is not None else lines[first_line(node) - 1 : position]
+    return "\n".join([*out, *lines[position:], *added]) + "\n"
+
+
+def first_line(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a bare string."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

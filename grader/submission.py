@@ -1,0 +1,123 @@
+"""One student's files: a folder or a zip with ``<lesson>.py`` anywhere inside.
+
+Only files named after a lesson are looked at. What is wrong with one is a value (``LessonFile.problem``) on that lesson alone.
+Imports ``errors``; no torch.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tokenize
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.errors import SubmissionError
+
+MAX_FILE_BYTES = 1 << 20
+MAX_MEMBERS = 10_000
+SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
+
+
+@dataclass(frozen=True, slots=True)
+class LessonFile:
+    """One lesson's file: where it lies, its text, or what is wrong with it and on which line."""
+
+    lesson: str
+    path: str
+    text: str = ""
+    problem: str | None = None
+    line: int | None = None
+
+
+def read_submission(place: Path, lessons: Iterable[str]) -> dict[str, LessonFile]:
+    """The files of those lessons that are there, by lesson; raises SubmissionError where ``place`` is no folder and no zip.
+
+    Of several with one name the one least deep counts; two at the same depth are a problem that names both.
+    """
+    names = {f"{lesson}.py": lesson for lesson in lessons}
+    if place.is_dir():
+        candidates = _in_folder(place, names)
+    elif place.is_file():
+        candidates = _in_zip(place, names)
+    else:
+        raise SubmissionError(f"{place} does not exist. Name a folder that holds your lessons, or make one: grade init my-work")
+    found: dict[str, list[tuple[str, bytes | None]]] = {}
+    for path, data in candidates:
+        found.setdefault(names[PurePosixPath(path).name], []).append((path, data))
+    return {lesson: _choose(lesson, files) for lesson, files in found.items()}
+
+
+def _in_folder(root: Path, names: dict[str, str]) -> Iterator[tuple[str, bytes | None]]:
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(s for s in subfolders if s not in SKIPPED_FOLDERS and not s.startswith("."))
+        for name in sorted(files):
+            if name in names:
+                path = Path(folder) / name
+                yield path.relative_to(root).as_posix(), _read(path, root)
+
+
+def _read(path: Path, root: Path) -> bytes | None:
+    """A file's bytes, one over the cap at most; None where it can't be read or is a link to elsewhere."""
+    try:
+        if not path.resolve().is_relative_to(root.resolve()) or not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            return stream.read(MAX_FILE_BYTES + 1)
+    except OSError:
+        return None
+
+
+def _in_zip(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, bytes | None]]:
+    try:
+        with zipfile.ZipFile(archive) as members:
+            entries = members.infolist()
+            if len(entries) > MAX_MEMBERS:
+                raise SubmissionError(f"{archive} holds {len(entries):,} entries, more than {MAX_MEMBERS:,}")
+            for entry in entries:
+                path = PurePosixPath(entry.filename.replace("\\", "/"))
+                hidden = any(part in SKIPPED_FOLDERS or part.startswith(".") for part in path.parts[:-1])
+                if path.name in names and not entry.is_dir() and not hidden:
+                    with members.open(entry) as stream:
+                        yield str(path), stream.read(MAX_FILE_BYTES + 1)
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
+        raise SubmissionError(f"{archive} is no folder and no readable zip: {error}") from None
+
+
+def _choose(lesson: str, files: list[tuple[str, bytes | None]]) -> LessonFile:
+    files = sorted(files, key=lambda file: (file[0].count("/"), file[0]))
+    path, data = files[0]
+    if len(files) > 1 and files[1][0].count("/") == path.count("/"):
+        return LessonFile(lesson, path, problem=f"two files claim to be this lesson: {path} and {files[1][0]}. Keep one")
+    return decode(lesson, path, data)
+
+
+def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
+    """A lesson's file from its bytes, whatever they are."""
+    if data is None:
+        return LessonFile(lesson, path, problem=f"{path} can't be read: check its permissions, and that it is no link to elsewhere")
+    if len(data) > MAX_FILE_BYTES:
+        return LessonFile(lesson, path, problem=f"{path} is larger than {MAX_FILE_BYTES >> 20} MB")
+    if not data.strip():
+        return LessonFile(lesson, path, problem=f"{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
+    if b"\0" in data:
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        return LessonFile(lesson, path, problem=f"{path}:{line} holds a NUL byte, so it is no Python text. Save it as UTF-8", line=line)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        line = _bad_line(data)
+        return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
+    return LessonFile(lesson, path, text)
+
+
+def _bad_line(data: bytes) -> int:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+    return 1

@@ -1,0 +1,343 @@
+"""Values as tagged data: what a call, a reply or a scenario's measurements look like in a frame.
+
+====================  =====================================================================
+Python                JSON
+====================  =====================================================================
+None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
+float, str            counts as its base)
+list                  an array
+anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``, ``bytes``,
+                      ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
+====================  =====================================================================
+
+A tensor is ``[dtype, shape, strides, offset, bytes, requires_grad]``; its raw bytes lie in the frame's blob, in the order in which
+tensors are first met. The same tensor twice is sent once, as the second time ``{"tensor": index}``.
+
+Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge: strides, offset and expansion are
+kept, so that non-contiguous is really non-contiguous on the other side. *Contiguous*, from the worker: as many bytes as the shape
+says, no more and no less, so that a small message can't claim a large tensor.
+
+What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a short text, for messages.
+
+Imports torch; of ours only ``frames`` and ``program``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.wire.frames import MAX_BLOB_BYTES, BrokenFrame
+from grader.wire.program import Program, Register
+
+MAX_DEPTH = 64
+MAX_DIMS = 16
+MAX_SIZE = 1 << 31
+MAX_TEXT = 4000
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
+        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+    )
+}  # fmt: skip
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Something that the wire can't carry, known by its type's name."""
+
+    type_name: str
+    text: str = ""
+
+
+class StudentRef:
+    """A name in the student's module, as an argument: ``Sigmoid``, ``Sigmoid.apply``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
+
+    index: int
+
+
+# ---------------------------------------------------------------------------------------------------------------- encoding
+
+
+class Encoder:
+    """Encodes values into JSON data; collects the distinct tensors it met (``tensors``) and their bytes (``blob``)."""
+
+    def __init__(self, *, strided: bool) -> None:
+        self.strided = strided
+        self.tensors: list[Tensor] = []
+        self._parts: list[bytes] = []
+        self._seen: dict[int, int] = {}
+
+    @property
+    def blob(self) -> bytes:
+        """The bytes of all tensors, in order."""
+        return b"".join(self._parts)
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor over the cap."""
+        kind = type(value)
+        if value is None or kind is bool or kind is int:
+            return value
+        if kind is float or kind is str:
+            return value
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if depth > MAX_DEPTH:
+            raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
+        if isinstance(value, list):
+            return [self.encode(item, depth + 1) for item in value]
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in value.items()]}
+        if isinstance(value, set | frozenset):
+            return {"set": [self.encode(item, depth + 1) for item in value]}
+        return self._scalar(value)
+
+    def _scalar(self, value: Any) -> Any:
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, complex):
+            return {"complex": [value.real, value.imag]}
+        if isinstance(value, bytes):
+            return {"bytes": value.hex()}
+        if value is Ellipsis:
+            return {"ellipsis": 0}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value)}
+        if isinstance(value, Program):
+            return {"program": [self.encode(part, 1) for part in value.as_parts()]}
+        if isinstance(value, Register):
+            return {"register": value.index}
+        if isinstance(value, StudentRef):
+            return {"student": value.path}
+        return {"opaque": [type(value).__name__, ""]}
+
+    def _tensor(self, tensor: Tensor) -> Any:
+        known = self._seen.get(id(tensor))
+        if known is not None:
+            return {"tensor": known}
+        dtype = DTYPE_NAMES.get(tensor.dtype)
+        if dtype is None or tensor.layout is not torch.strided or tensor.device.type != "cpu":
+            return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
+        plain = tensor.detach().resolve_conj().resolve_neg()
+        if self.strided:
+            shape, strides, offset = list(plain.shape), list(plain.stride()), plain.storage_offset()
+            count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) if plain.numel() else 0
+        else:
+            plain = plain.contiguous()
+            shape, strides, offset, count = list(plain.shape), None, 0, plain.numel()
+        size = count * plain.element_size()
+        if size > MAX_BLOB_BYTES:
+            raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
+        self._seen[id(tensor)] = len(self.tensors)
+        self.tensors.append(tensor)
+        self._parts.append(ctypes.string_at(plain.data_ptr(), size) if size else b"")
+        return {"tensor": [dtype, shape, strides, offset, size, bool(tensor.requires_grad)]}
+
+
+def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
+    """Several tensors, each for itself, even where one object is among them twice."""
+    metas, parts = [], []
+    for tensor in tensors:
+        encoder = Encoder(strided=strided)
+        metas.append(encoder.encode(tensor))
+        parts.append(encoder.blob)
+    return metas, b"".join(parts)
+
+
+# ---------------------------------------------------------------------------------------------------------------- decoding
+
+
+class Decoder:
+    """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said to require grad.
+
+    With ``strided`` the sender is trusted with strides; without, with nothing.
+    """
+
+    def __init__(self, blob: bytes | bytearray | memoryview, *, strided: bool, student: Callable[[str], Any] | None = None) -> None:
+        self.blob = memoryview(blob)
+        self.strided = strided
+        self.student = student
+        self.tensors: list[Tensor] = []
+        self.wanted: list[bool] = []
+        self._position = 0
+
+    def decode(self, data: Any) -> Any:
+        """The value, with a ``Slot`` where each tensor goes; raises nothing but BrokenFrame."""
+        try:
+            return self._decode(data, 0)
+        except BrokenFrame:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
+            raise BrokenFrame(f"a value that is not what its tag says: {type(error).__name__}") from None
+
+    def finish(self) -> None:
+        """Every byte of the blob must have been claimed."""
+        if self._position != len(self.blob):
+            raise BrokenFrame(f"{len(self.blob) - self._position} bytes that no tensor claims")
+
+    def _decode(self, data: Any, depth: int) -> Any:
+        if data is None or isinstance(data, bool | int | float):
+            return data
+        if isinstance(data, str):
+            return data
+        if depth > MAX_DEPTH + 2:
+            raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
+        if isinstance(data, list):
+            return [self._decode(item, depth + 1) for item in data]
+        if not isinstance(data, dict) or len(data) != 1:
+            raise BrokenFrame("an object that is no tagged value")
+        ((tag, body),) = data.items()
+        if tag == "tensor":
+            return self._tensor(body)
+        if tag == "tuple":
+            return tuple(self._decode(item, depth + 1) for item in _array(body))
+        if tag == "dict":
+            return {self._key(k, depth): self._decode(v, depth + 1) for k, v in _array(body)}
+        if tag == "set":
+            return {self._key(item, depth) for item in _array(body)}
+        return self._leaf(tag, body)
+
+    def _key(self, data: Any, depth: int) -> Any:
+        key = self._decode(data, depth + 1)
+        hash(key)
+        return key
+
+    def _leaf(self, tag: str, body: Any) -> Any:
+        if tag == "complex":
+            real, imag = _array(body)
+            return complex(float(real), float(imag))
+        if tag == "bytes":
+            return bytes.fromhex(body)
+        if tag == "ellipsis":
+            return Ellipsis
+        if tag == "dtype":
+            return DTYPES.get(str(body).removeprefix("torch."), Opaque("dtype", str(body)[:MAX_TEXT]))
+        if tag == "opaque":
+            name, text = _array(body)
+            return Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
+        if self.strided and tag == "register":
+            return Register(int(body))
+        if self.strided and tag == "program":
+            parts = [self._decode(part, 1) for part in _array(body)]
+            return Program.from_parts(fill(parts, self.tensors))
+        if self.strided and tag == "student" and self.student is not None:
+            return self.student(str(body))
+        raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
+
+    def _tensor(self, body: Any) -> Slot:
+        if _is_count(body) and body < len(self.tensors):
+            return Slot(body)
+        dtype_name, shape, strides, offset, size, requires_grad = _array(body)
+        dtype = DTYPES[dtype_name]
+        if not isinstance(shape, list) or len(shape) > MAX_DIMS or not all(_is_count(n) and n < MAX_SIZE for n in shape):
+            raise BrokenFrame("a tensor whose shape is no shape")
+        if not _is_count(size) or self._position + size > len(self.blob):
+            raise BrokenFrame("a tensor with fewer bytes than it claims")
+        chunk = self.blob[self._position : self._position + size]
+        self._position += size
+        if self.strided:
+            tensor = _strided(chunk, dtype, shape, strides, offset)
+        else:
+            if math.prod(shape) * dtype.itemsize != size:
+                raise BrokenFrame("a tensor whose bytes don't fit its shape")
+            tensor = _contiguous(chunk, dtype, shape)
+        wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
+        if self.strided and wants:
+            tensor.requires_grad_()
+        self.tensors.append(tensor)
+        self.wanted.append(wants)
+        return Slot(len(self.tensors) - 1)
+
+
+def _array(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        raise BrokenFrame("a tagged value without its array")
+    return data
+
+
+def _is_count(data: Any) -> bool:
+    return type(data) is int and data >= 0
+
+
+def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
+    if dtype is torch.bool:
+        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
+    return torch.frombuffer(bytearray(raw), dtype=dtype)
+
+
+def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    storage = _flat(raw, dtype).untyped_storage()
+    return torch.empty(0, dtype=dtype).set_(storage, 0, shape)  # type: ignore[call-overload]
+
+
+def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
+    if not raw:
+        return torch.empty_strided(shape, strides, dtype=dtype)
+    padded = bytes(offset * dtype.itemsize) + bytes(raw)
+    storage = _flat(padded, dtype).untyped_storage()
+    return torch.empty(0, dtype=dtype).set_(storage, offset, shape, strides)  # type: ignore[call-overload]
+
+
+def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
+    """The structure with each ``Slot`` replaced by its tensor."""
+    if isinstance(structure, Slot):
+        return tensors[structure.index]
+    if isinstance(structure, list):
+        return [fill(item, tensors) for item in structure]
+    if isinstance(structure, tuple):
+        return tuple(fill(item, tensors) for item in structure)
+    if isinstance(structure, dict):
+        return {key: fill(item, tensors) for key, item in structure.items()}
+    return structure
+
+
+def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) -> Any:
+    """One value, its tensors in place."""
+    decoder = Decoder(blob, strided=strided)
+    structure = decoder.decode(data)
+    decoder.finish()
+    return fill(structure, decoder.tensors)
+
+
+def copied(value: Any) -> Any:
+    """The value as the other side would get it: tensors copied with strides, offset and ``requires_grad``, what has no tag opaque."""
+    encoder = Encoder(strided=True)
+    data = encoder.encode(value)
+    return decode(data, encoder.blob, strided=True)
+
+
+def walk_tensors(value: Any) -> Iterator[Tensor]:
+    """Every tensor in a structure of lists, tuples and dictionaries, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from walk_tensors(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from walk_tensors(item)

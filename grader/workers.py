@@ -1,0 +1,160 @@
+"""Where the judge gets its workers from, and how they end.
+
+``ForkedWorkers`` asks the fork host, which forks a process that never held a check. ``SpawnedWorkers`` starts a plain process, for
+systems without fork; it costs a torch import. A worker that was lost is replaced, so that one endless loop costs one check.
+
+Imports ``channel``, ``errors``, ``wire.frames``; no torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+from grader.channel import Channel, PipeChannel, SocketChannel
+from grader.errors import EngineFault, WorkerLost
+from grader.wire.frames import pack, read_frame
+
+START_SECONDS = 60.0
+"""How long a worker may take to say that it is there; a plain process imports torch in that time."""
+
+ALLOWED_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "WINDIR")
+"""What a host or a worker keeps of the environment; the rest is dropped."""
+
+
+@dataclass(slots=True)
+class WorkerProcess:
+    """A living worker: its line, its process, and the guarantees that it said it runs under."""
+
+    channel: Channel
+    pid: int
+    guarantees: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class WorkerSource(Protocol):
+    """Starts and ends workers."""
+
+    def start(self) -> WorkerProcess:
+        """A new worker."""
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+        """End a worker and all that it started; where it ``died`` before that, how."""
+
+
+def scrubbed_environment() -> dict[str, str]:
+    """The environment for a host: the allow-list, one thread, no accelerator."""
+    kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
+    single = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "PYTHONHASHSEED": "0"}
+    return {**kept, **single, **hidden, "PYTHONIOENCODING": "utf-8"}
+
+
+def isolated_command(module: str, *args: str) -> list[str]:
+    """A command line that runs ``module.main()`` in an isolated interpreter, with this package and nothing else added to its path."""
+    home = str(Path(__file__).resolve().parent.parent)
+    code = f"import sys; sys.path.append({home!r}); from {module} import main; main()"
+    return [sys.executable, "-I", "-c", code, *args]
+
+
+def describe_death(status: int) -> str:
+    """How a process ended, from ``os.waitpid``'s status."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(number).name}"
+        return f"killed by signal {number}"
+    return f"ended with exit status {os.waitstatus_to_exitcode(status)}"
+
+
+def greet(channel: Channel, pid: int) -> WorkerProcess:
+    """Wait for a worker's first frame, which says under what it runs. No student code has run at that time: a fault is ours."""
+    try:
+        hello = channel.receive(time.monotonic() + START_SECONDS).body
+    except WorkerLost as lost:
+        channel.settle()
+        raise EngineFault(f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}") from None
+    if "fault" in hello:
+        raise EngineFault(hello["fault"])
+    return WorkerProcess(channel, pid, tuple(hello["guarantees"]), tuple(hello["missing"]))
+
+
+class ForkedWorkers:
+    """Workers forked by the host at the other end of ``control``."""
+
+    def __init__(self, control: socket.socket, *, output_bytes: int) -> None:
+        self._control = control
+        self._replies = cast(BinaryIO, control.makefile("rb"))
+        self._output_bytes = output_bytes
+
+    def _ask(self, **request: Any) -> Any:
+        self._control.sendall(pack(request))
+        frame = read_frame(self._replies)
+        if frame is None:
+            raise EngineFault("the fork host is gone")
+        return frame.body
+
+    def start(self) -> WorkerProcess:
+        """A fresh fork."""
+        self._control.sendall(pack({"do": "start"}))
+        _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
+        pid = read_frame(self._replies)
+        if pid is None or len(fds) != 2:
+            raise EngineFault("the fork host is gone")
+        channel = SocketChannel(socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes)
+        return greet(channel, pid.body)
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+        """Have the host kill it; how it had died before, if it had."""
+        worker.channel.settle()
+        worker.channel.close()
+        status = self._ask(do="end", pid=worker.pid, died=died)
+        return None if status is None else describe_death(status)
+
+    def finish(self) -> None:
+        """Tell the host that the result is written."""
+        self._control.sendall(pack({"do": "done"}))
+
+
+class SpawnedWorkers:
+    """Workers that are plain processes of their own."""
+
+    def __init__(self, *, output_bytes: int, sandbox_options: list[str]) -> None:
+        self._output_bytes = output_bytes
+        self._options = sandbox_options
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def start(self) -> WorkerProcess:
+        """A new process, which imports torch first."""
+        process = subprocess.Popen(
+            isolated_command("grader.spawned", *self._options),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=scrubbed_environment(),
+        )
+        self._processes[process.pid] = process
+        streams = cast(tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr))
+        channel = PipeChannel(*streams, output_bytes=self._output_bytes)
+        return greet(channel, process.pid)
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+        """Kill it; how it had died before, if it had."""
+        process = self._processes.pop(worker.pid)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0 if died else 0)
+        code = process.poll()
+        process.kill()
+        process.wait()
+        worker.channel.close()
+        if code is None:
+            return None
+        return f"killed by signal {-code}" if code < 0 else f"ended with exit status {code}"
