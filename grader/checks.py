@@ -157,7 +157,9 @@ def _dtype(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def assert_raises(name: str, function: Callable[..., Any], *args: Any, message: str = "{wanted} should have been raised", **details: Any) -> str:
+def assert_raises(
+    name: str, function: Callable[..., Any], *args: Any, message: str = "{wanted} should have been raised", **details: Any
+) -> str:
     """The call must raise an exception of the class ``name`` (or one derived from it); its text."""
     details["facts"] = {**details.get("facts", {}), "wanted": name}
     try:
@@ -193,7 +195,7 @@ def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: s
     except GradcheckError as error:
         text = str(error)
         details["facts"] = {"gradcheck": text[:600]}
-        raise CheckFailure(message, **details, **jacobians(text)) from None
+        raise CheckFailure(message, **{**details, **jacobians(text)}) from None
     except RuntimeError as error:
         if "element 0 of tensors does not require grad" in str(error) or "none have requires_grad" in str(error):
             raise CheckFailure("the result is cut off from the graph: it does not require grad", **details) from None
@@ -228,7 +230,9 @@ def assert_not_used(student: Student, about: Sequence[str], banned: Sequence[str
     used = student.source.names_used(*about)
     for name in banned:
         if name in used:
-            raise CheckFailure(message, facts={"used": name.lstrip("."), "line": used[name]}, actual=Opaque(student.source.line(used[name])))
+            raise CheckFailure(
+                message, facts={"used": name.lstrip("."), "line": used[name]}, actual=Opaque(student.source.line(used[name]))
+            )
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:

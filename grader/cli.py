@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click_default_group import DefaultGroup
@@ -15,6 +15,7 @@ from grader.errors import ExitCode, GraderError
 if TYPE_CHECKING:
     from grader.course import Course
 
+SANDBOX_HELP = "Confine your code with what there is; refuse where a guarantee is missing; not at all."
 FOLDER = click.Path(path_type=Path)
 COURSE_OPTION = click.option("--course", "course_root", type=FOLDER, help="Another course's folder, in place of the one that came along.")
 
@@ -29,7 +30,7 @@ class Commands(DefaultGroup):  # type: ignore[misc]
 
 @click.group(cls=Commands, default="run", default_if_no_args=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gradlings")
-def cli() -> None:
+def grade() -> None:
     """Grade the lessons in this folder: all of them, or those you name.
 
     \b
@@ -39,6 +40,9 @@ def cli() -> None:
     """
 
 
+cli = cast(click.Group, grade)
+
+
 @cli.command()
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @click.option("--in", "place", type=FOLDER, default=Path(), help="The folder or zip with your lessons; this folder by default.")
@@ -46,7 +50,12 @@ def cli() -> None:
 @click.option("--html", "html_file", type=FOLDER, help="Write the report as a page to this file; report.html by default.")
 @click.option("--no-html", is_flag=True, help="Write no page.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of the random inputs, to repeat a run.")
-@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default="auto", help="Confine your code with what there is; refuse where a guarantee is missing; not at all.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default="auto",
+    help=SANDBOX_HELP,
+)
 @COURSE_OPTION
 def run(
     lessons: tuple[str, ...], place: Path, json_file: Path | None, html_file: Path | None, no_html: bool, seed: int | None, sandbox: str,

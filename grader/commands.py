@@ -41,7 +41,9 @@ def grade_here(
             ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
             raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids})")
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits)
-        from grader.render.html import render_page  # while torch is being imported
+        from grader.render.html import render_page, warm_up  # while torch is being imported
+
+        warm_up()
 
         report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
     write_reports(report, json_file, html_file, render_page)
@@ -86,8 +88,8 @@ def show_lessons(course: Course, place: Path) -> None:
     for heading in ("", "lesson", "what it is about", "builds on"):
         table.add_column(heading, overflow="fold")
     for number, lesson in enumerate(course.lessons, 1):
-        here = "" if lesson.id in files else " (not here)"
-        table.add_row(f"{number}", Text(lesson.id + here, style="bold"), Text(lesson.summary), Text(", ".join(lesson.builds_on), style="dim"))
+        name = Text(lesson.id if lesson.id in files else f"{lesson.id} (not here)", style="bold")
+        table.add_row(f"{number}", name, Text(lesson.summary), Text(", ".join(lesson.builds_on), style="dim"))
     make_console().print(table)
 
 
@@ -104,9 +106,7 @@ def show_hint(lesson: Lesson, name: str | None, step: int) -> None:
         console.print(Text(f"\nOne step further: grade hint {lesson.id} {name or next(iter(hints))} --step {step + 1}", style="dim"))
 
 
-def verify_course(
-    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool
-) -> ExitCode:
+def verify_course(course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool) -> ExitCode:
     """Verify lessons; list all problems; the exit code."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     if write_stubs:
@@ -125,8 +125,9 @@ def verify_course(
         print(proof_table(found))
     for problem in found.problems:
         print(problem)
-    seconds = f"{seeds} seed{'s' if seeds > 1 else ''}"
-    print(f"{len(lessons)} lessons, {found.gradings} gradings, {seconds}: {len(found.problems) or 'no'} problem{'s' * (len(found.problems) != 1)}")
+    count = len(found.problems)
+    said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
+    print(f"{len(lessons)} lessons, {found.gradings} gradings, {seeds} seed{'' if seeds == 1 else 's'}: {said}")
     return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
 
 

@@ -165,9 +165,7 @@ def load_course(root: Path) -> Course:
         limits = Limits.from_dict(data.get("limits", {}))
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
-    return Course(
-        root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, limits
-    )
+    return Course(root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, limits)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ job, asks the host for workers, and writes its result to standard output itself:
         │  └───────────job─────────────────▶  │                                 │
         ◀──────────result─────────────────────┘ ◀────── socket, output ─────────┘
 
+When nothing of the job is left, the host closes it with a frame of its own.
+
 So no check, no solution, no submission and no result is ever in the host's memory, and a worker, which is its copy, has none
 either. The host runs no torch operation: a fork of a process that ever ran a parallel region hangs, and autograd before a fork
 breaks children where there is an accelerator. What torch loads lazily is imported before the first fork.
@@ -53,6 +55,7 @@ def main() -> None:
     serve = serve_forked if mode == "fork" else serve_inline
     while (envelope := read_frame(jobs)) is not None:
         serve(jobs, results, Limits.from_dict(envelope.body["limits"]), envelope.body["sandbox"])
+        write_frame(results, {"clean": True})
 
 
 def warm_up() -> None:
@@ -60,11 +63,11 @@ def warm_up() -> None:
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
     import torch
-    import torch.fx.experimental.symbolic_shapes  # noqa: F401
-    import torch.testing  # noqa: F401
+    import torch.fx.experimental.symbolic_shapes
+    import torch.testing
 
     import grader.judge
-    import grader.worker  # noqa: F401
+    import grader.worker
 
     torch.set_num_threads(1)
     grader.judge.warm_up()
@@ -149,7 +152,7 @@ def worker_process(line: int, output: int, limits: Limits, sandbox: str) -> NoRe
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace") for fd in (1, 2))
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
         try:

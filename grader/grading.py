@@ -32,7 +32,7 @@ class Settings:
 
     seed: int
     sandbox: str = "auto"
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     only: tuple[str, ...] | None = None
     exact_seed: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -25,14 +26,13 @@ class Host:
     def __init__(self, mode: str | None = None) -> None:
         self._mode = mode or default_mode()
         self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] = tempfile.TemporaryFile()
+        self._log: IO[bytes] | None = None
         self.start()
 
     def start(self) -> None:
         """Start the process, unless it runs."""
         if self._process is None:
-            self._log.seek(0)
-            self._log.truncate()
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
                 isolated_command("grader.forkserver", self._mode),
                 stdin=subprocess.PIPE,
@@ -49,20 +49,26 @@ class Host:
         try:
             jobs.write(pack(envelope) + pack(job))
             jobs.flush()
-            frame = read_frame(results)
+            frame, closing = read_frame(results), read_frame(results)
         except (OSError, BrokenFrame) as error:
-            self.close()
-            raise EngineFault(f"the fork host broke: {error}\n{self.log()}") from None
-        if frame is None:
-            self.close()
-            raise EngineFault(f"the fork host ended without a result\n{self.log()}")
+            raise self._broken(str(error)) from None
+        if frame is None or closing is None:
+            raise self._broken("it ended without a result")
         result: dict[str, Any] = frame.body
         if "fault" in result:
             raise EngineFault(f"{result['fault']}\n{self.log()}")
         return result
 
+    def _broken(self, reason: str) -> EngineFault:
+        """The host is out of step or gone: end it; the next job gets a new one."""
+        fault = EngineFault(f"the fork host broke: {reason}\n{self.log()}")
+        self.close()
+        return fault
+
     def log(self) -> str:
         """The last of what the host said on standard error."""
+        if self._log is None:
+            return ""
         self._log.seek(0)
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
@@ -70,9 +76,11 @@ class Host:
         """End the process."""
         process, self._process = self._process, None
         if process is not None:
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+            for stream in (process.stdin, process.stdout, self._log):
+                with contextlib.suppress(OSError):  # what a dead process can no longer take
+                    if stream is not None:
+                        stream.close()
+            self._log = None
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:

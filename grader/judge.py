@@ -112,7 +112,7 @@ class _Collector:
 
 
 def warm_up() -> None:
-    """Import what pytest loads when it first runs, so that forks have it: an empty session."""
+    """Have pytest load what it loads when it first runs, so that forks have it."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        pytest.main(["-c", os.devnull, "--rootdir", os.path.dirname(__file__), *PYTEST_OPTIONS, "--version"], plugins=[pytest_jsonreport.plugin])
+        pytest.main(["--version", "-c", os.devnull, *PYTEST_OPTIONS], plugins=[pytest_jsonreport.plugin])

@@ -172,7 +172,7 @@ class LessonPlugin:
             case NotStarted():
                 return Verdict(Outcome.NOT_STARTED)
             case Blocked():
-                return Verdict(Outcome.SKIPPED, "waits for a check that did not pass: {needed}", {"needed": self.title_of(item, str(error))})
+                return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": self.title_of(item, str(error))})
             case StudentError():
                 return self.raised(error)
             case MissingName():

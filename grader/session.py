@@ -93,16 +93,14 @@ class _Remote(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        ctx.reply = reply
-        ctx.inputs = inputs
+        # The handle, and not the reply: its tensors become this node's outputs, and a node that held them would never die.
+        ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
         ctx.mark_non_differentiable(*(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants))
         return tuple(reply.tensors)
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
-        reply: Reply = ctx.reply
-        assert reply.handle is not None
-        product = reply.session.product(reply.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
+        product = ctx.session.product(ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
         vectors = tuple(v for v in incoming if v is not None)
         found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
         return (None, *(None if slot is None else next(found) for slot in product.structure))
@@ -116,6 +114,7 @@ class RemoteCallable(StudentRef):
         self._session = session
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it across the border."""
         return self._session.call(self.path, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -156,9 +155,7 @@ class Session:
         self.guarantees = (worker.guarantees, worker.missing)
         self._line = Line(worker, [])
         try:
-            self.ask(
-                "load", source=self.source.text, filename=self.source.filename, name=self.source.module, scenarios=self._scenarios
-            )
+            self.ask("load", source=self.source.text, filename=self.source.filename, name=self.source.module, scenarios=self._scenarios)
         except (StudentError, WorkerLost) as error:
             self._unloadable = error
             raise
@@ -260,9 +257,7 @@ class Session:
         reply: Reply = self.checked(parse)
         return fill(reply.structure, reply.attach(inputs))
 
-    def product(
-        self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]
-    ) -> Reply:
+    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
         """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None where there is no gradient."""
         self.load()
         line = self._line

@@ -35,7 +35,7 @@ class Source:
     @functools.cached_property
     def definitions(self) -> dict[str, Definition]:
         """Top-level functions, classes and assignments by name; of several with one name the last, as Python has it."""
-        return {name: node for node in self.tree.body for name in defined_names(node)}
+        return {name: node for node in self.tree.body if isinstance(node, Definition) for name in defined_names(node)}
 
     @functools.cached_property
     def imports(self) -> dict[str, str]:
@@ -116,6 +116,11 @@ def defined_names(node: ast.stmt) -> list[str]:
     return []
 
 
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a bare string."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
 def _dotted(node: ast.expr) -> str | None:
     if isinstance(node, ast.Name):
         return node.id
@@ -133,9 +138,8 @@ class _WithoutDocstrings(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            if isinstance(body[0].value.value, str):
-                node.body = body[1:]  # type: ignore[attr-defined]
+        if isinstance(body, list) and body and is_docstring(body[0]):
+            node.body = body[1:]  # type: ignore[attr-defined]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
             for argument in ast.walk(node.args):

@@ -20,7 +20,7 @@ def main() -> None:
     os.dup2(2, 1)
 
     import torch
-    import torch.fx.experimental.symbolic_shapes  # noqa: F401
+    import torch.fx.experimental.symbolic_shapes
 
     from grader.sandbox import GUARANTEES
     from grader.worker import serve

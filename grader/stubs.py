@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 
 from grader.errors import CourseError
-from grader.source import defined_names
+from grader.source import defined_names, is_docstring
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
@@ -99,17 +99,12 @@ def compose(solution: str, fragment: str, *, name: str) -> str:
         if names and added:
             out += [*added, ""]
             added = []
-        text = next((replaced.pop(n) for n in names if n in replaced), None)
-        out += text.splitlines() if text is not None else lines[first_line(node) - 1 : position]
+        given = next((replaced.pop(n) for n in names if n in replaced), None)
+        out += given.splitlines() if given is not None else lines[first_line(node) - 1 : position]
     return "\n".join([*out, *lines[position:], *added]) + "\n"
 
 
 def first_line(node: ast.stmt) -> int:
     """The first line of a statement, its decorators included."""
-    decorators = getattr(node, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(d.lineno for d in decorators)])
-
-
-def is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a bare string."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

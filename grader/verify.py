@@ -96,9 +96,7 @@ def verify(
     return Verification(tuple(problems), tuple(proofs), len(runs))
 
 
-def _grade_all(
-    runs: Sequence[tuple[Case, int]], settings: Settings, workers: int, progress: Callable[[int, int], None]
-) -> list[Judged]:
+def _grade_all(runs: Sequence[tuple[Case, int]], settings: Settings, workers: int, progress: Callable[[int, int], None]) -> list[Judged]:
     hosts: queue.SimpleQueue[Host] = queue.SimpleQueue()
     count = max(1, min(workers, len(runs)))
     for _ in range(count):
@@ -254,7 +252,8 @@ def static_problems(lesson: Lesson) -> list[str]:
 
     marked = lesson.solution.read_text("utf-8")
     stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
-    require(stub == stub_of(marked, name=str(lesson.solution)), f"{lesson.stub} is not what the solution generates; run: grade verify --write-stubs")
+    generated = stub_of(marked, name=str(lesson.solution))
+    require(stub == generated, f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify --write-stubs")
     require((lesson.folder / "README.md").exists(), "there is no README.md")
     hints = lesson.hints()
     for name in (*lesson.names, *lesson.bonus):

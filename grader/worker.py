@@ -166,7 +166,8 @@ class Worker:
         versions = [t._version for t in vectors]
         pairs = [(out, v) for out, v in zip(call.outputs, incoming, strict=True) if v is not None and out.requires_grad]
         if not pairs:
-            undefined = [torch._C._functions.UndefinedGrad()(out) for out in call.outputs if out.requires_grad]
+            make_undefined: Callable[[Tensor], Any] = torch._C._functions.UndefinedGrad()
+            undefined = [make_undefined(out) for out in call.outputs if out.requires_grad]
             pairs = [(out, torch.zeros_like(out)) for out in undefined]
         wanted = [k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad]
         grads: list[Tensor | None] = [None] * len(call.inputs)
@@ -209,7 +210,7 @@ def explain(error: BaseException, filename: str) -> dict[str, Any]:
         info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
         info["column"] = error.offset
     statement = linecache.getline(filename, line or 0).strip()
-    info["raised_here"] = innermost == filename and statement.startswith("raise NotImplementedError")
+    info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
     return info
 
 

@@ -16,27 +16,19 @@ from rich.text import Text
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
+from grader.render.words import MARKS, QUIET, WORDS
 
-MARKS = {
-    Outcome.PASSED: ("✔", "green"),
-    Outcome.FAILED: ("✘", "red"),
-    Outcome.ERROR: ("✘", "red"),
-    Outcome.TIMEOUT: ("⧗", "red"),
-    Outcome.CRASHED: ("✘", "red"),
-    Outcome.SKIPPED: ("·", "yellow"),
-    Outcome.NOT_STARTED: ("○", "dim"),
-    Outcome.GRADER_ERROR: ("!", "magenta"),
+COLOURS = {
+    Outcome.PASSED: "green",
+    Outcome.FAILED: "red",
+    Outcome.ERROR: "red",
+    Outcome.TIMEOUT: "red",
+    Outcome.CRASHED: "red",
+    Outcome.SKIPPED: "yellow",
+    Outcome.NOT_STARTED: "dim",
+    Outcome.GRADER_ERROR: "magenta",
 }
-WORDS = {
-    Outcome.PASSED: "right",
-    Outcome.FAILED: "wrong",
-    Outcome.ERROR: "raised",
-    Outcome.TIMEOUT: "out of time",
-    Outcome.CRASHED: "crashed",
-    Outcome.SKIPPED: "waiting",
-    Outcome.NOT_STARTED: "not started",
-    Outcome.GRADER_ERROR: "the grader's own fault",
-}
+OWN_FAULT = "Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it."
 INDENT = 4
 
 
@@ -53,7 +45,7 @@ def make_console(*, stderr: bool = False) -> Console:
 def show_report(console: Console, report: Report, *, html: str | None) -> None:
     """The whole report: a block for each lesson, then the total and what to do next."""
     for lesson in report.lessons:
-        show_lesson(console, lesson)
+        show_lesson(console, lesson, seed=report.seed)
     total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
     if report.bonus:
         total.append(f"  + {points(report.bonus)} bonus")
@@ -62,10 +54,10 @@ def show_report(console: Console, report: Report, *, html: str | None) -> None:
     total.append(f"   {report.seconds:.1f} s   seed {report.seed}", style="dim")
     console.print(total)
     if report.grader_faults:
-        console.print(Text("Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it.", "magenta"))
+        console.print(Text(OWN_FAULT, "magenta"))
 
 
-def show_lesson(console: Console, lesson: LessonResult) -> None:
+def show_lesson(console: Console, lesson: LessonResult, *, seed: int) -> None:
     """One lesson: its score, then what is not right, the first in full."""
     head = Table.grid(padding=(0, 2))
     head.add_row(
@@ -78,8 +70,12 @@ def show_lesson(console: Console, lesson: LessonResult) -> None:
     wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
     if wrong:
         console.print()
-    for number, check in enumerate(wrong):
-        show_check(console, check, lesson, full=number == 0)
+    first = next((check for check in wrong if check.outcome not in QUIET), None)
+    for check in wrong:
+        show_check(console, check)
+        if check is first:
+            for part in (*details(check, lesson), next_steps(lesson, seed)):
+                console.print(Padding(part, (0, 0, 0, INDENT)))
     console.print()
 
 
@@ -89,19 +85,16 @@ def summary(lesson: LessonResult) -> str:
     return " · ".join(f"{count} {word}" for word, count in counts if count)
 
 
-def show_check(console: Console, check: CheckResult, lesson: LessonResult, *, full: bool) -> None:
-    """One check that is not right; in full with what was called, what came back, what was expected, and what to do."""
-    mark, style = MARKS[check.outcome]
+def show_check(console: Console, check: CheckResult) -> None:
+    """One check that is not right, on a line."""
     line = Table.grid(expand=True, padding=(0, 1))
     line.add_column(width=3, justify="right")
     line.add_column(ratio=1)
     line.add_column(justify="right")
     bonus = " bonus" if check.bonus else ""
-    line.add_row(Text(mark, style), Text(check.title), Text(f"{points(check.points)} / {points(check.max_points)}{bonus}", style="dim"))
+    scored = Text(f"{points(check.points)} / {points(check.max_points)}{bonus}", style="dim")
+    line.add_row(Text(MARKS[check.outcome], COLOURS[check.outcome]), Text(check.title), scored)
     console.print(line)
-    if full:
-        for part in details(check, lesson):
-            console.print(Padding(part, (0, 0, 0, INDENT)))
 
 
 def details(check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
@@ -113,12 +106,15 @@ def details(check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
         yield Text.assemble(("expected  ", "dim"), clean(expected))
         yield Text.assemble(("got       ", "dim"), clean(actual))
     if check.message:
-        yield Text(clean(check.message), style="red" if check.outcome is not Outcome.SKIPPED else "yellow")
+        yield Text(clean(check.message), style="red")
     if check.evidence:
         yield Text.assemble(("Looks like: ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
     if check.source_line:
         yield Text.assemble((f"{lesson.file}:{check.source_line}    ", "dim"), clean(check.source_text or ""))
     if check.output:
         yield Text.assemble(("it printed  ", "dim"), clean(check.output.strip()[:400]))
-    if check.outcome is not Outcome.SKIPPED:
-        yield Text(f"A nudge: grade hint {lesson.id}      Again: grade {lesson.id} --seed …", style="dim")
+
+
+def next_steps(lesson: LessonResult, seed: int) -> Text:
+    """What to type next."""
+    return Text(f"A nudge  grade hint {lesson.id}\nAgain    grade {lesson.id} --seed {seed}", style="dim")

@@ -37,7 +37,7 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
         if 0 in value["shape"]:
             body = f"[] (shape {tuple(value['shape'])})"
         return body if value["dtype"] == "float64" else f"{body} {value['dtype']}"
-    for kind, (left, right) in {"list": "[]", "tuple": "()", "set": "{}"}.items():
+    for kind, left, right in (("list", "[", "]"), ("tuple", "(", ")"), ("set", "{", "}")):
         if kind in value:
             items = [text(item, digits) for item in value[kind]]
             comma = "," if kind == "tuple" and len(items) == 1 else ""

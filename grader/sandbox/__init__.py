@@ -22,6 +22,7 @@ import ctypes
 import os
 import signal
 import sys
+from typing import Any
 
 from grader.sandbox.limits import Limits
 
@@ -31,15 +32,15 @@ if sys.platform != "win32":
 GUARANTEES = ("environment", "descriptors", "time", "memory", "files", "network", "processes")
 """Everything that a worker could be denied; what is not yet, ``confine`` reports as missing."""
 
+LINUX: bool = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def prctl(option: int, argument: int) -> bool:
     """``prctl(2)``; False where there is none or it refused."""
-    if not sys.platform.startswith("linux"):
-        return False
-    return bool(ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0) == 0)
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
+    return call is not None and call(option, argument, 0, 0, 0) == 0
 
 
 def adopt_orphans() -> None:
@@ -81,7 +82,7 @@ def set_limits(limits: Limits) -> list[str]:
         (resource.RLIMIT_NOFILE, limits.open_files),
     ):
         resource.setrlimit(which, (value, value))
-    if sys.platform.startswith("linux"):
+    if LINUX:
         cap = address_space_bytes() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
         return ["time", "memory"]

@@ -30,8 +30,8 @@ class Limits:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Limits:
         """Limits from plain data; raises ValueError that names an unknown or impossible one."""
-        kinds = {f.name: type(f.default) for f in fields(cls)}
-        values = {}
+        kinds = {f.name: float if f.type == "float" else int for f in fields(cls)}
+        values: dict[str, Any] = {}
         for name, value in data.items():
             if name not in kinds:
                 raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")

@@ -292,7 +292,7 @@ def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor
     if not raw:
         return torch.empty(shape, dtype=dtype)
     storage = _flat(raw, dtype).untyped_storage()
-    return torch.empty(0, dtype=dtype).set_(storage, 0, shape)  # type: ignore[call-overload]
+    return _placed(storage, dtype, 0, shape, None)
 
 
 def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
@@ -300,7 +300,17 @@ def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: lis
         return torch.empty_strided(shape, strides, dtype=dtype)
     padded = bytes(offset * dtype.itemsize) + bytes(raw)
     storage = _flat(padded, dtype).untyped_storage()
-    return torch.empty(0, dtype=dtype).set_(storage, offset, shape, strides)  # type: ignore[call-overload]
+    return _placed(storage, dtype, offset, shape, strides)
+
+
+def _placed(storage: torch.UntypedStorage, dtype: torch.dtype, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
+    """A tensor that lies in a storage and is no view of another tensor."""
+    tensor = torch.empty(0, dtype=dtype)
+    if strides is None:
+        tensor.set_(storage, offset, shape)  # type: ignore[call-overload]
+    else:
+        tensor.set_(storage, offset, shape, strides)
+    return tensor
 
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:

@@ -1,0 +1,32 @@
+# Two commands do all the set-up: make grade, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: grade test prove bench clean
+
+grade: $(READY)  ## grade exercises/ and leave report.html
+	@$(BIN)/grade --in exercises --html report.html || [ $$? -eq 1 ]
+
+test: $(READY)  ## every test, the linters, the types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+prove: $(READY)  ## what takes longer: all seeds
+	$(BIN)/grade verify --seeds 200 --table
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+bench: $(READY)  ## the ratios of tests/README.md
+	$(BIN)/python tests/benchmarks/bench.py
+
+$(READY): pyproject.toml .ci/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) report.html

@@ -1,0 +1,49 @@
+"""Run by pytest directly, the checks judge the references in this process: no border, no worker.
+
+``--student FILE`` puts another file in the reference's place; benchmarks use it as the plain-pytest baseline.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from pathlib import Path
+
+import pytest
+
+from grader.course import find_course
+from grader.draw import Draw
+from grader.local import LocalStudent
+from grader.source import Source
+from grader.stubs import without_markers
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option for another file than the solution."""
+    parser.addoption("--student", type=Path, help="a file to judge in place of the reference")
+
+
+@functools.cache
+def local(path: Path, scenarios: Path) -> LocalStudent:
+    """A file executed here."""
+    return LocalStudent(Source(without_markers(path.read_text("utf-8")), path.name), scenarios.read_text("utf-8"))
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> LocalStudent:
+    """The solution of the lesson that the check belongs to."""
+    folder = request.path.parent
+    return local(find_course() / "solutions" / f"{folder.name}.py", folder / "scenarios.py")
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest, reference: LocalStudent) -> LocalStudent:
+    """What is judged: the reference, or the file that was named."""
+    path = request.config.getoption("--student")
+    return local(path, request.path.parent / "scenarios.py") if path else reference
+
+
+@pytest.fixture
+def draw(request: pytest.FixtureRequest) -> Draw:
+    """Randomness from the check's name."""
+    return Draw(zlib.crc32(request.node.name.encode()))

@@ -1,0 +1,81 @@
+"""Shared by the tests of the engine: one thread, workers forked from this process, a small course to grade."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported: a fork of a process that ran two threads hangs
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.channel import SocketChannel
+from grader.course import Course, load_course
+from grader.forkserver import end_worker, worker_process
+from grader.host import Host
+from grader.sandbox.limits import Limits
+from grader.session import RemoteStudent, Session
+from grader.source import Source
+from grader.workers import WorkerProcess, describe_death, greet
+
+torch.set_num_threads(1)
+
+SMALL_COURSE = Path(__file__).parent / "small_course"
+
+
+class TestForks:
+    """Workers forked from the test process: what the fork host does, without the host."""
+
+    __test__ = False
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+
+    def start(self) -> WorkerProcess:
+        line, far_line = socket.socketpair()
+        output, far_output = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            worker_process(far_line.fileno(), far_output, self.limits, "off")
+        far_line.close()
+        os.close(far_output)
+        return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+        worker.channel.settle()
+        worker.channel.close()
+        status = end_worker(worker.pid, died=died)
+        return None if status is None else describe_death(status)
+
+
+@pytest.fixture
+def remote() -> Iterator[Callable[..., RemoteStudent]]:
+    """``remote(source, scenarios="", **limits)``: a student in a forked worker."""
+    sessions = []
+
+    def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
+        bounds = Limits.from_dict(limits)
+        session = Session(TestForks(bounds), source=Source(source, "lesson.py"), scenarios=scenarios, limits=bounds)
+        sessions.append(session)
+        return RemoteStudent(session)
+
+    yield make
+    for session in sessions:
+        session.close()
+
+
+@pytest.fixture(scope="session")
+def small_course() -> Course:
+    """A course of two tiny lessons, one check for each thing that can happen."""
+    return load_course(SMALL_COURSE)
+
+
+@pytest.fixture(scope="session")
+def host() -> Iterator[Host]:
+    """A fork host for all tests."""
+    with Host() as running:
+        yield running
