@@ -1,0 +1,109 @@
+"""The house: imports point downward, the worker knows nothing but the wire, the supervisor never imports torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grader
+
+PACKAGE = Path(grader.__file__).parent
+
+# From the ground up; a module may import those on lower floors and, within its own floor, what PEERS allows.
+FLOORS = [
+    {"errors", "model", "wire.frames", "wire.program", "wire", "sandbox.limits", "render", "render.clean", "render.values", "source", ""},
+    {"scoring", "wire.values", "render.words", "draw", "stubs", "submission", "sandbox", "channel"},
+    {"evidence", "course", "workers", "worker", "local", "render.html", "render.terminal"},
+    {"session", "host"},
+    {"checks", "diagnosis"},
+    {"plugin"},
+    {"judge"},
+    {"forkserver", "spawned", "grading"},
+    {"verify"},
+    {"commands"},
+    {"cli"},
+    {"__main__"},
+]
+PEERS = {("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("sandbox", "sandbox.limits")}
+
+
+def modules() -> dict[str, Path]:
+    """Our modules by dotted name below the package."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        if "_course" not in path.parts:
+            name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+            found[name] = path
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """What a module of ours imports of ours, at the top or inside functions; imports for types alone don't count."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "grader":
+            base = (node.module or "").removeprefix("grader").lstrip(".")
+            for alias in node.names:
+                inner = f"{base}.{alias.name}".lstrip(".")
+                found.add(inner if inner in modules() else base)
+        if isinstance(node, ast.Import):
+            found |= {alias.name.removeprefix("grader").lstrip(".") for alias in node.names if alias.name.split(".")[0] == "grader"}
+    return found
+
+
+def test_every_module_has_a_floor() -> None:
+    placed = set().union(*FLOORS)
+    assert set(modules()) == placed
+
+
+def test_imports_point_downward() -> None:
+    """No module imports one on its own floor or above."""
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    upward = [
+        f"{name} -> {target}"
+        for name, path in modules().items()
+        for target in imports(path)
+        if floor[target] >= floor[name] and (name, target) not in PEERS and target != name
+    ]
+    assert upward == []
+
+
+def test_the_worker_imports_the_wire_and_nothing_else_of_ours() -> None:
+    assert {name.split(".")[0] for name in imports(PACKAGE / "worker.py")} == {"wire"}
+    for name in ("frames", "program", "values"):
+        assert {target.split(".")[0] for target in imports(PACKAGE / "wire" / f"{name}.py")} <= {"wire"}
+
+
+def test_the_supervisor_never_imports_torch_or_pytest() -> None:
+    """Everything that the command needs beside a host starts without them."""
+    heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
+    code = f"import sys, grader.commands, grader.cli, grader.verify, grader.render.html; print({heavy})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_nothing_unpickles() -> None:
+    """No module of the engine imports a way to run code from data."""
+    banned = {"pickle", "dill", "cloudpickle", "marshal", "shelve"}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert not banned & {alias.name.split(".")[0] for alias in node.names}, name
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] not in banned, name
+
+
+def test_the_host_holds_no_check_no_solution_and_no_submission() -> None:
+    """What a worker is a copy of has never seen a job: the host reads envelopes, the judge reads jobs."""
+    source = ast.parse((PACKAGE / "forkserver.py").read_text())
+    readers = {
+        function.name
+        for function in source.body
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and ast.unparse(node) == "read_frame(jobs)"
+    }
+    assert readers == {"main", "judged"}
