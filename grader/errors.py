@@ -5,7 +5,8 @@
     GraderError
     ├── UsageError            bad input; the message says what, where and the remedy           exit 2
     │   ├── CourseError       the course folder is not what the engine needs
-    │   └── SubmissionError   a submission that can't be read as one
+    │   ├── SubmissionError   a submission that can't be read as one
+    │   └── SandboxRefused    a guarantee was required that this host can't give
     └── EngineFault           the grader's own fault, never the student's                      exit 3
 
     StudentError              the student's code raised; a value more than an exception, so it stands apart
@@ -54,6 +55,10 @@ class CourseError(UsageError):
 
 class SubmissionError(UsageError):
     """A submission that can't be read as one."""
+
+
+class SandboxRefused(UsageError):
+    """A guarantee was required that this host can't give."""
 
 
 class EngineFault(GraderError):

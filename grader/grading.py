@@ -28,13 +28,17 @@ from grader.submission import LessonFile
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to grade: the seed, the sandbox's mode, the limits, which checks (their test names; None for all)."""
+    """How to grade: the seed, the sandbox's mode, the limits, which checks (their test names; None for all).
+
+    ``without`` leaves layers of the sandbox away, to see what a weaker host would do.
+    """
 
     seed: int
     sandbox: str = "auto"
     limits: Limits = field(default_factory=Limits)
     only: tuple[str, ...] | None = None
     exact_seed: bool = False
+    without: tuple[str, ...] = ()
 
 
 def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, Any]:
@@ -75,7 +79,7 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         return Judged(LessonResult(lesson.id, lesson.title, LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
     began = time.monotonic()
     try:
-        envelope = {"limits": asdict(settings.limits), "sandbox": settings.sandbox}
+        envelope = {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without)}
         answer = host.judge(envelope, job_for(lesson, file, settings))
     except EngineFault as fault:
         return Judged(faulty(lesson, file, str(fault)))

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from typing import IO, Any, BinaryIO, cast
 
-from grader.errors import EngineFault
+from grader.errors import EngineFault, SandboxRefused
 from grader.wire.frames import BrokenFrame, pack, read_frame
 from grader.workers import isolated_command, scrubbed_environment
 
@@ -55,6 +55,8 @@ class Host:
         if frame is None or closing is None:
             raise self._broken("it ended without a result")
         result: dict[str, Any] = frame.body
+        if "refused" in result:
+            raise SandboxRefused(result["refused"])
         if "fault" in result:
             raise EngineFault(f"{result['fault']}\n{self.log()}")
         return result

@@ -188,6 +188,8 @@ class Session:
             if time.monotonic() >= self._lesson_deadline:
                 return WorkerLost("timeout", f"the lesson took more than {self._limits.lesson_seconds:g} s")
             return WorkerLost("timeout", f"no answer within {self._limits.call_seconds:g} s")
+        if how and "SIGXCPU" in how:
+            return WorkerLost("timeout", f"more than {self._limits.cpu_seconds} s of processor time")
         return WorkerLost("crashed", f"{lost.reason}: {how}" if how else lost.reason)
 
     def checked(self, parse: Callable[[], Any]) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import BinaryIO, cast
 
 from grader.wire.frames import write_frame
-
-HELD = ("environment", "descriptors")
 
 
 def main() -> None:
@@ -22,12 +21,17 @@ def main() -> None:
     import torch
     import torch.fx.experimental.symbolic_shapes
 
-    from grader.sandbox import GUARANTEES
+    from grader.sandbox import GUARANTEES, set_limits
+    from grader.sandbox.limits import Limits
     from grader.worker import serve
 
     torch.set_num_threads(1)
-    held = [name for name in GUARANTEES if name in HELD]
-    write_frame(sink, {"guarantees": held, "missing": [name for name in GUARANTEES if name not in held]})
+    mode, limits = sys.argv[1], Limits.from_dict(json.loads(sys.argv[2]))
+    held = ["environment", "descriptors"]
+    if mode != "off" and sys.platform != "win32":
+        set_limits(limits)
+        held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
+    write_frame(sink, {"guarantees": held, "missing": [name for name in GUARANTEES if name not in held], "mode": mode})
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)

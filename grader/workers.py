@@ -3,24 +3,26 @@
 ``ForkedWorkers`` asks the fork host, which forks a process that never held a check. ``SpawnedWorkers`` starts a plain process, for
 systems without fork; it costs a torch import. A worker that was lost is replaced, so that one endless loop costs one check.
 
-Imports ``channel``, ``errors``, ``wire.frames``; no torch.
+Imports ``channel``, ``errors``, ``sandbox.limits``, ``wire.frames``; no torch.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from grader.channel import Channel, PipeChannel, SocketChannel
-from grader.errors import EngineFault, WorkerLost
+from grader.errors import EngineFault, SandboxRefused, WorkerLost
+from grader.sandbox.limits import Limits
 from grader.wire.frames import pack, read_frame
 
 START_SECONDS = 60.0
@@ -82,8 +84,11 @@ def greet(channel: Channel, pid: int) -> WorkerProcess:
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}") from None
-    if "fault" in hello:
-        raise EngineFault(hello["fault"])
+    if hello["mode"] == "require" and hello["missing"]:
+        raise SandboxRefused(
+            f"This host can't guarantee: {', '.join(hello['missing'])}. That takes Linux 5.13 or later with Landlock and seccomp. "
+            "Grade there, or without these guarantees: --sandbox auto"
+        )
     return WorkerProcess(channel, pid, tuple(hello["guarantees"]), tuple(hello["missing"]))
 
 
@@ -116,8 +121,10 @@ class ForkedWorkers:
         """Have the host kill it; how it had died before, if it had."""
         worker.channel.settle()
         worker.channel.close()
-        status = self._ask(do="end", pid=worker.pid, died=died)
-        return None if status is None else describe_death(status)
+        answer = self._ask(do="end", pid=worker.pid, died=died)
+        if answer["overuse"] is not None:
+            return f"stopped, since {answer['overuse']}"
+        return None if answer["status"] is None else describe_death(answer["status"])
 
     def finish(self) -> None:
         """Tell the host that the result is written."""
@@ -127,15 +134,15 @@ class ForkedWorkers:
 class SpawnedWorkers:
     """Workers that are plain processes of their own."""
 
-    def __init__(self, *, output_bytes: int, sandbox_options: list[str]) -> None:
-        self._output_bytes = output_bytes
-        self._options = sandbox_options
+    def __init__(self, limits: Limits, sandbox: str) -> None:
+        self._limits = limits
+        self._sandbox = sandbox
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self) -> WorkerProcess:
         """A new process, which imports torch first."""
         process = subprocess.Popen(
-            isolated_command("grader.spawned", *self._options),
+            isolated_command("grader.spawned", self._sandbox, json.dumps(asdict(self._limits))),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -143,7 +150,7 @@ class SpawnedWorkers:
         )
         self._processes[process.pid] = process
         streams = cast(tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr))
-        channel = PipeChannel(*streams, output_bytes=self._output_bytes)
+        channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)
         return greet(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> str | None:

@@ -30,6 +30,7 @@ COLOURS = {
 }
 OWN_FAULT = "Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it."
 INDENT = 4
+PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
 def points(value: float) -> str:
@@ -65,7 +66,7 @@ def show_lesson(console: Console, lesson: LessonResult, *, seed: int) -> None:
     )
     console.print(head)
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-        console.print(Padding(Text(clean(lesson.message or ""), style="red"), (0, 0, 1, INDENT)))
+        console.print(Padding(Text(clean(lesson.message or ""), style="red"), (0, 0, 1, INDENT), expand=False))
         return
     wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
     if wrong:
@@ -75,7 +76,7 @@ def show_lesson(console: Console, lesson: LessonResult, *, seed: int) -> None:
         show_check(console, check)
         if check is first:
             for part in (*details(check, lesson), next_steps(lesson, seed)):
-                console.print(Padding(part, (0, 0, 0, INDENT)))
+                console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
     console.print()
 
 
@@ -112,7 +113,14 @@ def details(check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
     if check.source_line:
         yield Text.assemble((f"{lesson.file}:{check.source_line}    ", "dim"), clean(check.source_text or ""))
     if check.output:
-        yield Text.assemble(("it printed  ", "dim"), clean(check.output.strip()[:400]))
+        yield Text.assemble(("it printed  ", "dim"), clean(first_lines(check.output)))
+
+
+def first_lines(output: str) -> str:
+    """The first lines of what was printed, and how many there are more."""
+    lines = output.strip().splitlines()
+    more = f" … and {len(lines) - PRINTED_LINES} more lines" if len(lines) > PRINTED_LINES else ""
+    return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + more
 
 
 def next_steps(lesson: LessonResult, seed: int) -> Text:

@@ -2,45 +2,102 @@
 
 Theory of operation
 -------------------
-The host forks a worker. The worker calls ``confine`` and only then listens to the judge. Everything is taken away, nothing is asked
-for. The parts, in order:
+The host prepares once (``prepare``): a scratch folder, a Landlock ruleset. It forks a worker; the worker confines itself
+(``confine``) and only then listens to the judge. No student's code has run by then, so the worker can be believed when it says what
+holds. Everything is denied, and what computing needs is given back. The layers, in the order in which they are applied:
 
-1. *Descriptors.* Standard input is empty, standard output and error are one pipe to the judge, the line to the judge stays; all
-   else is closed, so nothing is inherited.
-2. *Session.* The worker leads a session and a process group of its own and dies with its host.
-3. *Limits.* Processor time, address space, file size, open files; no core dumps. The wall clock is the judge's.
+*descriptors*    Standard input is empty, standard output and error are one pipe to the judge, the line to the judge stays; all else
+                 is closed. The environment was scrubbed when the host was started. The worker leads a session of its own and dies
+                 with its host.
+*limits*         rlimits: processor time, address space, file size, open files, no core dump. The wall clock is kept by the judge;
+                 threads and the scratch folder's size by the host (``watch``), which looks while it waits.
+*namespaces*     A user, network and IPC namespace of its own: depth beneath the layers that follow, since many hosts refuse it. Off by
+                 default, for what it costs (``NAMESPACES_BY_DEFAULT``).
+*landlock*       Files: the Python installation and the packages to read, the scratch folder to write, nothing else (``landlock``).
+*capabilities*   None, also where the host runs as root.
+*seccomp*        System calls: an allow-list (``seccomp``).
 
-``confine`` returns the guarantees that hold and those that don't, in the words of ``GUARANTEES``; the report names them. Layers
-that confine files, the network and other processes belong here, between 2 and 3, each as a module of its own.
+What is promised are guarantees, not layers: each of ``GUARANTEES`` names the layers that it rests on, and holds where all of them do.
+When a lesson has ended the host kills everything that it left, orphans included, and empties the scratch folder.
 
 Imports the standard library only, so that a fork needs nothing loaded late.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import platform
+import shutil
 import signal
 import sys
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from grader.sandbox import landlock, seccomp
 from grader.sandbox.limits import Limits
 
 if sys.platform != "win32":
     import resource
 
-GUARANTEES = ("environment", "descriptors", "time", "memory", "files", "network", "processes")
-"""Everything that a worker could be denied; what is not yet, ``confine`` reports as missing."""
+LAYERS = ("descriptors", "limits", "namespaces", "landlock", "capabilities", "seccomp")
+GUARANTEES: dict[str, tuple[str, ...]] = {
+    "environment": ("descriptors",),
+    "descriptors": ("descriptors",),
+    "time": ("limits",),
+    "memory": ("limits",),
+    "files": ("landlock", "capabilities", "seccomp"),
+    "network": ("landlock", "seccomp"),
+    "processes": ("capabilities", "seccomp"),
+}
+"""What a worker is denied or held to, and the layers that it takes."""
 
+NAMESPACES_BY_DEFAULT = False
 LINUX: bool = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
+CAPSET = {"x86_64": 126, "aarch64": 91}
+CAPABILITY_VERSION = 0x20080522
 
 
-def prctl(option: int, argument: int) -> bool:
-    """``prctl(2)``; False where there is none or it refused."""
-    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
-    return call is not None and call(option, argument, 0, 0, 0) == 0
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the host makes once for all of its workers: where they may write, and the files that they may see."""
+
+    scratch: Path | None = None
+    ruleset: int | None = None
+
+
+def prepare() -> Prepared:
+    """Make the scratch folder and the ruleset; without Landlock there is none."""
+    scratch = Path(tempfile.mkdtemp(prefix="gradlings-"))
+    package = Path(__file__).resolve().parent.parent
+    try:
+        return Prepared(scratch, landlock.make_ruleset(scratch, landlock.own_trees(package)))
+    except OSError:
+        return Prepared(scratch)
+
+
+def empty_scratch(prepared: Prepared) -> None:
+    """Remove whatever a worker left in the scratch folder."""
+    if prepared.scratch is not None:
+        for entry in prepared.scratch.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    entry.unlink()
+
+
+def discard(prepared: Prepared) -> None:
+    """Remove the scratch folder."""
+    if prepared.scratch is not None:
+        shutil.rmtree(prepared.scratch, ignore_errors=True)
 
 
 def adopt_orphans() -> None:
@@ -48,19 +105,55 @@ def adopt_orphans() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def confine(limits: Limits, *, mode: str, keep: set[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Confine this process; ``(guarantees that hold, guarantees that don't)``.
+def confine(
+    limits: Limits, prepared: Prepared, *, mode: str, keep: set[int], without: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Confine this process, for good; ``(guarantees that hold, guarantees that don't)``.
 
-    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only what costs the student's code nothing
-    is done: descriptors and session.
+    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the first layer is applied. ``without``
+    leaves layers away, to see what a weaker host would do. A layer that the host refuses is one that does not hold.
     """
-    close_all_but(keep | {0, 1, 2})
+    wanted = {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
+    if not NAMESPACES_BY_DEFAULT:
+        wanted.discard("namespaces")
+    if prepared.scratch is not None:
+        move_to(prepared.scratch)
+    held = {"descriptors"}
+    ruleset = {prepared.ruleset} if prepared.ruleset is not None else set()
+    close_all_but(keep | {0, 1, 2} | ruleset)
     os.setsid()
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    held = ["environment", "descriptors"]
-    if mode != "off" and sys.platform != "win32":
-        held += set_limits(limits)
-    return tuple(held), tuple(name for name in GUARANTEES if name not in held)
+    if "limits" in wanted:
+        set_limits(limits)
+        held.add("limits")
+    if "namespaces" in wanted and unshare():
+        held.add("namespaces")
+    if "landlock" in wanted and prepared.ruleset is not None:
+        landlock.apply(prepared.ruleset)
+        held.add("landlock")
+    if prepared.ruleset is not None:
+        os.close(prepared.ruleset)
+    if "capabilities" in wanted and drop_capabilities():
+        held.add("capabilities")
+    if "seccomp" in wanted and LINUX and seccomp.available():
+        with contextlib.suppress(OSError):
+            seccomp.apply()
+            held.add("seccomp")
+    holds = tuple(name for name, layers in GUARANTEES.items() if held.issuperset(layers))
+    return holds, tuple(name for name in GUARANTEES if name not in holds)
+
+
+def move_to(scratch: Path) -> None:
+    """Make the scratch folder current and the place for temporary files."""
+    os.chdir(scratch)  # noqa: TID251 - the worker's own, and the only folder that it may write to
+    os.environ["TMPDIR"] = os.environ["HOME"] = str(scratch)
+    tempfile.tempdir = None
+
+
+def prctl(option: int, argument: int) -> bool:
+    """``prctl(2)``; False where there is none or it refused."""
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
+    return call is not None and call(option, argument, 0, 0, 0) == 0
 
 
 def close_all_but(keep: set[int]) -> None:
@@ -73,23 +166,37 @@ def close_all_but(keep: set[int]) -> None:
     os.closerange(start, 4096)
 
 
-def set_limits(limits: Limits) -> list[str]:
-    """Set the resource limits; the guarantees that they make."""
-    for which, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, limits.open_files),
-    ):
-        resource.setrlimit(which, (value, value))
+def set_limits(limits: Limits) -> None:
+    """Set the resource limits; the address space is capped where its size can be read (Linux)."""
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))  # SIGXCPU first, SIGKILL a second later
+    bounds = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+    }
     if LINUX:
-        cap = address_space_bytes() + limits.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
-        return ["time", "memory"]
-    return ["time"]
+        bounds[resource.RLIMIT_AS] = address_space_bytes() + limits.memory_bytes
+    for which, value in bounds.items():
+        resource.setrlimit(which, (value, value))
 
 
 def address_space_bytes() -> int:
     """The size of this process's address space (Linux)."""
     with open("/proc/self/statm", "rb") as statm:
         return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def unshare() -> bool:
+    """A user, network and IPC namespace of its own; False where the host refuses."""
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
+    return call is not None and call(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0
+
+
+def drop_capabilities() -> bool:
+    """Give up every capability (capset(2)); False where that can't be done."""
+    number = CAPSET.get(platform.machine())
+    if number is None or not LINUX:
+        return False
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    return bool(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), header, nothing) == 0)

@@ -22,6 +22,12 @@ class Limits:
     """Address space beyond what the worker has when it is forked; allocations fail with MemoryError."""
     file_bytes: int = 16 * MIB
     """Size of one file; writes fail with EFBIG."""
+    scratch_bytes: int = 64 * MIB
+    """Size of all files in the scratch folder; the worker is killed, soon after."""
+    scratch_files: int = 256
+    """Number of files and folders there; the worker is killed, soon after."""
+    threads: int = 64
+    """Threads of the worker; it is killed, soon after."""
     open_files: int = 64
     """Open descriptors; opening more fails with EMFILE."""
     output_bytes: int = 16 << 10

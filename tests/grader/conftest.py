@@ -15,8 +15,10 @@ import torch
 
 from grader.channel import SocketChannel
 from grader.course import Course, load_course
-from grader.forkserver import end_worker, worker_process
+from grader.forkserver import Terms, worker_process
 from grader.host import Host
+from grader.reaper import end_worker
+from grader.sandbox import Prepared
 from grader.sandbox.limits import Limits
 from grader.session import RemoteStudent, Session
 from grader.source import Source
@@ -40,7 +42,7 @@ class TestForks:
         output, far_output = os.pipe()
         pid = os.fork()
         if pid == 0:
-            worker_process(far_line.fileno(), far_output, self.limits, "off")
+            worker_process(far_line.fileno(), far_output, Terms(self.limits, "off", ()), Prepared())
         far_line.close()
         os.close(far_output)
         return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)

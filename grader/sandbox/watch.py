@@ -1,0 +1,50 @@
+"""What no limit of the kernel's counts: the parent looks at it while it waits, and kills. Imports ``limits`` only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.sandbox.limits import MIB, Limits
+
+SECONDS = 0.02
+"""How often a waiting parent looks."""
+
+
+def overuse(pid: int, scratch: Path | None, limits: Limits) -> str | None:
+    """Why a worker must end, or None. Reads ``/proc``; what it can't read counts as nothing."""
+    if threads(pid) > limits.threads:
+        return f"it started more than {limits.threads} threads"
+    if scratch is not None:
+        files, size = 0, 0
+        for entry_size in sizes_below(scratch):
+            files, size = files + 1, size + entry_size
+            if files > limits.scratch_files:
+                return f"it made more than {limits.scratch_files} files"
+            if size > limits.scratch_bytes:
+                return f"it wrote more than {limits.scratch_bytes // MIB} MB of files"
+    return None
+
+
+def threads(pid: int) -> int:
+    """How many threads a process has."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return int(stat.read().rpartition(b")")[2].split()[17])  # proc_pid_stat(5): num_threads is field 20
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def sizes_below(folder: Path) -> Iterator[int]:
+    """The size on disk of each file and folder below one, links not followed."""
+    todo = [str(folder)]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    yield entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue
