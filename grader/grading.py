@@ -69,6 +69,7 @@ class Judged:
     result: LessonResult
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -100,7 +101,7 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         checks=checks,
     )
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
-    return Judged(result, tuple(answer["guarantees"]), tuple(answer["missing"]), catalogue)
+    return Judged(result, tuple(answer["guarantees"]), tuple(answer["missing"]), tuple(answer["flags"]), catalogue)
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
@@ -142,6 +143,7 @@ def grade_submission(
         course=CourseIdentity(course.id, course.version, course.hash),
         grader_version=__version__,
         sandbox=Sandbox(settings.sandbox, held, missing),
+        flags=tuple(flag for one in judged for flag in one.flags),
         lessons=results,
         seconds=round(time.monotonic() - began, 4),
     )

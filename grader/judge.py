@@ -17,6 +17,7 @@ import pytest_jsonreport.plugin
 
 from grader.diagnosis import Mistake, mistakes_in
 from grader.errors import EngineFault, StudentError, WorkerLost
+from grader.integrity import flags_in
 from grader.local import execute
 from grader.plugin import LessonPlugin, results_in
 from grader.sandbox.limits import Limits
@@ -37,7 +38,8 @@ def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
     """Judge one lesson; ``job`` as ``grading.job_for`` makes it. The result as plain data:
 
     ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
-    ``guarantees`` and ``missing`` of the worker's sandbox, ``catalogue`` of the lesson's mistakes and what they are about.
+    ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at,
+    ``catalogue`` of the lesson's mistakes and what they are about.
     """
     source = Source(job["source"], job["filename"])
     problem = job["problem"] and StudentError("invalid file", job["problem"]["message"], line=job["problem"]["line"])
@@ -73,6 +75,7 @@ def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
         "invalid": invalid,
         "guarantees": list(guarantees),
         "missing": list(missing),
+        "flags": [*flags_in(source), *(f"{source.filename} replaced {name} while it was loaded" for name in session.replaced)],
         "catalogue": {one.id: list(one.about) for one in plugin.mistakes},
     }
 

@@ -135,6 +135,7 @@ class Session:
     ) -> None:
         self.source = source
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self.replaced: list[str] = []
         self._workers = workers
         self._scenarios = scenarios
         self._limits = limits
@@ -155,7 +156,9 @@ class Session:
         self.guarantees = (worker.guarantees, worker.missing)
         self._line = Line(worker, [])
         try:
-            self.ask("load", source=self.source.text, filename=self.source.filename, name=self.source.module, scenarios=self._scenarios)
+            source = self.source
+            reply = self.ask("load", source=source.text, filename=source.filename, name=source.module, scenarios=self._scenarios)
+            self.replaced = self.checked(lambda: [str(name)[:80] for name in reply.body["value"]][:20])
         except (StudentError, WorkerLost) as error:
             self._unloadable = error
             raise

@@ -93,7 +93,7 @@ class Source:
                 found.append((self.imports.get(node.id, node.id), node.lineno))
             elif isinstance(node, ast.Attribute):
                 found.append((f".{node.attr}", node.lineno))
-                dotted = _dotted(node)
+                dotted = dotted_name(node)
                 if dotted:
                     head, _, rest = dotted.partition(".")
                     found.append((f"{self.imports.get(head, head)}.{rest}", node.lineno))
@@ -121,11 +121,12 @@ def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _dotted(node: ast.expr) -> str | None:
+def dotted_name(node: ast.expr) -> str | None:
+    """``torch.nn.functional`` for a chain of attributes on a name, else None."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        head = _dotted(node.value)
+        head = dotted_name(node.value)
         return f"{head}.{node.attr}" if head else None
     return None
 

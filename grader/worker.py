@@ -14,6 +14,7 @@ expected values. It imports ``wire`` and nothing else of ours.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import linecache
 import sys
@@ -29,6 +30,8 @@ from grader.wire.frames import BrokenFrame, Frame, pack, read_frame
 from grader.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors, fill
 
 SCENARIOS = "scenarios"
+WATCHED: tuple[Any, ...] = (builtins, torch, torch.Tensor, torch.autograd, torch.nn.functional, torch.autograd.Function)
+"""Where a file that is loaded might replace something; what it replaces is reported, and whoever hides it may."""
 
 
 @dataclass(slots=True)
@@ -78,8 +81,9 @@ class Worker:
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
+        before = {owner: dict(vars(owner)) for owner in WATCHED}
         exec(code, self.student.__dict__)
-        return {"value": None}, b""
+        return {"value": replaced_since(before)}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
         """``missing`` with the public names there are, ``callable``, or ``value`` with the value."""
@@ -187,6 +191,16 @@ class Worker:
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
         reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
         return self.with_mutated(reply, blob, vectors, versions)
+
+
+def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
+    """The names that are not what they were; new ones, such as a submodule that was imported late, don't count."""
+    return [
+        f"{owner.__name__}.{name}"
+        for owner, names in before.items()
+        for name, value in names.items()
+        if vars(owner).get(name) is not value and not name.startswith("__")
+    ][:20]
 
 
 def explain(error: BaseException, filename: str) -> dict[str, Any]:

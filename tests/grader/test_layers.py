@@ -30,7 +30,7 @@ FLOORS = [
         "",
     },
     {"scoring", "wire.values", "render.words", "draw", "stubs", "submission", "sandbox.watch", "channel"},
-    {"sandbox", "evidence", "course", "workers", "worker", "local", "render.html", "render.terminal"},
+    {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal"},
     {"session", "host"},
     {"checks", "diagnosis"},
     {"plugin"},
