@@ -24,6 +24,7 @@ from typing import Any
 
 from grader.errors import CourseError, UsageError
 from grader.sandbox.limits import Limits
+from grader.translation import ENGINE
 
 PACKAGED = Path(__file__).parent / "_course"
 """Where a wheel carries the course."""
@@ -96,6 +97,10 @@ class Lesson:
     def accepted(self) -> tuple[Path, ...]:
         """Other right solutions."""
         return tuple(sorted((self.root / "tests" / "accepted" / self.id).glob("*.py")))
+
+    def texts(self, lang: str) -> tuple[Path, ...]:
+        """The catalogues of a language: the engine's and the lesson's."""
+        return (ENGINE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:
         """The hints by key, each from a nudge to nearly the answer; raises CourseError where ``hints.toml`` is none."""

@@ -14,7 +14,7 @@ A rule gets the failure and the student (it may ask the student more), and retur
 the facts that its explanation shows. Rules are tried in the order of the file; the first that recognises wins, so put the narrow
 ones first. A rule that stumbles over the student's answers recognises nothing.
 
-Imports torch, ``errors``, ``session`` and ``draw``.
+Imports torch, ``errors``, ``session``, ``translation`` and ``draw``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from grader.errors import MissingName, StudentError, WorkerLost
 from grader.evidence import describe
 from grader.render.values import text
 from grader.session import NotStarted, Student
+from grader.translation import Catalogue
 
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
@@ -88,8 +89,8 @@ def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
     return [value for value in namespace.values() if isinstance(value, Mistake)]
 
 
-def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student) -> tuple[Diagnosis | None, str | None]:
-    """The first mistake whose rule recognises the failure, and a traceback where a rule itself broke, for the author."""
+def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student, say: Catalogue) -> tuple[Diagnosis | None, str | None]:
+    """The first mistake whose rule recognises the failure, worded by ``say``; and a traceback where a rule itself broke, for the author."""
     trouble = None
     for candidate in mistakes:
         if failure.about not in candidate.about:
@@ -103,7 +104,7 @@ def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student) ->
             continue
         if facts is not None:
             shown = {"expected": failure.expected, "actual": failure.actual, **failure.inputs, **failure.facts, **facts}
-            return Diagnosis(candidate.id, fill_text(candidate.title, shown), fill_text(candidate.explanation, shown)), trouble
+            return Diagnosis(candidate.id, fill_text(candidate.title, shown, say), fill_text(candidate.explanation, shown, say)), trouble
     return None, trouble
 
 
@@ -112,10 +113,12 @@ class _Facts(dict[str, str]):
         return "{" + key + "}"
 
 
-def fill_text(template: str, facts: dict[str, Any]) -> str:
-    """A template with its ``{names}`` replaced; strings as they are, other values as the report shows them."""
-    shown = _Facts({name: value if isinstance(value, str) else text(describe(value)) for name, value in facts.items()})
-    return string.Formatter().vformat(template, (), shown)
+def fill_text(template: str, facts: dict[str, Any], say: Catalogue) -> str:
+    """A template in the language of ``say``, its ``{names}`` replaced: strings as they are or, where they are texts of ours, in that
+    language too; other values as the report shows them.
+    """
+    shown = _Facts({name: say.known(value) if isinstance(value, str) else text(describe(value)) for name, value in facts.items()})
+    return string.Formatter().vformat(say(template), (), shown)
 
 
 # ------------------------------------------------------------------------------------------------------------ for rules

@@ -24,6 +24,7 @@ from grader.model import (
 from grader.sandbox.limits import Limits
 from grader.scoring import FULL_LESSON, lesson_score, lesson_status, report_score
 from grader.submission import LessonFile
+from grader.translation import ENGLISH, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Settings:
     only: tuple[str, ...] | None = None
     exact_seed: bool = False
     without: tuple[str, ...] = ()
+    lang: str = ENGLISH
 
 
 def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, Any]:
@@ -59,25 +61,29 @@ def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, A
         "exact_seed": settings.exact_seed,
         "only": settings.only and list(settings.only),
         "limits": asdict(settings.limits),
+        "lang": settings.lang,
+        "texts": [str(path) for path in lesson.texts(settings.lang)],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One lesson's result, under what its worker ran, and the lesson's mistakes with what each is about."""
+    """One lesson's result, under what its worker ran, what should be looked at, the lesson's mistakes with what each is about."""
 
     result: LessonResult
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    untranslated: tuple[str, ...] = ()
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
     """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like the student's."""
+    say = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
-        message = f"there is no {lesson.filename}"
-        return Judged(LessonResult(lesson.id, lesson.title, LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
+        message = say("there is no {file}", file=lesson.filename)
+        return Judged(LessonResult(lesson.id, say(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
     began = time.monotonic()
     try:
         envelope = {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without)}
@@ -89,7 +95,7 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
     invalid = answer["invalid"]
     result = LessonResult(
         id=lesson.id,
-        title=lesson.title,
+        title=say(lesson.title),
         status=LessonStatus.INVALID if invalid else lesson_status(checks),
         score=score,
         max_score=max_score,
@@ -101,7 +107,9 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         checks=checks,
     )
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
-    return Judged(result, tuple(answer["guarantees"]), tuple(answer["missing"]), tuple(answer["flags"]), catalogue)
+    kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
+    guarantees, missing, flags, untranslated = kept
+    return Judged(result, guarantees, missing, flags, untranslated, catalogue)
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
@@ -143,6 +151,7 @@ def grade_submission(
         course=CourseIdentity(course.id, course.version, course.hash),
         grader_version=__version__,
         sandbox=Sandbox(settings.sandbox, held, missing),
+        lang=settings.lang,
         flags=tuple(flag for one in judged for flag in one.flags),
         lessons=results,
         seconds=round(time.monotonic() - began, 4),

@@ -23,6 +23,7 @@ from grader.plugin import LessonPlugin, results_in
 from grader.sandbox.limits import Limits
 from grader.session import Session
 from grader.source import Source
+from grader.translation import load
 from grader.workers import WorkerSource
 
 PYTEST_OPTIONS = (
@@ -39,6 +40,7 @@ def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
 
     ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
     ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at,
+    ``untranslated`` texts,
     ``catalogue`` of the lesson's mistakes and what they are about.
     """
     source = Source(job["source"], job["filename"])
@@ -54,6 +56,7 @@ def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
         scenarios=job["scenarios"],
         mistakes=load_mistakes(job["diagnosis"]),
         hints=job["hints"],
+        say=(say := load(job["lang"], [Path(path) for path in job["texts"]])),
         seed=job["seed"],
         exact_seed=job.get("exact_seed", False),
         hidden_files={Path(path).name for path in job["hidden_checks"]},
@@ -76,6 +79,7 @@ def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
         "guarantees": list(guarantees),
         "missing": list(missing),
         "flags": [*flags_in(source), *(f"{source.filename} replaced {name} while it was loaded" for name in session.replaced)],
+        "untranslated": sorted(say.missing),
         "catalogue": {one.id: list(one.about) for one in plugin.mistakes},
     }
 

@@ -118,6 +118,7 @@ class Report:
     course: CourseIdentity
     grader_version: str
     sandbox: Sandbox
+    lang: str = "en"
     flags: tuple[str, ...] = ()
     lessons: tuple[LessonResult, ...] = ()
     seconds: float = 0.0

@@ -27,6 +27,7 @@ from grader.model import CheckResult, Outcome
 from grader.scoring import points_for
 from grader.session import NotStarted, RemoteStudent, Session, student_error
 from grader.source import Source
+from grader.translation import Catalogue
 from grader.worker import explain
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
@@ -61,7 +62,7 @@ class LessonPlugin:
 
     def __init__(
         self, *, lesson: str, session: Session, stub: Source, solution: Source, scenarios: str, mistakes: list[Mistake],
-        hints: dict[str, list[str]], seed: int, hidden_files: set[str], exact_seed: bool = False,
+        hints: dict[str, list[str]], say: Catalogue, seed: int, hidden_files: set[str], exact_seed: bool = False,
     ) -> None:  # fmt: skip
         self.lesson = lesson
         self.session = session
@@ -70,11 +71,13 @@ class LessonPlugin:
         self.scenarios = scenarios
         self.mistakes = mistakes
         self.hints = hints
+        self.say = say
         self.seed = seed
         self.hidden_files = hidden_files
         self.exact_seed = exact_seed
         self.outcomes: dict[str, Outcome] = {}
         self.remote = RemoteStudent(session)
+        self._untouched: dict[str, bool] = {}
         self._reference: LocalStudent | None = None
 
     # -------------------------------------------------------------------------------------------------------- fixtures
@@ -118,6 +121,12 @@ class LessonPlugin:
             raise EngineFault(f"{item.nodeid} has no @check")
         return spec
 
+    def untouched(self, name: str) -> bool:
+        """Whether a definition is still the stub's."""
+        if name not in self._untouched:
+            self._untouched[name] = self.session.source.same_definition(self.stub, name)
+        return self._untouched[name]
+
     # ------------------------------------------------------------------------------------------------------------- hooks
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -142,7 +151,7 @@ class LessonPlugin:
         """Whether the check can be asked: the module loads, the function is begun, what it needs has passed."""
         spec = self.spec_of(item)
         self.session.load()
-        if self.session.source.same_definition(self.stub, spec.about):
+        if self.untouched(spec.about):
             raise NotStarted(spec.about)
         for need in spec.needs:
             outcome = self.outcomes.get(need)
@@ -211,7 +220,7 @@ class LessonPlugin:
         """The title of the check ``name``."""
         for other in item.session.items:
             if other.name == name:
-                return title(other)
+                return self.say(title(other))
         return name
 
     def result(self, item: pytest.Item, verdict: Verdict, seconds: float) -> CheckResult:
@@ -224,14 +233,14 @@ class LessonPlugin:
                 check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved(), draw=Draw(seed),
                 expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
             )  # fmt: skip
-            diagnosis, trouble = diagnose(self.mistakes, failure, self.remote)
+            diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
         source = self.session.source
         line = verdict.line if isinstance(verdict.line, int) else source.anchor(spec.at) if verdict.outcome in DIAGNOSED else None
         steps = self.hints.get(spec.hint, [])
-        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts})
+        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, self.say)
         return CheckResult(
             id=check_id,
-            title=title(item),
+            title=self.say(title(item)),
             function=spec.about,
             outcome=verdict.outcome,
             points=points_for(verdict.outcome, spec.points),
@@ -242,7 +251,7 @@ class LessonPlugin:
             diagnosis=diagnosis.id if diagnosis else None,
             diagnosis_title=diagnosis.title if diagnosis else None,
             evidence=diagnosis.evidence if diagnosis else None,
-            hint=steps[0] if steps and verdict.outcome is not Outcome.PASSED else None,
+            hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=describe(verdict.expected),
             actual=describe(verdict.actual),
             inputs={name: describe(value) for name, value in verdict.inputs.items()},

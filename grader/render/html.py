@@ -1,7 +1,7 @@
 """A report as one self-contained page: Jinja2 with autoescape always on, no script, nothing from elsewhere.
 
 The page's content security policy allows its own style sheet, by hash, and nothing more; what a student's code wrote is text in it.
-Imports jinja2, ``model`` and ``render``.
+Imports jinja2, ``model``, ``translation`` and ``render``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import jinja2
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
-from grader.render.words import MARKS, QUIET, STATUS_WORDS, WORDS
+from grader.render.words import MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.translation import Catalogue
 
 CHECKOUT = Path(__file__).resolve().parents[2] / "templates"
 PACKAGED = Path(__file__).resolve().parents[1] / "_templates"
@@ -29,8 +30,14 @@ def environment() -> jinja2.Environment:
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"value": lambda value: clean(text(value)), "clean": lambda value: clean(str(value)), "points": lambda n: f"{n:g}"}
-    env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "pair": pair, "anchor": anchor, "to_open": to_open}
+    env.filters |= {
+        "value": lambda value: clean(text(value)),
+        "clean": lambda value: clean(str(value)),
+        "points": lambda number: f"{number:g}",
+        "say_with": lambda word, say: say(word),
+    }
+    env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT}
+    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open}
     return env
 
 
@@ -63,7 +70,8 @@ def warm_up() -> None:
     style()
 
 
-def render_page(report: Report) -> str:
-    """The page for one submission."""
+def render_page(report: Report, say: Catalogue | None = None) -> str:
+    """The page for one submission, in the language of ``say``."""
     sheet = style()
-    return environment().get_template("report.html").render(report=report, style=sheet, style_hash=style_hash(sheet))
+    page = environment().get_template("report.html")
+    return page.render(report=report, style=sheet, style_hash=style_hash(sheet), say=say or Catalogue())

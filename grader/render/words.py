@@ -33,3 +33,4 @@ STATUS_WORDS = {
 }
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
+OWN_FAULT = "Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it."

@@ -16,6 +16,7 @@ FLOORS = [
     {
         "errors",
         "model",
+        "translation",
         "wire.frames",
         "wire.program",
         "wire",
@@ -41,7 +42,7 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-PEERS = {("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source")}
+PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source")}
 
 
 def modules() -> dict[str, Path]:
