@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SANDBOX_HELP = "Confine your code with what there is; refuse where a guarantee is missing; not at all."
 FOLDER = click.Path(path_type=Path)
+LANG_OPTION = click.option("--lang", metavar="LANG", help="The language: en or ko; by default GRADE_LANG, or your locale's.")
 COURSE_OPTION = click.option("--course", "course_root", type=FOLDER, help="Another course's folder, in place of the one that came along.")
 
 
@@ -56,19 +57,20 @@ cli = cast(click.Group, grade)
     default="auto",
     help=SANDBOX_HELP,
 )
+@LANG_OPTION
 @COURSE_OPTION
 def run(
     lessons: tuple[str, ...], place: Path, json_file: Path | None, html_file: Path | None, no_html: bool, seed: int | None, sandbox: str,
-    course_root: Path | None,
+    lang: str | None, course_root: Path | None,
 ) -> None:  # fmt: skip
     """Grade lessons: this is what `grade` alone does.
 
     Example: grade run custom_sigmoid --in my-work --seed 7
     """
-    from grader.commands import grade_here
+    from grader.commands import Outputs, grade_here
 
-    page = None if no_html else html_file or Path("report.html")
-    sys.exit(grade_here(course_root, lessons, place, json_file=json_file, html_file=page, seed=seed, sandbox=sandbox))
+    outputs = Outputs(json_file, None if no_html else html_file or Path("report.html"))
+    sys.exit(grade_here(course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang))
 
 
 @cli.command()
@@ -85,30 +87,32 @@ def init(folder: Path, course_root: Path | None) -> None:
 
 
 @cli.command("list")
+@LANG_OPTION
 @COURSE_OPTION
-def list_lessons(course_root: Path | None) -> None:
+def list_lessons(lang: str | None, course_root: Path | None) -> None:
     """List the lessons, in the order to take them.
 
     Example: grade list
     """
     from grader.commands import show_lessons
 
-    show_lessons(course(course_root), Path())
+    show_lessons(course(course_root), Path(), lang)
 
 
 @cli.command()
 @click.argument("lesson")
 @click.argument("name", required=False)
 @click.option("--step", type=click.IntRange(1, 3), default=1, show_default=True, help="1 a nudge, 2 the idea, 3 nearly the answer.")
+@LANG_OPTION
 @COURSE_OPTION
-def hint(lesson: str, name: str | None, step: int, course_root: Path | None) -> None:
+def hint(lesson: str, name: str | None, step: int, lang: str | None, course_root: Path | None) -> None:
     """Show a hint for a lesson, or for one function of it.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
     from grader.commands import show_hint
 
-    show_hint(course(course_root).lesson(lesson), name, step)
+    show_hint(course(course_root).lesson(lesson), name, step, lang)
 
 
 @cli.command()

@@ -6,8 +6,11 @@ import json
 import os
 import secrets
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from rich.padding import Padding
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -16,22 +19,37 @@ from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
-from grader.model import Report
 from grader.render.terminal import make_console, show_report
 from grader.stubs import stub_of
 from grader.submission import read_submission
+from grader.translation import engine_catalogue, load, wanted_language
 from grader.verify import Verification
 from grader.verify import verify as run_verification
 
 
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where to write a report; None for not at all."""
+
+    json_file: Path | None = None
+    html_file: Path | None = None
+
+
 def grade_here(
-    course_root: Path | None, names: tuple[str, ...], place: Path, *, json_file: Path | None, html_file: Path | None, seed: int | None,
+    course_root: Path | None,
+    names: tuple[str, ...],
+    place: Path,
+    *,
+    outputs: Outputs,
+    seed: int | None,
     sandbox: str,
-) -> ExitCode:  # fmt: skip
+    lang: str | None,
+) -> ExitCode:
     """Grade lessons in a folder or zip, show the report and write it; the exit code.
 
     The host is started first: it imports torch while the rest is read.
     """
+    language = wanted_language(lang)
     with Host() as host:
         course = load_course(find_course(course_root))
         wanted = [course.lesson(name) for name in names]
@@ -40,14 +58,15 @@ def grade_here(
         if not lessons:
             ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
             raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids})")
-        settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits)
+        settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
+        say = engine_catalogue(language)
         from grader.render.html import render_page, warm_up  # while torch is being imported
 
         warm_up()
-
         report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
-    write_reports(report, json_file, html_file, render_page)
-    show_report(make_console(), report, html=str(html_file) if html_file else None)
+    write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    write_file(outputs.html_file, lambda: render_page(report, say))
+    show_report(make_console(), report, html=str(outputs.html_file) if outputs.html_file else None, say=say)
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
@@ -55,13 +74,11 @@ def grade_here(
     return ExitCode.OK if report.full_marks else ExitCode.NOT_FULL_MARKS
 
 
-def write_reports(report: Report, json_file: Path | None, html_file: Path | None, render_page: object) -> None:
-    """Write the report as JSON and as a page; raises UsageError where a file can't be written."""
+def write_file(path: Path | None, make: Callable[[], str]) -> None:
+    """Write a text where a path is given; raises UsageError where that can't be done."""
     try:
-        if json_file:
-            json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n", "utf-8")
-        if html_file:
-            html_file.write_text(render_page(report), "utf-8")  # type: ignore[operator]
+        if path is not None:
+            path.write_text(make(), "utf-8")
     except OSError as error:
         raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None
 
@@ -81,29 +98,34 @@ def make_workspace(course: Course, folder: Path) -> None:
     console.print(Text(f"Begin with {course.lessons[0].id}/README.md"))
 
 
-def show_lessons(course: Course, place: Path) -> None:
+def show_lessons(course: Course, place: Path, lang: str | None) -> None:
     """A table of the lessons, with whether each is here."""
+    language = wanted_language(lang)
+    say = engine_catalogue(language)
     files = read_submission(place, [lesson.id for lesson in course.lessons])
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "lesson", "what it is about", "builds on"):
-        table.add_column(heading, overflow="fold")
-    for number, lesson in enumerate(course.lessons, 1):
-        name = Text(lesson.id if lesson.id in files else f"{lesson.id} (not here)", style="bold")
-        table.add_row(f"{number}", name, Text(lesson.summary), Text(", ".join(lesson.builds_on), style="dim"))
+    for heading in ("lesson", "what it is about", "builds on"):
+        table.add_column(say(heading), overflow="fold")
+    for lesson in course.lessons:
+        own = load(language, lesson.texts(language))
+        name = Text(lesson.id if lesson.id in files else f"{lesson.id} ({say('not here')})", style="bold")
+        table.add_row(name, Text(own(lesson.summary)), Text(", ".join(lesson.builds_on), style="dim"))
     make_console().print(table)
 
 
-def show_hint(lesson: Lesson, name: str | None, step: int) -> None:
+def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> None:
     """Print one step of the hints, for one function or for each."""
-    hints = lesson.hints()
+    language = wanted_language(lang)
+    hints, say = lesson.hints(), load(language, lesson.texts(language))
     if name is not None and name not in hints:
         raise UsageError(f"{lesson.id} has no hint for {name!r}. There are hints for: {', '.join(hints)}")
     console = make_console()
     for key in [name] if name else hints:
         console.print(Text(key, style="bold"))
-        console.print(Text(f"  {hints[key][step - 1]}"))
+        console.print(Padding(Text(say(hints[key][step - 1])), (0, 0, 0, 2), expand=False))
     if step < 3:
-        console.print(Text(f"\nOne step further: grade hint {lesson.id} {name or next(iter(hints))} --step {step + 1}", style="dim"))
+        command = f"grade hint {lesson.id} {name or next(iter(hints))} --step {step + 1}"
+        console.print(Text(f"\n{say('One step further')}: {command}", style="dim"))
 
 
 def verify_course(course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool) -> ExitCode:
