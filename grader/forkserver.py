@@ -1,16 +1,18 @@
 """The fork host: the process in which torch is imported once, for everything that comes after.
 
-For each job the supervisor writes two frames to the host's standard input: an *envelope* (limits, sandbox), which the host reads, and
-the *job* (the submission, where the checks are, the seed), which the host leaves to the judge that it forks. The judge reads the
-job, asks the host for workers, and writes its result to standard output itself::
+For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox, which lesson), which the host reads;
+the lesson's *spec* where the host has not had it, which the host leaves to a lesson host that it forks; and the *task* (the
+submission, the seed), which is left to a judge. A lesson host (``lesson_host``) has collected the lesson's checks and forks a judge
+for each task. A judge asks the fork host for workers, and writes its result to standard output itself::
 
-    supervisor ──envelope──▶ host ──fork──▶ judge ──"start"──▶ host ──fork──▶ worker
-        │  └───────────job─────────────────▶  │                                 │
-        ◀──────────result─────────────────────┘ ◀────── socket, output ─────────┘
+    supervisor ─envelope─▶ fork host ──fork──▶ lesson host ──fork──▶ judge ──"start"──▶ fork host ──fork──▶ worker
+        │ └──────spec────────────────────────────▶ │                 │ ▲                                     │
+        │ └──────task──────────────────────────────────────────────▶ │ └────────── socket, output ───────────┘
+        ◀────────result──────────────────────────────────────────────┘
 
 When nothing of the job is left, the host closes it with a frame of its own.
 
-So no check, no solution, no submission and no result is ever in the host's memory, and a worker, which is its copy, has none
+So no check, no solution, no submission and no result is ever in the fork host's memory, and a worker, which is its copy, has none
 either. The host runs no torch operation: a fork of a process that ever ran a parallel region hangs, and autograd before a fork
 breaks children where there is an accelerator. What torch loads lazily is imported before the first fork.
 
@@ -21,6 +23,7 @@ Imports everything that the judge imports, for the judge's sake; ``worker``, ``s
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
@@ -35,8 +38,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 from grader.reaper import end_worker, kill_everything
 from grader.sandbox import Prepared, adopt_orphans, confine, discard, empty_scratch, prepare, watch
 from grader.sandbox.limits import Limits
-from grader.wire.frames import BrokenFrame, pack, read_frame, write_frame
-from grader.workers import WorkerSource
+from grader.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
 """How much longer than the lesson's limit a judge may take before it counts as hung, by our own fault."""
@@ -77,6 +79,7 @@ def warm_up() -> None:
     import torch.testing
 
     import grader.judge
+    import grader.lesson_host
     import grader.worker
 
     torch.set_num_threads(1)
@@ -85,27 +88,19 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def judged(jobs: BinaryIO, workers: WorkerSource) -> Any:
-    """Read a job and judge it; a refusal or a fault of ours is a result as well."""
-    from grader.errors import SandboxRefused
-    from grader.judge import judge
-
-    frame = read_frame(jobs)
-    assert frame is not None, "an envelope without its job"
-    try:
-        return judge(frame.body, workers)
-    except SandboxRefused as refusal:
-        return {"refused": str(refusal)}
-    except Exception:
-        return {"fault": traceback.format_exc()}
-
-
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs where there is no fork: judged here, with workers that are plain processes."""
+    from grader.judge import Judge
+    from grader.lesson_host import result_of
     from grader.workers import SpawnedWorkers
 
+    specs: dict[str, Any] = {}
     while (envelope := read_frame(jobs)) is not None:
-        write_frame(results, judged(jobs, SpawnedWorkers(Terms.from_dict(envelope.body).limits, envelope.body["sandbox"])))
+        if envelope.body["new"]:
+            specs[envelope.body["lesson"]] = read_body(jobs)
+        task, workers = read_body(jobs), SpawnedWorkers(Terms.from_dict(envelope.body).limits, envelope.body["sandbox"])
+        spec = specs[envelope.body["lesson"]]
+        write_frame(results, result_of(lambda: Judge(spec).run(lambda take: take(task, workers))))  # noqa: B023 - called at once
         write_frame(results, {"clean": True})
 
 
@@ -113,32 +108,62 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs, each by a forked judge; nothing of one is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
+    lessons: dict[str, LessonHost] = {}
     try:
         while (envelope := read_frame(jobs)) is not None:
             terms = Terms.from_dict(envelope.body)
-            if not serve_job(jobs, results, terms, prepared):
+            if envelope.body["new"]:
+                lessons[envelope.body["lesson"]] = LessonHost(jobs, results)
+            if not serve_job(lessons[envelope.body["lesson"]], {lesson.pid for lesson in lessons.values()}, terms, prepared):
                 sys.exit(70)  # the job may be half read and the result half written: only a new host is sure to be in step
             write_frame(results, {"clean": True})
     finally:
+        for lesson in lessons.values():
+            lesson.close()
+        kill_everything()
         discard(prepared)
 
 
-def serve_job(jobs: BinaryIO, results: BinaryIO, terms: Terms, prepared: Prepared) -> bool:
-    """Fork a judge and serve it until it is done; whether it was."""
+def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, prepared: Prepared) -> bool:
+    """Have a judge forked and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
-    if os.fork() == 0:
-        ours.close()
-        judge_process(theirs, jobs, results, terms)
-    theirs.close()
     try:
+        lesson.judge(theirs, terms.limits)
+        theirs.close()
         with ours, cast(BinaryIO, ours.makefile("rb")) as requests:
-            return Workshop(ours, requests, terms, prepared).serve()
+            done = Workshop(ours, requests, terms, prepared).serve()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
-        return False
-    finally:
-        kill_everything()
-        empty_scratch(prepared)
+        done = False
+    if not done:
+        lesson.close()
+    kill_everything(spare=lesson_pids)
+    empty_scratch(prepared)
+    return done
+
+
+class LessonHost:
+    """The fork host's end of a lesson host: a process that forks a judge whenever it is handed a judge's control socket."""
+
+    def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
+        from grader.lesson_host import lesson_process
+
+        self._control, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._control.close()
+            lesson_process(theirs, jobs, results)
+        theirs.close()
+
+    def judge(self, control: socket.socket, limits: Limits) -> None:
+        """Have a judge forked that asks for workers through ``control`` and reads the next task."""
+        socket.send_fds(self._control, [pack({"output_bytes": limits.output_bytes})], [control.fileno()])
+
+    def close(self) -> None:
+        """End the lesson host, and a judge that hangs."""
+        self._control.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
 
 class Workshop:
@@ -217,22 +242,6 @@ def worker_process(line: int, output: int, terms: Terms, prepared: Prepared) -> 
         held, missing = confine(terms.limits, prepared, mode=terms.sandbox, keep={source.fileno(), sink.fileno()}, without=terms.without)
         write_frame(sink, {"guarantees": held, "missing": missing, "mode": terms.sandbox})
         serve(source, sink)
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
-
-
-def judge_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO, terms: Terms) -> NoReturn:
-    """What a forked judge does: judge, write the result, say that it is done. Never returns."""
-    from grader.workers import ForkedWorkers
-
-    code = 70
-    try:
-        workers = ForkedWorkers(control, output_bytes=terms.limits.output_bytes)
-        write_frame(results, judged(jobs, workers))
-        workers.finish()
         code = 0
     except BaseException:
         traceback.print_exc()

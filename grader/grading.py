@@ -1,4 +1,4 @@
-"""Grade one submission: a job for each lesson, a host that judges it, a report of it all. Imports what lies below; no torch."""
+"""Grade one submission: a task for each lesson, a host that has it judged, a report of it all. Imports what lies below; no torch."""
 
 from __future__ import annotations
 
@@ -43,13 +43,11 @@ class Settings:
     lang: str = ENGLISH
 
 
-def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, Any]:
-    """What a judge needs for one lesson. Check files go as paths, all else as text."""
+def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
+    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as text."""
     return {
         "lesson": lesson.id,
         "filename": lesson.filename,
-        "source": file.text,
-        "problem": file.problem and {"message": file.problem, "line": file.line},
         "stub": lesson.stub.read_text("utf-8"),
         "solution": lesson.solution.read_text("utf-8"),
         "scenarios": lesson.scenarios.read_text("utf-8"),
@@ -57,12 +55,20 @@ def job_for(lesson: Lesson, file: LessonFile, settings: Settings) -> dict[str, A
         "hidden_checks": [str(path) for path in lesson.hidden_checks],
         "diagnosis": str(lesson.diagnosis) if lesson.diagnosis else None,
         "hints": lesson.hints(),
+        "lang": settings.lang,
+        "texts": [str(path) for path in lesson.texts(settings.lang)],
+    }
+
+
+def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
+    """What judging one submission takes beside that."""
+    return {
+        "source": file.text,
+        "problem": file.problem and {"message": file.problem, "line": file.line},
         "seed": settings.seed,
         "exact_seed": settings.exact_seed,
         "only": settings.only and list(settings.only),
         "limits": asdict(settings.limits),
-        "lang": settings.lang,
-        "texts": [str(path) for path in lesson.texts(settings.lang)],
     }
 
 
@@ -86,8 +92,8 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         return Judged(LessonResult(lesson.id, say(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
     began = time.monotonic()
     try:
-        envelope = {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without)}
-        answer = host.judge(envelope, job_for(lesson, file, settings))
+        terms = {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without)}
+        answer = host.judge(terms, spec_for(lesson, settings), task_for(file, settings))
     except EngineFault as fault:
         return Judged(faulty(lesson, file, str(fault)))
     checks = tuple(check_from_json(check) for check in answer["checks"])

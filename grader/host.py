@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.errors import EngineFault, SandboxRefused
@@ -20,6 +23,13 @@ def default_mode() -> str:
     return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
 
 
+def fingerprint(spec: dict[str, Any]) -> str:
+    """What tells one lesson from another, and from itself after an edit: its texts, and when its files were last changed."""
+    files = [*spec["visible_checks"], *spec["hidden_checks"], *spec["texts"], *([spec["diagnosis"]] if spec["diagnosis"] else [])]
+    changed = [Path(file).stat().st_mtime_ns if Path(file).exists() else 0 for file in files]
+    return hashlib.sha256(json.dumps([spec, changed], sort_keys=True).encode()).hexdigest()
+
+
 class Host:
     """One fork host. It is started at once and imports torch while the caller does something else; a dead one is replaced."""
 
@@ -27,6 +37,7 @@ class Host:
         self._mode = mode or default_mode()
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
+        self._lessons: set[str] = set()
         self.start()
 
     def start(self) -> None:
@@ -41,13 +52,19 @@ class Host:
                 env=scrubbed_environment(),
             )
 
-    def judge(self, envelope: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
-        """The judge's result for a job; raises EngineFault where there is none."""
+    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+        """The judge's result for a task; raises EngineFault where there is none, SandboxRefused where the host may not judge.
+
+        ``terms`` say how workers are confined; ``spec`` is the lesson's, and crosses only when this host has not had it yet.
+        """
         self.start()
         assert self._process is not None
         jobs, results = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
+        key = fingerprint(spec)
+        new = key not in self._lessons
+        self._lessons.add(key)
         try:
-            jobs.write(pack(envelope) + pack(job))
+            jobs.write(b"".join([pack({**terms, "lesson": key, "new": new}), pack(spec) if new else b"", pack(task)]))
             jobs.flush()
             frame, closing = read_frame(results), read_frame(results)
         except (OSError, BrokenFrame) as error:
@@ -83,6 +100,7 @@ class Host:
                     if stream is not None:
                         stream.close()
             self._log = None
+            self._lessons.clear()
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:

@@ -9,21 +9,19 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_jsonreport.plugin
 
-from grader.diagnosis import Mistake, mistakes_in
 from grader.errors import EngineFault, StudentError, WorkerLost
 from grader.integrity import flags_in
-from grader.local import execute
 from grader.plugin import LessonPlugin, results_in
 from grader.sandbox.limits import Limits
 from grader.session import Session
 from grader.source import Source
-from grader.translation import load
 from grader.workers import WorkerSource
 
 PYTEST_OPTIONS = (
@@ -35,87 +33,103 @@ PYTEST_OPTIONS = (
 )  # fmt: skip
 
 
-def judge(job: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
-    """Judge one lesson; ``job`` as ``grading.job_for`` makes it. The result as plain data:
+class Judge:
+    """One lesson's checks, collected once, and what is needed to judge submissions by them.
 
-    ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
-    ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at,
-    ``untranslated`` texts,
-    ``catalogue`` of the lesson's mistakes and what they are about.
+    ``spec`` is the lesson's (``grading.spec_for``), a *task* one submission's (``grading.task_for``).
     """
-    source = Source(job["source"], job["filename"])
-    problem = job["problem"] and StudentError("invalid file", job["problem"]["message"], line=job["problem"]["line"])
-    session = Session(
-        workers, source=source, scenarios=job["scenarios"], limits=Limits.from_dict(job["limits"]), unloadable=problem or None
-    )
-    plugin = LessonPlugin(
-        lesson=job["lesson"],
-        session=session,
-        stub=Source(job["stub"], job["filename"]),
-        solution=Source(job["solution"], job["filename"]),
-        scenarios=job["scenarios"],
-        mistakes=load_mistakes(job["diagnosis"]),
-        hints=job["hints"],
-        say=(say := load(job["lang"], [Path(path) for path in job["texts"]])),
-        seed=job["seed"],
-        exact_seed=job.get("exact_seed", False),
-        hidden_files={Path(path).name for path in job["hidden_checks"]},
-    )
-    invalid = None
-    try:
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.spec = spec
+        self.plugin = LessonPlugin(spec)
+
+    def run(self, begin: Callable[[Begin], dict[str, Any]]) -> dict[str, Any]:
+        """Collect the checks, call ``begin``, which takes a task by what it is given and returns what is known of it before
+        the checks; run them. The result as plain data:
+
+        ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
+        ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
+        ``catalogue`` of the lesson's mistakes and what they are about. Raises EngineFault where pytest itself failed.
+        """
+        engine = _Engine(lambda session: begin(lambda task, workers: self.take(session, task, workers)))
+        try:
+            report = run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
+        finally:
+            if hasattr(self.plugin, "session"):
+                self.plugin.session.close()
+        session = self.plugin.session
+        guarantees, missing = session.guarantees
+        replaced = [f"{session.source.filename} replaced {name} while it was loaded" for name in session.replaced]
+        return {
+            "checks": list(results_in(report)),
+            "invalid": engine.known["invalid"],
+            "guarantees": list(guarantees),
+            "missing": list(missing),
+            "flags": [*flags_in(session.source), *replaced],
+            "untranslated": sorted(self.plugin.say.missing),
+            "catalogue": {one.id: list(one.about) for one in self.plugin.mistakes},
+        }
+
+    def take(self, collected: pytest.Session, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+        """Take a task: a worker with the module in it, and only the checks that are wanted."""
+        source = Source(task["source"], self.spec["filename"])
+        problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
+        limits = Limits.from_dict(task["limits"])
+        session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)
+        self.plugin.take(session, seed=task["seed"], exact_seed=task["exact_seed"])
+        if task["only"]:
+            collected.items[:] = [item for item in collected.items if item.name in task["only"]]
         try:
             session.load()
         except StudentError as error:
-            invalid = {"message": error.message if problem else str(error), "line": error.line}
+            return {"invalid": {"message": error.message if problem else str(error), "line": error.line}}
         except WorkerLost as lost:
-            invalid = {"message": f"loading the file: {lost.reason}", "line": None}
-        checks = list(results_in(run_pytest([*job["visible_checks"], *job["hidden_checks"]], plugin, only=job.get("only"))))
-    finally:
-        session.close()
-    guarantees, missing = session.guarantees
-    return {
-        "checks": checks,
-        "invalid": invalid,
-        "guarantees": list(guarantees),
-        "missing": list(missing),
-        "flags": [*flags_in(source), *(f"{source.filename} replaced {name} while it was loaded" for name in session.replaced)],
-        "untranslated": sorted(say.missing),
-        "catalogue": {one.id: list(one.about) for one in plugin.mistakes},
-    }
+            return {"invalid": {"message": f"loading the file: {lost.reason}", "line": None}}
+        return {"invalid": None}
 
 
-def load_mistakes(path: str | None) -> list[Mistake]:
-    """The mistakes of a lesson's ``diagnosis.py``."""
-    if path is None:
-        return []
-    file = Path(path)
-    return mistakes_in(vars(execute(file.read_text("utf-8"), "diagnosis", str(file))))
+Begin = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
 
 
-def run_pytest(files: list[str], plugin: LessonPlugin, *, only: list[str] | None) -> dict[str, Any]:
-    """Run check files with the plugin; pytest-json-report's report. Raises EngineFault where pytest itself failed."""
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    targets = [f"{path}::{name}" for path in files for name in only if name in Path(path).read_text("utf-8")] if only else files
-    collector = _Collector()
-    printed = io.StringIO()
-    root = str(Path(files[0]).parent)
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        code = pytest.main(
-            [*targets, "-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS], plugins=[pytest_jsonreport.plugin, collector, plugin]
-        )
-    if collector.report is None or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise EngineFault(f"pytest ended with {code!r}:\n{printed.getvalue()[-4000:]}")
-    return collector.report
+class _Engine:
+    """The hooks that make pytest an engine: stop between collecting and running, and take the report as it is made."""
 
+    def __init__(self, begin: Callable[[pytest.Session], dict[str, Any]]) -> None:
+        self._begin = begin
+        self.known: dict[str, Any] = {}
+        self.trouble: Exception | None = None
+        self.report: dict[str, Any] | None = None
 
-class _Collector:
-    """Takes pytest-json-report's report as it is made."""
-
-    report: dict[str, Any] | None = None
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Everything is collected: time for a submission. What goes wrong here is kept from pytest, and raised when it is done."""
+        if not session.testsfailed:
+            try:
+                self.known = self._begin(session)
+            except Exception as error:
+                self.trouble = error
+                return True
+        return None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        """pytest-json-report's report."""
         self.report = json_report
+
+
+def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> dict[str, Any]:
+    """Run check files; pytest-json-report's report. Raises EngineFault where pytest itself failed."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    printed = io.StringIO()
+    root = str(Path(files[0]).parent)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        options = ["-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS]
+        code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, engine, plugin])
+    if engine.trouble is not None:
+        raise engine.trouble
+    if engine.report is None or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise EngineFault(f"pytest ended with {code!r}:\n{printed.getvalue()[-4000:]}")
+    return engine.report
 
 
 def warm_up() -> None:

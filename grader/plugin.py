@@ -12,22 +12,23 @@ import hashlib
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.checks import CheckSpec
-from grader.diagnosis import Failure, Mistake, diagnose, fill_text
+from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in
 from grader.draw import Draw
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
 from grader.evidence import describe
-from grader.local import LocalStudent
+from grader.local import LocalStudent, execute
 from grader.model import CheckResult, Outcome
 from grader.scoring import points_for
 from grader.session import NotStarted, RemoteStudent, Session, student_error
 from grader.source import Source
-from grader.translation import Catalogue
+from grader.translation import load
 from grader.worker import explain
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
@@ -58,35 +59,36 @@ class Verdict:
 
 
 class LessonPlugin:
-    """Judges one lesson of one submission."""
+    """Judges a lesson: made once for the lesson, ``take`` gives it a submission."""
 
-    def __init__(
-        self, *, lesson: str, session: Session, stub: Source, solution: Source, scenarios: str, mistakes: list[Mistake],
-        hints: dict[str, list[str]], say: Catalogue, seed: int, hidden_files: set[str], exact_seed: bool = False,
-    ) -> None:  # fmt: skip
-        self.lesson = lesson
-        self.session = session
-        self.stub = stub
-        self.solution = solution
-        self.scenarios = scenarios
-        self.mistakes = mistakes
-        self.hints = hints
-        self.say = say
-        self.seed = seed
-        self.hidden_files = hidden_files
-        self.exact_seed = exact_seed
+    session: Session
+    remote: RemoteStudent
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        """``spec`` as ``grading.spec_for`` makes it."""
+        self.lesson: str = spec["lesson"]
+        self.stub = Source(spec["stub"], spec["filename"])
+        self.scenarios: str = spec["scenarios"]
+        self.hints: dict[str, list[str]] = spec["hints"]
+        self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
+        self.mistakes = load_mistakes(spec["diagnosis"])
+        self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
+        self.solved = LocalStudent(Source(spec["solution"], spec["filename"]), self.scenarios)
+        self.seed = 0
+        self.exact_seed = False
         self.outcomes: dict[str, Outcome] = {}
-        self.remote = RemoteStudent(session)
         self._untouched: dict[str, bool] = {}
-        self._reference: LocalStudent | None = None
+
+    def take(self, session: Session, *, seed: int, exact_seed: bool) -> None:
+        """The submission to judge, by its session. With ``exact_seed`` the seed is each check's own, as in a replay."""
+        self.session = session
+        self.remote = RemoteStudent(session)
+        self.seed = seed
+        self.exact_seed = exact_seed
+        self.outcomes = {}
+        self._untouched = {}
 
     # -------------------------------------------------------------------------------------------------------- fixtures
-
-    def solved(self) -> LocalStudent:
-        """The reference solution, executed in this process when first needed."""
-        if self._reference is None:
-            self._reference = LocalStudent(self.solution, self.scenarios)
-        return self._reference
 
     @pytest.fixture
     def student(self) -> RemoteStudent:
@@ -96,7 +98,7 @@ class LessonPlugin:
     @pytest.fixture
     def reference(self) -> LocalStudent:
         """The solution."""
-        return self.solved()
+        return self.solved
 
     @pytest.fixture
     def draw(self, request: pytest.FixtureRequest) -> Draw:
@@ -208,7 +210,7 @@ class LessonPlugin:
         arguments = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ("student", "reference", "draw")}
         if not arguments:
             return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
-        again = {"student": self.solved(), "reference": self.solved(), "draw": Draw(self.seed_of(self.id_of(item)))}
+        again = {"student": self.solved, "reference": self.solved, "draw": Draw(self.seed_of(self.id_of(item)))}
         try:
             item.obj(**{name: again[name] for name in arguments})  # type: ignore[attr-defined]
         except Exception:
@@ -230,7 +232,7 @@ class LessonPlugin:
         diagnosis, trouble = None, None
         if verdict.outcome in DIAGNOSED:
             failure = Failure(
-                check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved(), draw=Draw(seed),
+                check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved, draw=Draw(seed),
                 expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
             )  # fmt: skip
             diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
@@ -262,6 +264,14 @@ class LessonPlugin:
             seconds=round(seconds, 6),
             note=verdict.note or trouble,
         )
+
+
+def load_mistakes(path: str | None) -> list[Mistake]:
+    """The mistakes of a lesson's ``diagnosis.py``."""
+    if path is None:
+        return []
+    file = Path(path)
+    return mistakes_in(vars(execute(file.read_text("utf-8"), "diagnosis", str(file))))
 
 
 def title(item: pytest.Item) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 
@@ -41,15 +42,12 @@ def children() -> list[int]:
         return []
 
 
-def kill_everything() -> None:
-    """Kill and reap every process that this job left: what forked twice or began a session of its own has become our child."""
-    while pids := children():
+def kill_everything(*, spare: Collection[int] = ()) -> None:
+    """Kill and reap every child but those to spare: what forked twice or began a session of its own has become our child."""
+    while pids := [pid for pid in children() if pid not in spare]:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for pid in pids:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass

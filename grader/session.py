@@ -152,7 +152,9 @@ class Session:
             raise self._unloadable
         if self._line is not None:
             return
+        began = time.monotonic()
         worker = self._workers.start()
+        self._lesson_deadline += time.monotonic() - began  # starting a worker takes our time, not the student's
         self.guarantees = (worker.guarantees, worker.missing)
         self._line = Line(worker, [])
         try:

@@ -63,7 +63,7 @@ def scrubbed_environment() -> dict[str, str]:
 def isolated_command(module: str, *args: str) -> list[str]:
     """A command line that runs ``module.main()`` in an isolated interpreter, with this package and nothing else added to its path."""
     home = str(Path(__file__).resolve().parent.parent)
-    code = f"import sys; sys.path.append({home!r}); from {module} import main; main()"
+    code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
     return [sys.executable, "-I", "-c", code, *args]
 
 
@@ -125,10 +125,6 @@ class ForkedWorkers:
         if answer["overuse"] is not None:
             return f"stopped, since {answer['overuse']}"
         return None if answer["status"] is None else describe_death(answer["status"])
-
-    def finish(self) -> None:
-        """Tell the host that the result is written."""
-        self._control.sendall(pack({"do": "done"}))
 
 
 class SpawnedWorkers:

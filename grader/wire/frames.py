@@ -77,6 +77,14 @@ def read_frame(stream: BinaryIO) -> Frame | None:
     return unpack(text, blob)
 
 
+def read_body(stream: BinaryIO) -> Any:
+    """The data of the next frame, which must be there."""
+    frame = read_frame(stream)
+    if frame is None:
+        raise BrokenFrame("the stream ended where a message was due")
+    return frame.body
+
+
 def _read_exactly(stream: BinaryIO, count: int) -> bytes:
     """``count`` bytes; none at the stream's end; raises BrokenFrame where it ends in between."""
     data = stream.read(count) if count else b""

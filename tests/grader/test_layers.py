@@ -36,7 +36,8 @@ FLOORS = [
     {"checks", "diagnosis"},
     {"plugin"},
     {"judge"},
-    {"forkserver", "spawned", "grading"},
+    {"lesson_host", "spawned", "grading"},
+    {"forkserver"},
     {"verify"},
     {"commands"},
     {"cli"},
@@ -112,14 +113,13 @@ def test_nothing_unpickles() -> None:
                 assert (node.module or "").split(".")[0] not in banned, name
 
 
-def test_the_host_holds_no_check_no_solution_and_no_submission() -> None:
-    """What a worker is a copy of has never seen a job: the host reads envelopes, the judge reads jobs."""
+def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
+    """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read those, after they were forked."""
     source = ast.parse((PACKAGE / "forkserver.py").read_text())
-    readers = {
-        function.name
+    reading = {
+        function.name: {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Call) and "(jobs)" in ast.unparse(node)}
         for function in source.body
         if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and ast.unparse(node) == "read_frame(jobs)"
     }
-    assert readers == {"serve_inline", "serve_forks", "judged"}
+    assert reading["serve_forks"] == {"read_frame(jobs)"}
+    assert {name for name, calls in reading.items() if calls} == {"serve_forks", "serve_inline"}
