@@ -1,0 +1,77 @@
+"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch only."""
+
+import torch
+
+
+def error_text(student, x, held):
+    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by one, and gradients that reached x."""
+    counts = {"saved": 0, "read": 0, "reached": 0}
+
+    def count(name, value):
+        counts[name] += 1
+        return value
+
+    x.grad = held
+    x.register_hook(lambda grad: count("reached", None))
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: count("saved", t), lambda t: count("read", t)):
+        result = student.second_backward_error(x)
+    return {"result": result, **counts}
+
+
+def one_loss(student, name, f, x, held, retained=False):
+    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the loss, and what a further one gives."""
+    loss = f(x)
+    if retained:
+        loss.retain_grad()
+    passes = []
+    loss.register_hook(lambda grad: passes.append(1))
+    x.grad = held
+    result = getattr(student, name)(loss, x)
+    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes)}
+    return {**seen, "further": further(loss, x)}
+
+
+def several_losses(student, f, x, held, retained=False):
+    """The same for a list of losses; the last output of f is their trunk, at which the passes are counted."""
+    *losses, trunk = f(x)
+    for loss in losses if retained else ():
+        loss.retain_grad()
+    passes = []
+    trunk.register_hook(lambda grad: passes.append(1))
+    x.grad = held
+    result = student.sum_of_gradients(list(losses), x)
+    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes)}
+    return {**seen, "further": [further(loss, x) for loss in losses]}
+
+
+def after_writing(student, f, x, held, amount):
+    """The two results and x.grad: as they were, once amount was added to the first, once it was added to the second as well."""
+    loss = f(x)
+    x.grad = held
+    first, second = student.two_fresh_gradients(loss, x)
+    states = [kept([first, second, x.grad])]
+    with torch.no_grad():
+        for result in (first, second):
+            result.add_(amount)
+            states.append(kept([first, second, x.grad]))
+    return states
+
+
+def further(loss, x):
+    """What one more differentiation gives: the gradient, or the text of the error."""
+    try:
+        (grad,) = torch.autograd.grad(loss, x, retain_graph=True)
+    except RuntimeError as error:
+        return str(error)
+    return grad
+
+
+def kept(value):
+    """A copy that later writes leave alone."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, tuple):
+        return tuple(kept(item) for item in value)
+    if isinstance(value, list):
+        return [kept(item) for item in value]
+    return value

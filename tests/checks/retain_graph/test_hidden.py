@@ -1,0 +1,251 @@
+"""retain_graph, the checks that are not handed out."""
+
+import torch
+
+from grader.checks import assert_equal, assert_gradient, check, fail, type_name
+from grader.wire.program import program
+
+FREED = "RuntimeError: Trying to backward through the graph a second time …"
+
+
+def drawn_loss(draw):
+    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved tensors; and its formula."""
+    a, b = draw.coefficients(2)
+    return draw.choice(
+        [
+            (program(lambda x: (x**4 * a + (x * b).exp()).sum()), f"(x**4 * {a} + (x * {b}).exp()).sum()"),
+            (program(lambda x: ((x * a).exp() + x.log() * b).sum()), f"((x * {a}).exp() + x.log() * {b}).sum()"),
+            (program(lambda x: ((x**2 + a) * x.sqrt() * b).sum()), f"((x**2 + {a}) * x.sqrt() * {b}).sum()"),
+        ]
+    )
+
+
+def drawn_losses(draw, count):
+    """A function of x to ``count`` scalars and their trunk, and the formulas of trunk and scalars."""
+    a, *weights = draw.coefficients(4)
+    forms = draw.sample(
+        [
+            (lambda t, w: (t**2).sum() * w, "(t**2).sum() * {w}"),
+            (lambda t, w: (t * t.exp()).sum() * w, "(t * t.exp()).sum() * {w}"),
+            (lambda t, w: (t.sqrt() * w).sum(), "(t.sqrt() * {w}).sum()"),
+        ],
+        count,
+    )
+
+    def losses(x):
+        t = x**2 * a + x.log() * 0.2 + 1.0
+        return *(form(t, w) for (form, _), w in zip(forms, weights, strict=False)), t
+
+    formulas = [text.format(w=w) for (_, text), w in zip(forms, weights, strict=False)]
+    return program(losses), {"t": f"x**2 * {a} + x.log() * 0.2 + 1.0", "losses": "[" + ", ".join(formulas) + "]"}
+
+
+def each_gradient(f, x):
+    """The gradient of every loss; the last output of f is the trunk."""
+    *losses, _ = f(x)
+    return [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in losses]
+
+
+def assert_freed(further, wanted, **details):
+    """A further differentiation must have raised what it raises where the graph is freed."""
+    for got, want in zip(further, wanted, strict=True):
+        if not isinstance(got, str):
+            fail("the graph is still there afterwards: one more backward went through and gave {more}", expected=FREED, actual=got,
+                 **{**details, "facts": {**details["facts"], "more": got}})  # fmt: skip
+        assert_equal(got, want, "one more backward raised something else than a freed graph does", **details)
+
+
+# ------------------------------------------------------------------------------------------------- second_backward_error
+
+
+@check(points=0.5, about="second_backward_error", needs="test_the_text_of_torchs_own_error_comes_back")
+def test_the_error_is_made_not_typed(student, reference, draw):
+    """the message comes from a backward that really ran"""
+    for x, held in (
+        (torch.tensor(5.0, requires_grad=True), None),
+        (draw.tensor(low=0.5, high=3.0, requires_grad=True), draw.tensor()),
+    ):
+        want = reference.observe("error_text", x, held)
+        seen = student.observe("error_text", x, held)
+        details = {"inputs": {"x": x, "x.grad before": held}, "facts": seen}
+        assert_equal(text_of(seen["result"]), text_of(want["result"]), "not the message of the RuntimeError", **details)
+        if seen["read"] < 1:
+            fail("no backward ran: nothing that a graph had saved was read while the function worked", expected=want["read"],
+                 actual=seen["read"], **details)  # fmt: skip
+
+
+def text_of(value):
+    """A string without blanks around it, anything else as it is."""
+    return value.strip() if isinstance(value, str) else value
+
+
+# -------------------------------------------------------------------------------------------------------- backward_twice
+
+
+@check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
+def test_backward_twice_counts_what_was_there(student, draw):
+    """backward_twice counts what x.grad held before"""
+    for x, held in (
+        (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+    ):
+        f, formula = drawn_loss(draw)
+        (one,) = torch.autograd.grad(f(x), x)
+        seen = student.observe("one_loss", "backward_twice", f, x, held)
+        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
+        assert_gradient(seen["result"], held + 2 * one, "not what x.grad held before plus two passes", **details)
+        if seen["grad"] is None:
+            fail("the result is right, but x.grad does not hold it: it is None afterwards", expected=seen["result"], **details)
+        assert_gradient(seen["grad"], held + 2 * one, "the result is right, but x.grad does not hold it", **details)
+
+
+@check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
+def test_backward_twice_goes_through_the_graph_twice(student, draw):
+    """backward_twice goes through the graph twice"""
+    count_passes(student, "backward_twice", draw)
+
+
+@check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
+def test_backward_twice_frees_the_graph(student, reference, draw):
+    """backward_twice leaves a freed graph behind"""
+    look_further(student, reference, "backward_twice", draw)
+
+
+def count_passes(student, name, draw):
+    """Two passes must be counted at the loss."""
+    x, (f, formula) = draw.tensor(2, low=0.5, requires_grad=True), drawn_loss(draw)
+    (one,) = torch.autograd.grad(f(x), x)
+    seen = student.observe("one_loss", name, f, x, None)
+    if seen["passes"] < 2:
+        fail("two passes through the graph are promised; counted at the loss: {passes}", expected=2, actual=seen["passes"],
+             inputs={"loss": formula, "x": x}, facts={**seen, "one": one, "held": None})  # fmt: skip
+
+
+def look_further(student, reference, name, draw):
+    """One more differentiation must raise, with and without a gradient from before."""
+    for x, held in (
+        (draw.tensor(3, low=0.5, requires_grad=True), None),
+        (draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(dtype=torch.float32)),
+    ):
+        f, formula = drawn_loss(draw)
+        (one,) = torch.autograd.grad(f(x), x)
+        seen = student.observe("one_loss", name, f, x, held)
+        want = reference.observe("one_loss", name, f, x, held)
+        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
+        assert_freed([seen["further"]], [want["further"]], **details)
+
+
+# --------------------------------------------------------------------------------------------------- two_fresh_gradients
+
+
+@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+def test_two_fresh_gradients_ignore_what_was_there(student, draw):
+    """two_fresh_gradients leaves out what x.grad held before"""
+    for x, held in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+    ):
+        f, formula = drawn_loss(draw)
+        (one,) = torch.autograd.grad(f(x), x)
+        seen = student.observe("one_loss", "two_fresh_gradients", f, x, held)
+        result = seen["result"]
+        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
+        if not isinstance(result, tuple) or len(result) != 2:
+            details["facts"]["type"] = type_name(result)
+            fail("a {type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
+        assert_gradient(result[0], one, "the first result is not the gradient of one pass", **details)
+        assert_gradient(result[1], one, "the second result is not the gradient of one pass", **details)
+
+
+@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+def test_the_results_and_grad_share_no_memory(student, draw):
+    """the two results and x.grad share no memory"""
+    for x, held in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
+        (draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True), None),
+    ):
+        f, formula = drawn_loss(draw)
+        amount = draw.integer(10, 99)
+        states = student.observe("after_writing", f, x, held, amount)
+        names = ("the first result", "the second result", "x.grad")
+        inputs = {"loss": formula, "x": x, "x.grad before": held}
+        for written in (0, 1):
+            before, after = states[written], states[written + 1]
+            for other in (1 - written, 2):
+                facts = {"written": names[written], "other": names[other], "amount": amount, "before": before[other], "after": after[other]}
+                assert_equal(
+                    after[other], before[other], "{amount} was added to {written}, and {other} changed with it", inputs=inputs, facts=facts
+                )
+
+
+@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+def test_two_fresh_gradients_go_through_the_graph_twice(student, draw):
+    """two_fresh_gradients goes through the graph twice"""
+    count_passes(student, "two_fresh_gradients", draw)
+
+
+@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+def test_two_fresh_gradients_free_the_graph(student, reference, draw):
+    """two_fresh_gradients leaves a freed graph behind"""
+    look_further(student, reference, "two_fresh_gradients", draw)
+
+
+# ------------------------------------------------------------------------------------------------------ sum_of_gradients
+
+
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_sum_of_gradients_ignores_what_was_there(student, draw):
+    """sum_of_gradients leaves out what x.grad held before"""
+    for x, held in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+    ):
+        f, formulas = drawn_losses(draw, draw.integer(2, 3))
+        each = each_gradient(f, x)
+        seen = student.observe("several_losses", f, x, held)
+        assert_gradient(
+            seen["result"], sum(each), "not the sum of the gradients", inputs={**formulas, "x": x, "x.grad before": held},
+            facts={**seen, "each": each, "held": held},
+        )  # fmt: skip
+
+
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_one_loss_is_enough(student, draw):
+    """a list of one loss is a list like any other"""
+    for x in (
+        draw.tensor(low=0.5, requires_grad=True),
+        draw.tensor(3, low=0.5, dtype=torch.float32, requires_grad=True),
+        draw.tensor(0, requires_grad=True),
+    ):
+        f, formulas = drawn_losses(draw, 1)
+        each = each_gradient(f, x)
+        seen = student.observe("several_losses", f, x, None)
+        assert_gradient(
+            seen["result"], each[0], "not the gradient of the one loss", inputs={**formulas, "x": x},
+            facts={**seen, "each": each, "held": None},
+        )  # fmt: skip
+
+
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_every_loss_gets_a_backward_of_its_own(student, draw):
+    """every loss gets a backward of its own"""
+    x, count = draw.tensor(2, low=0.5, requires_grad=True), draw.integer(2, 3)
+    f, formulas = drawn_losses(draw, count)
+    seen = student.observe("several_losses", f, x, None)
+    if seen["passes"] < count:
+        fail("one pass for each of {count} losses is promised; counted at the trunk: {passes}", expected=count, actual=seen["passes"],
+             inputs={**formulas, "x": x}, facts={**seen, "each": each_gradient(f, x), "count": count, "held": None})  # fmt: skip
+
+
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_sum_of_gradients_frees_the_graph(student, reference, draw):
+    """sum_of_gradients leaves a freed graph behind"""
+    for count in (3, 1):
+        x = draw.tensor(2, low=0.5, requires_grad=True)
+        f, formulas = drawn_losses(draw, count)
+        seen, want = student.observe("several_losses", f, x, None), reference.observe("several_losses", f, x, None)
+        facts = {**seen, "each": each_gradient(f, x), "held": None}
+        assert_freed(seen["further"], want["further"], inputs={**formulas, "x": x}, facts=facts)

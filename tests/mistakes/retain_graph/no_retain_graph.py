@@ -1,0 +1,7 @@
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward()
+    loss.backward()
+    return x.grad

@@ -1,0 +1,11 @@
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    x.grad = None
+    loss.backward()
+    second = x.grad.view_as(x)
+    return first, second

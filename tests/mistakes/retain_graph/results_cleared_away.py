@@ -1,0 +1,12 @@
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    x.grad.zero_()
+    loss.backward()
+    second = x.grad
+    x.grad.zero_()
+    return first, second
