@@ -24,11 +24,11 @@ from grader.session import Session
 from grader.source import Source
 from grader.workers import WorkerSource
 
+PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
+debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path"""
 PYTEST_OPTIONS = (
-    "--noconftest", "--import-mode=importlib", "--assert=plain", "--capture=no", "-p", "no:cacheprovider", "-p", "no:unraisableexception",
-    "-p", "no:threadexception", "-p", "no:doctest", "-p", "no:stepwise", "-p", "no:junitxml", "-p", "no:pastebin", "-p", "no:faulthandler",
-    "-p", "no:logging", "-p", "no:warnings", "-p", "no:debugging", "-p", "no:setuponly", "-p", "no:setupplan",
-    "-p", "no:recwarn", "-p", "no:nose", "-p", "no:monkeypatch", "-p", "no:tmpdir", "-p", "no:python_path",
+    "--noconftest", "--quiet", "--tb=no", "--no-header", "--no-summary", "--import-mode=importlib", "--assert=plain", "--capture=no",
+    *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
     "--json-report", "--json-report-file=none", "--json-report-omit", "log", "keywords", "streams", "warnings", "collectors", "traceback",
 )  # fmt: skip
 

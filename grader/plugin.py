@@ -162,6 +162,23 @@ class LessonPlugin:
             if outcome is not Outcome.PASSED:
                 raise Blocked(need)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport | None:
+        """pytest's own account of a failure: a line. Its usual one reads and parses the source of every frame, for each check."""
+        if call.excinfo is None:
+            return None
+        return pytest.TestReport(
+            nodeid=item.nodeid,
+            location=item.location,
+            keywords={},
+            outcome="failed",
+            longrepr=f"{call.excinfo.typename}",
+            when=call.when,  # type: ignore[arg-type]
+            duration=call.duration,
+            start=call.start,
+            stop=call.stop,
+        )
+
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
         """The check's result, once it is known."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
@@ -218,6 +235,12 @@ class LessonPlugin:
         explained = student_error(explain(error, self.session.source.filename))
         return Verdict(Outcome.FAILED, "what came back could not be used: {raised}", {"raised": str(explained)}, error=explained)
 
+    def line_of(self, verdict: Verdict, spec: CheckSpec) -> int | None:
+        """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""
+        if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
+            return verdict.line
+        return self.session.source.anchor(spec.at, header=verdict.error is not None)
+
     def title_of(self, item: pytest.Item, name: str) -> str:
         """The title of the check ``name``."""
         for other in item.session.items:
@@ -237,7 +260,7 @@ class LessonPlugin:
             )  # fmt: skip
             diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
         source = self.session.source
-        line = verdict.line if isinstance(verdict.line, int) else source.anchor(spec.at) if verdict.outcome in DIAGNOSED else None
+        line = self.line_of(verdict, spec)
         steps = self.hints.get(spec.hint, [])
         message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, self.say)
         return CheckResult(

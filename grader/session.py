@@ -179,6 +179,8 @@ class Session:
                 raise WorkerLost("crashed", "the worker answered another question than it was asked")
         except WorkerLost as lost:
             raise self._lost(lost) from None
+        if "missing" in reply.body:
+            raise self.checked(lambda: missing_name(reply.body["missing"], reply.body["names"]))
         if "raised" in reply.body:
             raise self.checked(lambda: student_error(reply.body["raised"]))
         return reply
@@ -217,7 +219,7 @@ class Session:
         def parse() -> Any:
             kind = reply.body["kind"]
             if kind == "missing":
-                return MissingName(path, tuple(str(name)[:80] for name in reply.body["names"]))
+                return missing_name(path, reply.body["names"])
             if kind == "callable":
                 return RemoteCallable(self, path)
             return self._decoded(reply)
@@ -353,6 +355,11 @@ class RemoteStudent:
         if isinstance(found, RemoteCallable):
             self._known[name] = found
         return found
+
+
+def missing_name(name: str, present: list[str]) -> MissingName:
+    """A MissingName from a worker's answer."""
+    return MissingName(str(name)[:80], tuple(str(other)[:80] for other in present[:100]))
 
 
 def student_error(data: dict[str, Any]) -> StudentError:

@@ -55,15 +55,19 @@ class Source:
         lines = self.text.splitlines()
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
-    def anchor(self, path: str) -> int | None:
-        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else its first line; None where it is missing."""
+    def anchor(self, path: str, *, header: bool = False) -> int | None:
+        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with ``header``) its first line.
+
+        None where it is missing.
+        """
         head, _, member = path.partition(".")
         node: ast.AST | None = self.definitions.get(head)
         if isinstance(node, ast.ClassDef) and member:
             node = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node)
         if node is None:
             return None
-        returns = [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)] if not isinstance(node, ast.ClassDef) else []
+        whole = header or isinstance(node, ast.ClassDef)
+        returns = [] if whole else [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)]
         return max(returns, default=getattr(node, "lineno", None))
 
     def names_used(self, *names: str) -> dict[str, int]:

@@ -61,6 +61,11 @@ class Worker:
         try:
             reply, blob = action(request)
             result = pack({"id": body["id"], **reply}, blob)
+        except AttributeError as error:
+            if error.obj is self.student and error.name:
+                result = pack({"id": body["id"], "missing": str(error.name)[:80], "names": self.names()})
+            else:
+                result = pack({"id": body["id"], "raised": explain(error, self.filename)})
         except BrokenFrame as error:
             result = pack({"id": body["id"], "raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
         except BaseException as error:  # the student's code may raise anything, SystemExit included
@@ -90,12 +95,15 @@ class Worker:
         try:
             value = self.lookup(request.body["path"])
         except AttributeError:
-            names = [name for name in vars(self.student) if not name.startswith("_")]
-            return {"kind": "missing", "names": names[:100]}, b""
+            return {"kind": "missing", "names": self.names()}, b""
         if callable(value):
             return {"kind": "callable"}, b""
         encoder = Encoder(strided=False)
         return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
+
+    def names(self) -> list[str]:
+        """The public names of the student's module."""
+        return [name[:80] for name in vars(self.student) if not name.startswith("_")][:100]
 
     def lookup(self, path: str) -> Any:
         """``Sigmoid.apply`` in the student's module; raises AttributeError."""

@@ -17,7 +17,7 @@ from rich.text import Text
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
-from grader.render.words import MARKS, OWN_FAULT, QUIET, WORDS
+from grader.render.words import MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
 
 COLOURS = {
@@ -80,7 +80,7 @@ class Page:
         head.add_row(Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim"))
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            self.console.print(Padding(Text(clean(lesson.message or ""), style="red"), (0, 0, 1, INDENT), expand=False))
+            self.console.print(Padding(self.why_not(lesson), (0, 0, 1, INDENT), expand=False))
             return
         wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
         if wrong:
@@ -93,8 +93,18 @@ class Page:
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
         self.console.print()
 
+    def why_not(self, lesson: LessonResult) -> Text:
+        """Why a lesson is missing or could not be loaded, with the line where there is one."""
+        why = Text(clean(lesson.message or ""), style="red")
+        line = lesson.checks[0] if lesson.checks else None
+        if line is not None and line.source_line:
+            why.append(f"\n{lesson.file}:{line.source_line}    ", style="dim").append(clean(line.source_text or ""), style="default")
+        return why
+
     def summary(self, lesson: LessonResult) -> str:
-        """``6 right · 1 wrong``."""
+        """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
+        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+            return self.say(STATUS_WORDS[lesson.status])
         counts = [(self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
         return " · ".join(f"{count} {word}" for word, count in counts if count)
 
@@ -114,7 +124,9 @@ class Page:
         say = self.say
         if check.inputs:
             yield Text("   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items()))
-        if check.expected is not None or check.actual is not None:
+        if check.expected is None and check.actual is not None:
+            yield Text.assemble((say("got") + "  ", "dim"), clean(text(check.actual)))
+        elif check.expected is not None:
             expected, actual = pair(check.expected, check.actual)
             width = max(cell_len(say("expected")), cell_len(say("got"))) + 2
             yield Text.assemble((set_cell_size(say("expected"), width), "dim"), clean(expected))
