@@ -279,7 +279,7 @@ class LessonPlugin:
             hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=describe(verdict.expected),
             actual=describe(verdict.actual),
-            inputs={name: describe(value) for name, value in verdict.inputs.items()},
+            inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=line,
             source_text=source.line(line) or None,
             output=self.session.take_output(),
