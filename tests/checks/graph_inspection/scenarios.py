@@ -1,0 +1,44 @@
+"""What has to be seen from inside for graph_inspection. Sent into the sandbox; imports torch only.
+
+``build`` is a Program; called with ``tensors`` it makes a root, here, beside the student's module.
+"""
+
+import torch
+
+
+def walked(student, build, tensors):
+    """What walk returns for the root."""
+    return student.walk(build(*tensors))
+
+
+def formatted(student, build, tensors):
+    """What format_graph returns for the root."""
+    return student.format_graph(build(*tensors))
+
+
+def edges(student, build, tensors):
+    """What inputs_of returns for the root."""
+    return student.inputs_of(build(*tensors))
+
+
+def leaves(student, build, tensors):
+    """What leaf_tensors returns for the root: the kind of container, its items, and which of ``tensors`` each of them is."""
+    root = build(*tensors)
+    found = student.leaf_tensors(root)
+    kind = next((base.__name__ for base in (list, tuple) if isinstance(found, base)), type(found).__name__)
+    items = list(found) if kind in ("list", "tuple") else []
+    places = [next((k for k, tensor in enumerate(tensors) if tensor is item), None) for item in items]
+    return {"kind": kind, "items": items, "places": places}
+
+
+def links(student, x):
+    """Derivatives between the three tensors that build_loss returns: of loss by z and by y, of z by y, of y by x."""
+    y, z, loss = student.build_loss(x)
+    pairs = {"loss by z": (loss, z), "loss by y": (loss, y), "z by y": (z, y), "y by x": (y, x)}
+    found = {}
+    for name, (output, source) in pairs.items():
+        if output.requires_grad and source.requires_grad:
+            (found[name],) = torch.autograd.grad(output.sum(), source, retain_graph=True, allow_unused=True)
+        else:
+            found[name] = None
+    return found

@@ -1,0 +1,15 @@
+"""No graph, no leaves."""
+
+def leaf_tensors(root):
+    leaves = {}
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(leaves.values())

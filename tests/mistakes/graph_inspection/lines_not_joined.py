@@ -1,0 +1,13 @@
+"""The lines are collected and never joined."""
+
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(" " * depth + type(node).__name__)
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return lines

@@ -1,0 +1,13 @@
+"""The text that print(' ' * depth, name) writes."""
+
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(" ".join([" " * depth, type(node).__name__]))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)

@@ -1,0 +1,19 @@
+"""A list of the module's."""
+
+found = []
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable") and all(node.variable is not leaf for leaf in found):
+            found.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(found)

@@ -1,0 +1,13 @@
+"""str of the node."""
+
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is not None:
+            entries.append((depth, str(node)))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries

@@ -1,0 +1,3 @@
+"""Loss itself."""
+
+PREDICTED_GRADIENT: float = 25.0

@@ -1,0 +1,3 @@
+"""The value of z."""
+
+PREDICTED_GRADIENT: float = 5.0
