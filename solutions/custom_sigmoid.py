@@ -8,23 +8,24 @@ from torch import Tensor
 
 
 class Sigmoid(torch.autograd.Function):
-    """The logistic function s(x) = 1 / (1 + exp(-x)), elementwise, without torch's own sigmoid.
+    """The logistic function s(x) = 1 / (1 + exp(-x)), elementwise, without any built-in sigmoid.
 
-    It works for every shape, for float32 and float64, and for inputs as large as ±1e4, where nothing becomes NaN.
+    It takes a float32 or float64 tensor of any shape, a single number and an empty tensor included, and inputs as large as ±1e4.
+    No value and no gradient is ever NaN. You may split forward into forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return s(x), of x's shape and dtype, and keep through ctx what backward needs."""
+        """Return s(x), of x's shape and dtype, and keep what backward needs through save_for_backward."""
         # solution
-        y = 0.5 * (1 + torch.tanh(0.5 * x))
+        y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
         return y
         # end solution
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x, of x's shape; grad_output is the gradient with respect to s(x)."""
+        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is the gradient with respect to s(x)."""
         # solution
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y)
@@ -32,7 +33,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """The logistic function of x, through your Function."""
+    """Return the logistic function of x, of x's shape and dtype, by way of Sigmoid."""
     # solution
     return Sigmoid.apply(x)
     # end solution

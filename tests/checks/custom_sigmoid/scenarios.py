@@ -1,33 +1,85 @@
-"""What has to be seen from inside for custom_sigmoid. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for custom_sigmoid. Runs beside the student's module; imports torch only."""
 
 import torch
+from torch.autograd.function import Function
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
-def node_of(student, x):
-    """The node behind sigmoid(x): its type's name, whether it is a Function's, how many tensors it saved, and how many it stashed."""
-    y = student.sigmoid(x)
-    node = y.grad_fn
-    stashed = [value for value in vars(node).values() if isinstance(value, torch.Tensor)] if hasattr(node, "__dict__") else []
-    saved = getattr(node, "saved_tensors", ())
-    return {"node": type(node).__name__, "leads_to_x": edges_to(node, x), "saved": len(saved), "stashed": len(stashed)}
-
-
-def edges_to(node, x):
-    """How many of the node's edges end in the leaf x."""
-    return sum(getattr(parent, "variable", None) is x for parent, _ in getattr(node, "next_functions", ()))
-
-
-def operators(student, x):
-    """The names of the operators that run during forward and backward."""
-    seen = []
+def operators(student, x, v=None):
+    """Sigmoid.apply(x) and, for a v, its gradient; with the names of the operators that ran on the way there and back."""
+    forward, backward = [], []
 
     class Trace(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False  # else torch imports its compiler when this class is made, which takes seconds
+
+        def __init__(self, seen):
+            super().__init__()
+            self.seen = seen
+
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            seen.append(function.overloadpacket.__name__)
+            self.seen.append(function.name().partition("::")[2].partition(".")[0])
             return function(*args, **(kwargs or {}))
 
-    with Trace():
+    with Trace(forward):
+        y = student.Sigmoid.apply(x)
+    value, gradient = y.detach().clone(), None
+    if v is not None:
+        with Trace(backward):
+            (gradient,) = torch.autograd.grad(y, x, v, allow_unused=True)
+    return {"value": value, "gradient": gradient, "forward": sorted(set(forward)), "backward": sorted(set(backward))}
+
+
+def kept(student, x):
+    """What the node of Sigmoid.apply(x) holds: how many saved tensors, and which attributes have tensors or arrays in them."""
+    node = student.Sigmoid.apply(x).grad_fn
+    attributes = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    return {"node": type(node).__name__, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
+
+
+def arrays_in(value, depth=0):
+    """How many tensors or arrays a value holds."""
+    if isinstance(value, torch.Tensor) or type(value).__name__ == "ndarray":
+        return 1
+    if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
+        return 0
+    return sum(arrays_in(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
+
+
+def exchanged(student, x, v, a, b):
+    """sigmoid(x) and its gradient for v while Sigmoid's methods are two others: one scales by a, one by b."""
+    contexts, further = [], []
+    cls = student.Sigmoid
+
+    def forward(ctx, x, *rest):
+        contexts.append(type(ctx).__name__)
+        further[:] = rest
+        return x * a
+
+    def backward(ctx, *grads):
+        return (grads[0] * b, *(None for _ in further))
+
+    forward.__qualname__, backward.__qualname__ = "Sigmoid.forward", "Sigmoid.backward"
+    others = {name: staticmethod(method) for name, method in (("forward", forward), ("backward", backward))}
+    others["setup_context"] = staticmethod(Function.setup_context)
+    own = {name: vars(cls)[name] for name in others if name in vars(cls)}
+    for name, method in others.items():
+        setattr(cls, name, method)
+    try:
         y = student.sigmoid(x)
-        y.backward(torch.ones_like(y))
-    return sorted(set(seen))
+        wants = isinstance(y, torch.Tensor) and y.requires_grad
+        gradient = torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
+    finally:
+        for name in others:
+            if name in own:
+                setattr(cls, name, own[name])
+            else:
+                delattr(cls, name)
+    return {
+        "value": y,
+        "requires_grad": wants,
+        "gradient": gradient,
+        "contexts": contexts,
+        "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
+    }

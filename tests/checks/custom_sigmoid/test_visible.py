@@ -1,21 +1,129 @@
 """custom_sigmoid, the checks that students may read."""
 
 import torch
+from torch import Tensor
 
-from grader.checks import assert_gradient, assert_tensor, check
+from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_tensor, assert_that, check, fail
+
+BUILT_IN = {
+    "torch.sigmoid", "torch.sigmoid_", "torch.special.expit", "torch.nn.Sigmoid", "torch.nn.functional.sigmoid",
+    "torch.nn.LogSigmoid", "torch.nn.functional.logsigmoid", "torch.nn.functional.silu", "torch.nn.SiLU",
+    "torch.nn.functional.glu", "torch.nn.GLU", "torch.softmax", "torch.log_softmax", "torch.special.softmax",
+    "torch.special.log_softmax", "torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", "torch.nn.functional.softmax",
+    "torch.nn.functional.log_softmax", "torch.nn.functional.softmin", "scipy.special.expit", "scipy.special.log_expit",
+    "scipy.special.softmax", "scipy.special.log_softmax",
+}  # fmt: skip
+"""What computes a sigmoid by itself, or with one step from it."""
+METHODS = {"sigmoid", "sigmoid_", "sigmoid_backward", "expit", "logsigmoid", "log_sigmoid", "softmax", "log_softmax"}
+"""The same as methods, or as attributes of whatever module they are taken from."""
+OPERATORS = {
+    "sigmoid", "sigmoid_", "sigmoid_backward", "special_expit", "log_sigmoid", "log_sigmoid_forward", "log_sigmoid_backward",
+    "softmax", "_softmax", "_softmax_backward_data", "log_softmax", "_log_softmax", "_log_softmax_backward_data",
+    "silu", "silu_", "silu_backward", "glu", "glu_backward",
+}  # fmt: skip
+"""The same as operators that torch runs in the end."""
 
 
-@check(points=2, about="Sigmoid", at="Sigmoid.forward")
-def test_forward_is_the_logistic_function(student, draw):
+def applied(student: Student, x: Tensor) -> Tensor:
+    """Sigmoid.apply(x), whose value must be right and which must be differentiable before a gradient is asked for."""
+    want = torch.sigmoid(x.detach())
+    y = student.Sigmoid.apply(x)
+    assert_tensor(y, want, "Sigmoid.apply(x) is wrong", inputs={"x": x})
+    assert_that(y.requires_grad, "Sigmoid.apply(x) does not require grad, although x does", actual=y, inputs={"x": x})
+    return y
+
+
+def assert_derived(operators: list[str], way: str) -> None:
+    """None of the operators that torch ran in forward, or in backward, may be a built-in sigmoid."""
+    message = "torch ran {used} in Sigmoid.{way}; Sigmoid is to be made from exp or tanh"
+    for name in operators:
+        assert_that(name not in OPERATORS, message, facts={"used": f"its operator {name}", "way": way})
+
+
+def local_derivative(x: Tensor) -> Tensor:
+    """The derivative of the logistic function, as torch has it."""
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(torch.sigmoid(x).sum(), x)[0]
+
+
+@check(points=1, about="Sigmoid", at="Sigmoid.forward")
+def test_forward_is_the_logistic_function(student: Student, draw: Draw) -> None:
     """forward returns 1 / (1 + exp(-x))"""
     x = draw.tensor(4)
-    assert_tensor(student.sigmoid(x), torch.sigmoid(x), "sigmoid(x) is wrong", inputs={"x": x})
+    want = torch.sigmoid(x)
+    assert_tensor(student.Sigmoid.apply(x), want, "Sigmoid.apply(x) is wrong", inputs={"x": x})
 
 
-@check(points=2, about="Sigmoid", at="Sigmoid.backward", needs=test_forward_is_the_logistic_function)
-def test_gradient_uses_the_incoming_gradient(student, draw):
+@check(points=0.5, about="Sigmoid", needs=test_forward_is_the_logistic_function)
+def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
+    """no built-in sigmoid does the work"""
+    message = "line {line} uses {used}; Sigmoid is to be made from exp or tanh"
+    used = student.source.names_used("Sigmoid")
+    own = {*student.source.definitions, "ctx", "self", "cls"}
+    methods = {f".{name}" for name in METHODS if not any(f"{head}.{name}" in used for head in own)}
+    for name, line in used.items():
+        if name in BUILT_IN:
+            fail(message, facts={"used": name, "line": line})
+    for name, line in used.items():
+        if name in methods:
+            fail(message, facts={"used": name, "line": line})
+    x = draw.tensor(4, requires_grad=True)
+    seen = student.observe("operators", x)
+    assert_tensor(seen["value"], torch.sigmoid(x), "Sigmoid.apply(x) is wrong", inputs={"x": x})
+    assert_derived(seen["forward"], "forward")
+
+
+@check(points=1, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
+def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> None:
     """backward multiplies by the incoming gradient"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
-    (got,) = torch.autograd.grad(student.sigmoid(x), x, v, allow_unused=True)
-    (want,) = torch.autograd.grad(torch.sigmoid(x), x, v)
-    assert_gradient(got, want, "the gradient is wrong", inputs={"x": x, "v": v})
+    want = v * local_derivative(x)
+    (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
+    assert_gradient(got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
+    seen = student.observe("operators", x, v)
+    assert_gradient(seen["gradient"], want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
+    assert_derived(seen["backward"], "backward")
+
+
+@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
+def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
+    """gradcheck agrees with your backward"""
+    x = draw.tensor(8, digits=None, requires_grad=True)
+    applied(student, x)
+    message = "gradcheck compared your gradient with differences of your own forward, and they disagree"
+    assert_gradcheck(student.Sigmoid.apply, [x], message, names=["x"], eps=1e-6, atol=1e-5)
+
+
+@check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=test_no_built_in_does_the_work)
+def test_value_at_extreme_inputs(student: Student, draw: Draw) -> None:
+    """the value is right from x = -10,000 to 10,000"""
+    for dtype in (torch.float64, torch.float32):
+        x = torch.tensor(draw.sample([-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0], 9), dtype=dtype)
+        want, small = torch.sigmoid(x), 1e-8 if dtype is torch.float64 else 1e-6
+        got = student.Sigmoid.apply(x)
+        if isinstance(got, Tensor) and got.shape == x.shape and got.isnan().any():
+            bad = x[got.isnan()].tolist()
+            fail("Sigmoid.apply(x) is NaN at x = {bad}", expected=want, actual=got, inputs={"x": x}, facts={"bad": bad})
+        assert_tensor(got, want, "Sigmoid.apply(x) is wrong for large inputs", inputs={"x": x}, atol=small)
+
+
+@check(points=0.5, about="sigmoid")
+def test_sigmoid_returns_what_apply_returns(student: Student, draw: Draw) -> None:
+    """sigmoid returns what Sigmoid.apply returns"""
+    x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    a, b = draw.coefficients(2, low=2.0, high=5.0)
+    assert_that(callable(student.Sigmoid), "Sigmoid is no class any more", actual=student.Sigmoid)
+    seen = student.observe("exchanged", x, v, a, b)
+    assert_tensor(
+        seen["value"],
+        x * a,
+        "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was made to return {a} * x)",
+        inputs={"x": x},
+        facts={"a": a, "forwards": len(seen["contexts"])},
+    )
+    assert_that(
+        seen["node"] in seen["contexts"],
+        "sigmoid calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it",
+        inputs={"x": x},
+        facts={"given": ", ".join(seen["contexts"])},
+    )

@@ -1,0 +1,3 @@
+"""sigmoid is Sigmoid.apply, as a name."""
+
+sigmoid = Sigmoid.apply  # noqa: F821

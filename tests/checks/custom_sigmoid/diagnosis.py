@@ -1,0 +1,706 @@
+"""custom_sigmoid, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.diagnosis import Failure, Mistake, differs, mistake, same
+from grader.errors import MissingName
+from grader.session import Student
+from grader.wire.values import Opaque
+
+Facts = dict[str, Any]
+
+
+# ------------------------------------------------------------------------------------------------------------ asking again
+
+
+def questions(failure: Failure) -> tuple[Tensor, Tensor]:
+    """x and v to ask about: those of the failure where they are a few modest numbers, else drawn ones."""
+    x, v = failure.inputs.get("x"), failure.inputs.get("v")
+    if not isinstance(x, Tensor) or x.dtype is not torch.float64 or x.dim() != 1 or not 2 <= x.numel() <= 4 or not float(x.abs().max()) < 5:
+        return failure.draw.tensor(3), failure.draw.tensor(3)
+    fits = isinstance(v, Tensor) and v.shape == x.shape and v.dtype is torch.float64
+    return x.detach().clone(), v.detach().clone() if fits else failure.draw.tensor(len(x))
+
+
+def ask(student: Student, x: Tensor, v: Tensor) -> tuple[Any, Tensor | None]:
+    """Sigmoid.apply(x) and its gradient for the incoming gradient v; None where there is none."""
+    x = x.detach().clone().requires_grad_()
+    y = student.Sigmoid.apply(x)
+    if not isinstance(y, Tensor) or not y.requires_grad or y.shape != v.shape:
+        return y, None
+    return y, torch.autograd.grad(y, x, v.detach().clone().to(y.dtype), allow_unused=True)[0]
+
+
+def value_of(failure: Failure, student: Student) -> tuple[Tensor, Any]:
+    """An x and what Sigmoid.apply makes of it."""
+    x = questions(failure)[0]
+    return x, student.Sigmoid.apply(x.clone())
+
+
+def came_back(failure: Failure) -> bool:
+    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    return failure.error is None
+
+
+def right_forward(student: Student, x: Tensor) -> bool:
+    """Whether Sigmoid.apply(x) is right for this x."""
+    return same(student.Sigmoid.apply(x.clone()), torch.sigmoid(x))
+
+
+# ----------------------------------------------------------------------------------------------- what torch or Python said
+
+
+@mistake(
+    "not_a_function",
+    about=("Sigmoid", "sigmoid"),
+    title="Sigmoid is not derived from torch.autograd.Function",
+    explanation="Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    "class Sigmoid(torch.autograd.Function), is what gives it apply and the node.",
+)
+def not_a_function(failure: Failure, student: Student) -> Facts | None:
+    """Sigmoid exists, and the class of its node does not."""
+    if not came_back(failure) and not any(failure.raised(text) for text in ("Module.apply()", "attribute 'apply'", "forward()")):
+        return None
+    sigmoid = student.Sigmoid
+    try:
+        _ = sigmoid._backward_cls
+    except MissingName:
+        return {}
+    return None
+
+
+@mistake(
+    "styles_mixed",
+    about="Sigmoid",
+    title="the two styles of Function are mixed",
+    explanation="Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with setup_context(ctx, inputs, output); "
+    "backward(ctx, grad_output) in both.",
+)
+def styles_mixed(failure: Failure, student: Student) -> Facts | None:
+    """A TypeError about the arguments of forward, backward or setup_context."""
+    if failure.error is None or failure.error.type_name != "TypeError":
+        return None
+    said = failure.error.message
+    if any(text in said for text in ("positional argument", "missing a required argument", "too many positional")):
+        named = any(name in said for name in ("forward()", "backward()", "setup_context()"))
+        return {"said": said} if named or "missing a required argument" in said else None
+    return None
+
+
+@mistake(
+    "nothing_saved",
+    about="Sigmoid",
+    title="backward asks ctx for what forward never gave it",
+    explanation="Python said: {said}. forward and backward are separate calls; all that backward can use is grad_output and what forward "
+    "handed over with ctx.save_for_backward(...), which comes back as ctx.saved_tensors.",
+)
+def nothing_saved(failure: Failure, student: Student) -> Facts | None:
+    """saved_tensors is empty, or an attribute of ctx is missing."""
+    empty = failure.raised("ValueError", "not enough values to unpack", "got 0") or failure.raised("IndexError", "tuple index out of range")
+    if failure.error and (empty or failure.raised("AttributeError", "Backward' object has no attribute")):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "variable_of_forward",
+    about="Sigmoid",
+    title="backward uses a variable of forward's",
+    explanation="Python said: {said}. What forward calls x or y does not exist in backward: hand it over with ctx.save_for_backward(...) "
+    "and take it from ctx.saved_tensors.",
+)
+def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
+    """A NameError, while forward works."""
+    if failure.error and failure.error.type_name in ("NameError", "UnboundLocalError") and right_forward(student, failure.draw.tensor(3)):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "tuple_not_unpacked",
+    about="Sigmoid",
+    title="saved_tensors is a tuple, and it was used as a tensor",
+    explanation="Python said: {said}. ctx.saved_tensors is always a tuple, with one tensor in it too: (y,) = ctx.saved_tensors.",
+)
+def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
+    """A TypeError about a tuple; tensor * tuple is one about an index."""
+    if failure.raised("TypeError", "tuple") or failure.raised("TypeError", "can be converted to an index"):
+        return {"said": failure.error.message if failure.error else ""}
+    return None
+
+
+@mistake(
+    "two_gradients",
+    about="Sigmoid",
+    title="backward returns more gradients than forward has inputs",
+    explanation="torch said: {said}. backward returns one gradient for each argument of forward, ctx not counted: here that is x alone. "
+    "grad_output and what was saved are no inputs of forward.",
+)
+def two_gradients(failure: Failure, student: Student) -> Facts | None:
+    """The engine counts the gradients."""
+    if failure.error and failure.raised("returned an incorrect number of gradients"):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "gradient_summed_up",
+    about="Sigmoid",
+    title="the gradient that backward returns has not the shape of x",
+    explanation="torch said: {said}. Each element of s(x) depends on one element of x, so its gradient is a product element by element, "
+    "without a sum, a mean or a dot product.",
+)
+def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
+    """The engine compares the shape with x's."""
+    if failure.error and failure.raised("returned an invalid gradient", "expected shape"):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "gradient_is_no_tensor",
+    about="Sigmoid",
+    title="backward returns something that is no tensor",
+    explanation="torch said: {said}. A gradient is a tensor of x's shape and dtype, also where NumPy has computed it.",
+)
+def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
+    """The engine names the type that it got."""
+    if failure.error and failure.raised("expected Variable or None"):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "function_of_one_number",
+    about="Sigmoid",
+    title="a function for single numbers was given a tensor",
+    explanation="Python said: {said}. math.exp and float() take one number. torch.exp works on every element, whatever the shape.",
+)
+def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
+    """A tensor of several elements can't become a float."""
+    texts = ("converted to Python scalars", "cannot be converted to Scalar", "must be real number, not Tensor")
+    if failure.error and any(text in failure.error.message for text in texts):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "view_of_strided",
+    about="Sigmoid",
+    title="view() was asked of a tensor that is not contiguous",
+    explanation="torch said: {said}. A transposed tensor can't be viewed as another shape; reshape copies where it has to. "
+    "An elementwise formula needs neither.",
+)
+def view_of_strided(failure: Failure, student: Student) -> Facts | None:
+    """torch names view in its message."""
+    if failure.error and failure.raised("view size is not compatible"):
+        return {"said": failure.error.message.split(". ")[0]}
+    return None
+
+
+# --------------------------------------------------------------------------------------------------------------- the value
+
+
+@mistake(
+    "wraps_a_built_in",
+    about="Sigmoid",
+    title="a built-in sigmoid does the work",
+    explanation="{used} is the logistic function itself, or one step from it. Start from 1 / (1 + exp(-x)): torch.exp may do the work, and "
+    "so may torch.tanh.",
+)
+def wraps_a_built_in(failure: Failure, student: Student) -> Facts | None:
+    """The check has found its name, in the source or among the operators that ran."""
+    return {} if "used" in failure.facts else None
+
+
+@mistake(
+    "forward_returns_nothing",
+    about="Sigmoid",
+    title="forward has no return",
+    explanation="Sigmoid.apply(x) is None for x = {x}. apply hands on what forward returns, and a function without return returns None.",
+)
+def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
+    """None comes back."""
+    if not came_back(failure):
+        return None
+    x, y = value_of(failure, student)
+    return {"x": x} if y is None else None
+
+
+@mistake(
+    "other_dtype",
+    about="Sigmoid",
+    title="the result has another dtype than x",
+    explanation="For x of dtype {given} forward returned {returned}. Look for .float(), .double() or a tensor that is made from Python "
+    "numbers (torch.tensor makes float32 of them); arithmetic and torch.exp keep x's dtype by themselves.",
+)
+def other_dtype(failure: Failure, student: Student) -> Facts | None:
+    """The dtype of the value differs for float32 or float64."""
+    if not came_back(failure):
+        return None
+    for dtype in (torch.float64, torch.float32):
+        y = student.Sigmoid.apply(failure.draw.tensor(3, dtype=dtype))
+        if isinstance(y, Tensor) and y.dtype is not dtype:
+            return {"given": str(dtype).removeprefix("torch."), "returned": str(y.dtype).removeprefix("torch.")}
+    return None
+
+
+def formula_of_value(id: str, *, title: str, explanation: str, formula: Callable[[Tensor], Tensor]) -> Mistake:
+    """A mistake that is told by the formula that forward computes in place of the right one."""
+
+    def rule(failure: Failure, student: Student) -> Facts | None:
+        if not came_back(failure):
+            return None
+        x, y = value_of(failure, student)
+        wrong = formula(x)
+        return {"x": x, "got": y, "want": torch.sigmoid(x)} if same(y, wrong) and differs(y, torch.sigmoid(x)) else None
+
+    return mistake(id, about="Sigmoid", title=title, explanation=explanation)(rule)
+
+
+exponent_without_minus = formula_of_value(
+    "exponent_without_minus",
+    title="the minus sign in the exponent is missing",
+    explanation="For x = {x} you returned {got}, which is 1 / (1 + exp(x)); with exp(-x) it is {want}.",
+    formula=lambda x: torch.sigmoid(-x),
+)
+tanh_without_half = formula_of_value(
+    "tanh_without_half",
+    title="in the tanh identity x is not halved",
+    explanation="For x = {x} you returned {got}, which is (1 + tanh(x)) / 2, the logistic function of 2x. s(x) = (1 + tanh(x / 2)) / 2.",
+    formula=lambda x: torch.sigmoid(2 * x),
+)
+
+
+@mistake(
+    "overflow",
+    about="Sigmoid",
+    title="exp overflows, and inf meets inf",
+    explanation="At x = {x} the {what} is nan. exp of so large a number is inf (from about 89 in float32, 710 in float64), and inf / inf, "
+    "inf - inf and 0 * inf are nan. Choose a form in which exp overflows harmlessly: 1 / (1 + inf) is 0.",
+)
+def overflow(failure: Failure, student: Student) -> Facts | None:
+    """NaN at -1e4 or 1e4, where the check looked."""
+    if not came_back(failure) or failure.check not in ("test_value_at_extreme_inputs", "test_gradient_at_extreme_inputs"):
+        return None
+    for x in (-1e4, 1e4):
+        y, gradient = ask(student, torch.tensor([x], dtype=torch.float64), torch.ones(1, dtype=torch.float64))
+        if isinstance(y, Tensor) and y.isnan().any():
+            return {"x": x, "what": "value"}
+        if gradient is not None and gradient.isnan().any():
+            return {"x": x, "what": "gradient"}
+    return None
+
+
+@mistake(
+    "clamped_too_early",
+    about="Sigmoid",
+    title="x is clamped where the logistic function still moves",
+    explanation="At x = -10000 and at x = -5000 you returned {got}, which is s({bound}): below {bound} your function is flat. In float64 "
+    "exp(-x) is safe until x = -709, and even beyond it 1 / (1 + inf) is the right 0.",
+)
+def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
+    """The same small, positive value at two far points."""
+    if not came_back(failure):
+        return None
+    y = student.Sigmoid.apply(torch.tensor([-1e4, -5e3], dtype=torch.float64))
+    if not isinstance(y, Tensor) or y.shape != (2,) or not bool(y[0] == y[1]) or not 1e-9 < float(y[0]) < 0.5:
+        return None
+    return {"got": float(y[0]), "bound": round(float(torch.logit(y[0])), 3)}
+
+
+@mistake(
+    "no_tensor_but_an_array",
+    about="Sigmoid",
+    title="forward returns something that is no tensor",
+    explanation="Sigmoid.apply(x) is a {kind}. Autograd gives a node to tensors only: make one of it, with x's dtype and shape.",
+)
+def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
+    """A list, a number or a NumPy array comes back."""
+    if not came_back(failure):
+        return None
+    _, y = value_of(failure, student)
+    if y is None or isinstance(y, Tensor):
+        return None
+    kind = y.type_name if isinstance(y, Opaque) else type(y).__name__
+    return {"kind": "NumPy array" if kind == "ndarray" else kind}
+
+
+# ------------------------------------------------------------------------------------------- what belongs to somebody else
+
+
+@mistake(
+    "writes_into_x",
+    about="Sigmoid",
+    title="forward writes into x",
+    explanation="x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and operators like *= change the tensor "
+    "itself, which belongs to whoever called.",
+)
+def writes_into_x(failure: Failure, student: Student) -> Facts | None:
+    """x before and after."""
+    if not came_back(failure):
+        return None
+    before = questions(failure)[0]
+    after = before.clone()
+    student.Sigmoid.apply(after)
+    return {"before": before, "after": after} if differs(after, before) else None
+
+
+@mistake(
+    "writes_into_grad_output",
+    about="Sigmoid",
+    title="backward writes into grad_output",
+    explanation="The incoming gradient was {before}; after backward it is {after}. The engine hands the same tensor to other parts of the "
+    "graph, as in s(x) + w, where w then gets a wrong gradient. Compute a new tensor, or work on a clone.",
+)
+def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """The incoming gradient before and after; torch itself refuses where elements share memory, or where it is a leaf."""
+    if not came_back(failure) and not failure.raised("single memory location") and not failure.raised("in-place operation"):
+        return None
+    x, before = questions(failure)
+    x.requires_grad_()
+    after = before.clone()
+    y = student.Sigmoid.apply(x)
+    if not isinstance(y, Tensor) or not y.requires_grad:
+        return None
+    torch.autograd.grad(y, x, after, allow_unused=True)
+    return {"before": before, "after": after} if differs(after, before) else None
+
+
+@mistake(
+    "writes_into_saved",
+    about="Sigmoid",
+    title="backward writes into a saved tensor",
+    explanation="The first backward was right; a second one through the same, retained graph raised: {said}. What was saved is the "
+    "caller's own x, or the result that was returned. Compute new tensors from it.",
+)
+def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
+    """torch has noticed by the version counter."""
+    if failure.error and failure.raised("modified by an inplace operation"):
+        return {"said": failure.error.message.split(":")[0]}
+    return None
+
+
+@mistake(
+    "stash_on_ctx",
+    about="Sigmoid",
+    title="a tensor is kept as an attribute of ctx",
+    explanation="The node {node} holds a tensor in {names}, and {saved} through save_for_backward. An attribute escapes autograd: it is "
+    "not freed after backward, changes in place go unnoticed, and it can keep the whole graph alive.",
+)
+def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
+    """Attributes of the node hold tensors."""
+    if not came_back(failure) or failure.check not in ("test_save_for_backward", "test_backward_again"):
+        return None
+    seen = student.observe("kept", questions(failure)[0].requires_grad_())
+    names = ", ".join(f"ctx.{name}" for name in seen["attributes"])
+    return {"node": seen["node"], "names": names, "saved": str(seen["saved"] or "none")} if names else None
+
+
+@mistake(
+    "stash_outside",
+    about="Sigmoid",
+    title="what backward needs is kept outside ctx",
+    explanation="An attribute of the class or a global variable is one place for all calls. Called on x = {x} and then on z = {z}, "
+    "the gradient of the first came out as {got}, that is with the values of the second; right is {want}.",
+)
+def stash_outside(failure: Failure, student: Student) -> Facts | None:
+    """The gradient of a first call, after a second one, is made from the second's values."""
+    if not came_back(failure):
+        return None
+    x, z, v = failure.draw.tensor(3, requires_grad=True), failure.draw.tensor(3), failure.draw.tensor(3)
+    y = student.Sigmoid.apply(x)
+    student.Sigmoid.apply(z)
+    if not isinstance(y, Tensor) or not y.requires_grad:
+        return None
+    (got,) = torch.autograd.grad(y, x, v, allow_unused=True)
+    s, t = torch.sigmoid(x.detach()), torch.sigmoid(z)
+    want, wrong = v * s * (1 - s), v * t * (1 - t)
+    return {"x": x, "z": z, "got": got, "want": want} if same(got, wrong) and differs(got, want) else None
+
+
+# ------------------------------------------------------------------------------------------------------------ the gradient
+
+
+@mistake(
+    "backward_returns_nothing",
+    about="Sigmoid",
+    title="backward has no return",
+    explanation="For x = {x} and v = {v} backward ran, and no gradient came back. None counts as \"no gradient\", so torch raises nothing "
+    "and .grad just stays None.",
+)
+def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
+    """The result is differentiable, and its gradient is None."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    y, gradient = ask(student, x, v)
+    return {"x": x, "v": v} if isinstance(y, Tensor) and y.requires_grad and gradient is None else None
+
+
+@mistake(
+    "ignores_grad_output",
+    about="Sigmoid",
+    title="grad_output is not used",
+    explanation="For v = {v} your backward returned {got}, and for v = {other} just the same. That is the derivative of s alone; the chain "
+    "rule wants it times what comes in: {want}. With .sum().backward() v is all ones, and nobody notices.",
+)
+def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """The same gradient for two different incoming ones."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    other = torch.where(v > 0, v + 1, v - 1)
+    got, again = ask(student, x, v)[1], ask(student, x, other)[1]
+    s = torch.sigmoid(x)
+    if got is None or not same(got, again) or not bool(got.any()):
+        return None
+    return {"x": x, "v": v, "other": other, "got": got, "want": v * s * (1 - s)}
+
+
+def formula_of_gradient(
+    id: str, *, title: str, explanation: str, formulas: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]]
+) -> Mistake:
+    """A mistake that is told by the formula, in v, x and s = s(x), that backward computes in place of v * s * (1 - s)."""
+
+    def rule(failure: Failure, student: Student) -> Facts | None:
+        if not came_back(failure):
+            return None
+        x, v = questions(failure)
+        got = ask(student, x, v)[1]
+        s = torch.sigmoid(x)
+        want = v * s * (1 - s)
+        if got is None or not differs(got, want):
+            return None
+        for name, formula in formulas.items():
+            if same(got, formula(v, x, s)):
+                return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": name}
+        return None
+
+    return mistake(id, about="Sigmoid", title=title, explanation=explanation)(rule)
+
+
+gradient_passed_through = formula_of_gradient(
+    "gradient_passed_through",
+    title="grad_output is handed on as it is",
+    explanation="For v = {v} your backward returned v itself. That is the gradient of s(x) = x (a straight-through estimator does "
+    "it on purpose). Multiply by the derivative of s: {want}.",
+    formulas={"v": lambda v, x, s: v},
+)
+gradient_added = formula_of_gradient(
+    "gradient_added",
+    title="grad_output is added where it should multiply",
+    explanation="For v = {v} your backward returned {got}, which is {formula}. The chain rule multiplies: {want}. (Gradients add up where "
+    "a tensor is used several times, and autograd does that itself.)",
+    formulas={"v + s * (1 - s)": lambda v, x, s: v + s * (1 - s)},
+)
+factor_missing = formula_of_gradient(
+    "factor_missing",
+    title="one factor of s * (1 - s) is missing",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula} with s = s(x). The derivative has both factors, "
+    "s and 1 - s: {want}.",
+    formulas={"v * s": lambda v, x, s: v * s, "v * (1 - s)": lambda v, x, s: v * (1 - s)},
+)
+sign_of_gradient = formula_of_gradient(
+    "sign_of_gradient",
+    title="the sign of the gradient is wrong",
+    explanation="For x = {x} and v = {v} your backward returned {got}, the negative of {want}. The logistic function grows everywhere, so "
+    "its derivative is positive. A minus is easily lost: exp(-x) has an inner derivative of -1.",
+    formulas={"-v * s * (1 - s)": lambda v, x, s: -v * s * (1 - s)},
+)
+plus_for_minus = formula_of_gradient(
+    "plus_for_minus",
+    title="1 + s stands where 1 - s should",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. With 1 - s it is {want}.",
+    formulas={"v * s * (1 + s)": lambda v, x, s: v * s * (1 + s)},
+)
+x_for_y = formula_of_gradient(
+    "x_for_y",
+    title="x stands where the output should",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. In s * (1 - s) the s is forward's output, "
+    "{s}, not its input. Look at what you saved.",
+    formulas={
+        "v * x * (1 - x)": lambda v, x, s: v * x * (1 - x),
+        "v * s * (1 - x)": lambda v, x, s: v * s * (1 - x),
+        "v * x * (1 - s)": lambda v, x, s: v * x * (1 - s),
+    },
+)
+derivative_of_tanh = formula_of_gradient(
+    "derivative_of_tanh",
+    title="1 - y² is the derivative of tanh",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. 1 - y² belongs to y = tanh(x); for the logistic "
+    "function it is s * (1 - s): {want}.",
+    formulas={"v * (1 - s²)": lambda v, x, s: v * (1 - s * s), "v * (1 - tanh²(x))": lambda v, x, s: v * (1 - torch.tanh(x) ** 2)},
+)
+sigmoid_of_output = formula_of_gradient(
+    "sigmoid_of_output",
+    title="the logistic function is taken of the output once more",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula} with t = s(s(x)): what was saved is already "
+    "s(x), and it went through the function again. Right is {want}.",
+    formulas={"v * t * (1 - t)": lambda v, x, s: v * torch.sigmoid(s) * (1 - torch.sigmoid(s))},
+)
+
+
+@mistake(
+    "nonlinear_in_grad_output",
+    about="Sigmoid",
+    title="backward is not linear in grad_output",
+    explanation="For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned {again}, and {factor} times the first "
+    "would be {want}. backward multiplies by grad_output, sign and size included: no abs, no square, no clipping.",
+)
+def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """backward(k v) is not k backward(v)."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    got = ask(student, x, v)[1]
+    if got is None:
+        return None
+    for factor in (-1.0, 2.0, 100.0):
+        again = ask(student, x, factor * v)[1]
+        if differs(again, factor * got):
+            return {"x": x, "v": v, "got": got, "again": again, "factor": factor, "want": factor * got}
+    return None
+
+
+# -------------------------------------------------------------------------------------------------------------- the shapes
+
+
+@mistake(
+    "needs_an_element",
+    about="Sigmoid",
+    title="an empty tensor was not thought of",
+    explanation="With no element in x your code raised {said}. A maximum, or the first element, exists only where there are elements. "
+    "Elementwise operations of an empty tensor give an empty tensor.",
+)
+def needs_an_element(failure: Failure, student: Student) -> Facts | None:
+    """Empty raises; a matrix does not."""
+    if failure.error is None or failure.check != "test_empty_tensors":
+        return None
+    if trouble_with(student, failure.draw.tensor(2, 3, 2), failure.draw.tensor(2, 3, 2)):
+        return None
+    return {"said": str(failure.error).split(". ")[0]}
+
+
+@mistake(
+    "vectors_only",
+    about="Sigmoid",
+    title="this works for vectors only",
+    explanation="A vector of three numbers goes through, value and gradient; with shape {shape} {said}. Nothing about the logistic "
+    "function depends on the shape: torch's elementwise operations take them all.",
+)
+def vectors_only(failure: Failure, student: Student) -> Facts | None:
+    """Right for one dimension; wrong, or raising, for none or two."""
+    if failure.check not in ("test_every_shape", "test_strided_tensors", "test_empty_tensors"):
+        return None
+    if trouble_with(student, failure.draw.tensor(3), failure.draw.tensor(3)):
+        return None
+    for shape in ((), (2, 2)):
+        problem = trouble_with(student, failure.draw.tensor(*shape), failure.draw.tensor(*shape))
+        if problem:
+            return {"shape": str(shape), "said": problem}
+    return None
+
+
+def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | None:
+    """What happens for this x that should not, in words."""
+    try:
+        y, gradient = ask(student, x, v)
+    except Exception as error:
+        return f"your code raised {error}"
+    s = torch.sigmoid(x)
+    if not same(y, s):
+        return "the value is wrong"
+    return None if same(gradient, v * s * (1 - s)) else "the gradient is wrong"
+
+
+# -------------------------------------------------------------------------------------------------------- def sigmoid(x)
+
+
+@mistake(
+    "sigmoid_returns_nothing",
+    about="sigmoid",
+    title="sigmoid has no return",
+    explanation="sigmoid(x) is None for x = {x}. Return what Sigmoid.apply(x) gives.",
+)
+def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
+    """None comes back."""
+    return {} if failure.error is None and failure.actual is None and failure.expected is not None else None
+
+
+@mistake(
+    "sigmoid_returns_the_function",
+    about="sigmoid",
+    title="sigmoid returns apply, and does not call it",
+    explanation="sigmoid(x) is a {kind}, not a Tensor: Sigmoid.apply without (x) is the function itself.",
+)
+def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | None:
+    """A function comes back."""
+    kind = failure.actual.type_name if isinstance(failure.actual, Opaque) else ""
+    return {"kind": kind} if "method" in kind or "function" in kind else None
+
+
+@mistake(
+    "sigmoid_makes_an_instance",
+    about="sigmoid",
+    title="Sigmoid(...) makes an object; apply runs the Function",
+    explanation="What came of it: {said}. A Function is never instantiated. Its class method apply makes the node, runs forward and "
+    "connects the two.",
+)
+def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | None:
+    """An instance comes back, or torch complains of one."""
+    if failure.error and failure.raised("Legacy autograd function"):
+        return {"said": failure.error.message.split(". ")[0]}
+    if isinstance(failure.actual, Opaque) and failure.actual.type_name == "Sigmoid":
+        return {"said": "sigmoid(x) is an object of the class Sigmoid"}
+    return None
+
+
+@mistake(
+    "sigmoid_calls_forward",
+    about="sigmoid",
+    title="forward is called directly",
+    explanation="{said}. Only Sigmoid.apply(x) makes a node for the graph, with a ctx that belongs to it; called directly, forward is a "
+    "plain function, and your backward is never asked.",
+)
+def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
+    """forward ran with a ctx that is no node, or could not be called."""
+    if "given" in failure.facts:
+        return {"said": f"forward ran with a {failure.facts['given']} for ctx"}
+    if failure.error and failure.raised("TypeError", "Sigmoid.forward()"):
+        return {"said": f"Python said: {failure.error.message}"}
+    return None
+
+
+@mistake(
+    "sigmoid_leaves_sigmoid_out",
+    about="sigmoid",
+    title="sigmoid does not use Sigmoid",
+    explanation="forward was made to return {a} * x for this check, and it was not called once: sigmoid computed {actual} by other means, "
+    "so autograd used another backward than yours.",
+)
+def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
+    """A tensor comes back, and forward has not run."""
+    return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
+
+
+@mistake(
+    "sigmoid_cuts_the_graph",
+    about="sigmoid",
+    title="sigmoid cuts its result off from x",
+    explanation="x requires grad, and sigmoid(x) does not. detach(), .data, torch.tensor(x) and torch.no_grad() each leave the values and "
+    "take away the way back.",
+)
+def sigmoid_cuts_the_graph(failure: Failure, student: Student) -> Facts | None:
+    """The value is right, and nothing leads back."""
+    if not came_back(failure):
+        return None
+    x = failure.draw.tensor(3, requires_grad=True)
+    seen = student.observe("exchanged", x, failure.draw.tensor(3), 2.0, 3.0)
+    return {} if same(seen["value"], 2.0 * x) and not seen["requires_grad"] else None

@@ -1,0 +1,4 @@
+"""The input is detached."""
+
+def sigmoid(x):
+    return Sigmoid.apply(x.detach())  # noqa: F821

@@ -1,0 +1,4 @@
+"""The call is missing."""
+
+def sigmoid(x):
+    return Sigmoid.apply  # noqa: F821
