@@ -1,0 +1,389 @@
+"""second_derivative, the checks that are not handed out."""
+
+import ast
+from functools import partial
+
+import torch
+
+from grader.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, check
+from grader.wire.program import program
+
+WRONG = "the second derivative is wrong"
+WRONG_ORDER = "the derivative of order {n} is wrong"
+WRONG_HESSIAN = "the Hessian is wrong"
+WRONG_PENALTY = "the penalty is wrong"
+NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
+CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
+BANNED = "{used} is what the checks compare with; build it from torch.autograd.grad"
+
+CURVES = [
+    "{a} * x ** 3 + ({b} * x).sin()",
+    "({a} * x).exp() + {b} * x ** 3",
+    "{a} * x ** 4 - {b} * x ** 2 + {c} * x",
+    "({a} * x).tanh() + {b} * x ** 4",
+    "({a} * x).cos() * x ** 2 + {b} * x ** 3",
+]
+SURFACES = [
+    "x[0] ** 2 * x[1] * {a} + (x[2] * x[0]).sin() + x[1] ** 3",
+    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
+    "x.prod() * {a} + (x * {b}).exp().sum() + x[0] * x[2]",
+    "(x[0] * x[1] + x[2] ** 2) ** 2 * {a} + x.sum() ** 3 * {b}",
+]
+CRITICS = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v + (x ** 2).sum(1)", "((x @ W) ** 2) @ v"]
+JUDGES = ("torch.func", "torch.autograd.functional", "torch._functorch", "functorch")
+JUDGES_INSIDE = ("torch.autograd.functional", "torch._functorch.eager_transforms")
+
+STABILISED = {"rtol": 1e-5, "atol": 1e-7}
+"""Tolerances that leave room for a small number under the root, which keeps its derivative finite where a gradient is zero."""
+
+
+class Formula:
+    """A function of x as text, for messages, and as the program that it says."""
+
+    def __init__(self, text, **parameters):
+        self.text = text
+        names = ", ".join(["x", *parameters])
+        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+
+    def __str__(self):
+        return self.text
+
+
+def drawn(draw, texts, **parameters):
+    """One of the formulas with coefficients that are drawn."""
+    a, b, c = draw.coefficients(3, low=0.4)
+    return Formula(draw.choice(texts).format(a=a, b=b, c=c), **parameters)
+
+
+def derivative(f, x, n):
+    """The n-th derivative of an elementwise function at x: n times the product of ones with the Jacobian."""
+    function = f.program
+    for _ in range(n):
+        function = partial(gradient, function)
+    return function(x.detach()).detach()
+
+
+def gradient(function, x):
+    """The gradient of the sum of an elementwise function."""
+    return torch.autograd.functional.vjp(function, x, torch.ones_like(x), create_graph=True)[1]
+
+
+def curvature(f, x):
+    """The Hessian at x."""
+    return torch.autograd.functional.hessian(f.program, x.detach())
+
+
+def penalty(f, x):
+    """The gradient penalty, from the whole Jacobian of all rows by all rows."""
+    jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).flatten(), x.detach(), create_graph=True)
+    rows = jacobian.diagonal(dim1=0, dim2=1).t()
+    return ((rows**2).sum(1).sqrt() - 1).square().mean()
+
+
+def critic(draw, texts=CRITICS, columns=(), dtype=torch.float64):
+    """A function of rows of three numbers with two parameters, and the parameters by name."""
+    w = draw.tensor(3, 2, dtype=dtype, requires_grad=True)
+    v = draw.tensor(2, *columns, dtype=dtype, requires_grad=True)
+    return drawn(draw, texts, W=w, v=v), {"W": w, "v": v}
+
+
+def within(name, places):
+    """Whether a dotted name is one of ``places`` or lies in one."""
+    return any(f"{name}.".startswith(f"{place}.") for place in places)
+
+
+def assert_own_work(student, name, f, x, *more):
+    """Neither the text of ``name`` nor the call stack under it shows one of the judge's own tools.
+
+    A name that is imported from there and then given to something of the student's own is no sign; the call stack still is.
+    """
+    used = student.source.names_used(name)
+    nodes = list(ast.walk(student.source.tree))
+    own = {*student.source.definitions, *(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))}
+    shadowed = [student.source.imports[local] for local in own if local in student.source.imports]
+    banned = [found for found in used if within(found, JUDGES) and not within(found, shadowed)]
+    assert_not_used(student, [name], sorted(banned, key=len, reverse=True), BANNED)
+    around = student.observe("modules_around", name, f.program, x, *more)
+    met = [module for module in around if module in JUDGES_INSIDE] if isinstance(around, list) else [str(around)]
+    assert_that(not met, "{modules} was at work while f was called; build it from torch.autograd.grad", facts={"modules": ", ".join(met)})
+
+
+def assert_grad_kept(student, draw, name, f, x, *more):
+    """x.grad holds after a call what it held before: a gradient, None, and None where x does not require grad."""
+    filled = draw.tensor(*x.shape)
+    for start, held in [(x.clone().requires_grad_(), filled), (x.clone().requires_grad_(), None), (x, None)]:
+        after = student.observe("grad_afterwards", name, f.program, start, held, *more)
+        facts = {"held": held, "after": after, "requires_grad": start.requires_grad}
+        assert_equal(after, held, CHANGED_GRAD, inputs={"f": f, "x": start}, facts=facts)
+
+
+# ------------------------------------------------------------------------------------------------------ second_derivative
+
+
+@check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_drawn_function")
+def test_second_derivative_is_your_own(student, draw):
+    """second_derivative does without torch.func and its kin"""
+    assert_own_work(student, "second_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True))
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_your_own)
+def test_second_derivative_is_exact(student, draw):
+    """second_derivative is exact at every scale of x"""
+    f = Formula("(x ** 3).log() + 1e8 * x")
+    x = torch.tensor([0.001, 1.0, 1000.0], dtype=torch.float64) * draw.number(1.0, 2.0)
+    want = -3 / x**2
+    got = student.second_derivative(f.program, x.requires_grad_())
+    assert_tensor(got, want, NOT_EXACT, rtol=1e-9, atol=0.0, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_at_a_plain_tensor(student, draw):
+    """second_derivative takes an x that does not require grad"""
+    f, x = drawn(draw, CURVES), draw.tensor(2, 3)
+    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
+def test_second_derivative_keeps_grad(student, draw):
+    """second_derivative leaves x.grad as it was"""
+    assert_grad_kept(student, draw, "second_derivative", drawn(draw, CURVES), draw.tensor(3))
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_at_a_result(student, draw):
+    """second_derivative takes an x that is no leaf"""
+    f, start = drawn(draw, CURVES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
+    got = student.observe("at_a_result", "second_derivative", f.program, start)
+    assert_tensor(got, derivative(f, start * 2, 2), WRONG, inputs={"f": f, "x": start.detach() * 2})
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_in_single_precision(student, draw):
+    """second_derivative keeps float32"""
+    f, x = drawn(draw, CURVES), draw.tensor(3, dtype=torch.float32, requires_grad=True)
+    want = derivative(f, x.double(), 2).float()
+    assert_tensor(student.second_derivative(f.program, x), want, WRONG, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_at_transposed_memory(student, draw):
+    """second_derivative takes a non-contiguous x"""
+    f, x = drawn(draw, CURVES), draw.noncontiguous(3, 2, requires_grad=True)
+    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_of_nothing(student, draw):
+    """second_derivative of an empty x is empty"""
+    f, x = drawn(draw, CURVES), draw.tensor(0, 3, requires_grad=True)
+    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_line_is_zero")
+def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
+    """A line is straight, also with a slope that requires grad"""
+    w, x = draw.tensor(requires_grad=True), draw.tensor(3, requires_grad=True)
+    f = Formula("w * x + 1.5", w=w)
+    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "w": w, "x": x})
+
+
+# --------------------------------------------------------------------------------------------------------- nth_derivative
+
+
+@check(points=0.2, about="nth_derivative", needs="test_first_three_derivatives")
+def test_nth_derivative_is_your_own(student, draw):
+    """nth_derivative does without torch.func and its kin"""
+    assert_own_work(student, "nth_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True), 2)
+
+
+@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+def test_high_derivatives(student, draw):
+    """nth_derivative is right for n = 4, 5 and 6"""
+    a, b = draw.coefficients(2, low=0.6)
+    f, x = Formula(f"({a} * x).sin() + ({b} * x).exp()"), draw.tensor(3, requires_grad=True)
+    for n in (4, 5, 6):
+        got = student.nth_derivative(f.program, x, n)
+        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+
+
+@check(points=0.4, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+def test_derivatives_beyond_a_constant_one(student, draw):
+    """Beyond a constant derivative, nth_derivative is zeros"""
+    (a,), w = draw.coefficients(1), draw.tensor(requires_grad=True)
+    for f, n in [
+        (Formula(f"{a} * x * x * x"), 4),
+        (Formula(f"{a} * x ** 3"), 4),
+        (Formula(f"{a} * x ** 3"), 5),
+        (Formula(f"{a} * x - 1"), 3),
+        (Formula("w * x * x", w=w), 3),
+    ]:
+        x = draw.tensor(2, 2, requires_grad=True)
+        got = student.nth_derivative(f.program, x, n)
+        assert_tensor(got, torch.zeros_like(x), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+
+
+@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+def test_nth_derivative_at_a_plain_tensor(student, draw):
+    """nth_derivative takes an x that does not require grad"""
+    f, x = drawn(draw, CURVES), draw.noncontiguous(2, 3)
+    for n in (0, 1, 3):
+        got = student.nth_derivative(f.program, x, n)
+        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+
+
+@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_at_a_plain_tensor)
+def test_nth_derivative_keeps_grad(student, draw):
+    """nth_derivative leaves x.grad as it was"""
+    assert_grad_kept(student, draw, "nth_derivative", drawn(draw, CURVES), draw.tensor(3), draw.integer(1, 3))
+
+
+@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+def test_nth_derivative_shapes_and_dtypes(student, draw):
+    """nth_derivative keeps float32, 0-d and empty shapes"""
+    f = drawn(draw, CURVES)
+    for x in (draw.tensor(dtype=torch.float32, requires_grad=True), draw.tensor(2, 0, dtype=torch.float32, requires_grad=True)):
+        got = student.nth_derivative(f.program, x, 2)
+        want = derivative(f, x.double(), 2).float()
+        assert_tensor(got, want, WRONG_ORDER, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x, "n": 2})
+
+
+# ---------------------------------------------------------------------------------------------------------------- hessian
+
+
+@check(points=0.2, about="hessian", needs="test_hessian_of_a_drawn_function")
+def test_hessian_is_your_own(student, draw):
+    """hessian does without torch.func and its kin"""
+    assert_own_work(student, "hessian", drawn(draw, SURFACES), draw.tensor(3, requires_grad=True))
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
+def test_hessian_is_exact(student, draw):
+    """hessian is exact, whatever linear term f has"""
+    f, x = Formula("(x[0] * x[1]).sin() + x[1] ** 3 + 1e8 * x.sum()"), draw.tensor(2, requires_grad=True)
+    assert_tensor(student.hessian(f.program, x), curvature(f, x), NOT_EXACT, rtol=1e-9, atol=1e-9, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
+def test_hessian_of_a_linear_function(student, draw):
+    """The Hessian of a linear function is zeros, shape (n, n)"""
+    (a,), x = draw.coefficients(1), draw.tensor(draw.integer(2, 4), requires_grad=True)
+    f, n = Formula(f"({a} * x).sum() + 1"), len(x)
+    assert_tensor(student.hessian(f.program, x), torch.zeros(n, n, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_of_a_linear_function)
+def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
+    """Zeros too for a linear f whose weights require grad"""
+    w, x = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
+    f = Formula("x @ w", w=w)
+    assert_tensor(student.hessian(f.program, x), torch.zeros(3, 3, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "w": w, "x": x})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_is_exact)
+def test_hessian_at_a_plain_tensor(student, draw):
+    """hessian takes an x that does not require grad"""
+    f, x = drawn(draw, SURFACES), draw.noncontiguous(3, 2)[:, 0]
+    assert_tensor(student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
+def test_hessian_keeps_grad(student, draw):
+    """hessian leaves x.grad as it was"""
+    assert_grad_kept(student, draw, "hessian", drawn(draw, SURFACES), draw.tensor(3))
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_is_exact)
+def test_hessian_at_a_result(student, draw):
+    """hessian takes an x that is no leaf"""
+    f, start = drawn(draw, SURFACES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
+    got = student.observe("at_a_result", "hessian", f.program, start)
+    assert_tensor(got, curvature(f, start * 2), WRONG_HESSIAN, inputs={"f": f, "x": start.detach() * 2})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_is_exact)
+def test_hessian_in_single_precision(student, draw):
+    """hessian keeps float32, and one variable makes (1, 1)"""
+    for texts, n in ((SURFACES, 3), (["(x ** 3).sum() * {a}"], 1)):
+        f, x = drawn(draw, texts), draw.tensor(n, dtype=torch.float32, requires_grad=True)
+        want = curvature(f, x.double()).float()
+        assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x})
+
+
+# ------------------------------------------------------------------------------------------------------- gradient_penalty
+
+
+@check(points=0.2, about="gradient_penalty", needs="test_penalty_of_a_drawn_critic")
+def test_penalty_is_your_own(student, draw):
+    """gradient_penalty does without torch.func and its kin"""
+    f, _ = critic(draw)
+    assert_own_work(student, "gradient_penalty", f, draw.tensor(3, 3, requires_grad=True))
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_your_own)
+def test_penalty_is_exact(student, draw):
+    """A large constant added to f leaves the penalty as it is"""
+    f, parameters = critic(draw, ["(x @ W).tanh() @ v + 1e12"])
+    x = draw.tensor(3, 3, requires_grad=True)
+    got = student.gradient_penalty(f.program, x)
+    assert_tensor(got, penalty(f, x), NOT_EXACT, **STABILISED, inputs={"f": f, **parameters, "x": x})
+
+
+@check(points=0.6, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_trains_the_parameters(student, draw):
+    """The penalty has the right gradients for f's parameters"""
+    f, parameters = critic(draw)
+    x = draw.tensor(4, 3, requires_grad=True)
+    inputs = {"f": f, **parameters, "x": x}
+    got = student.gradient_penalty(f.program, x)
+    want = penalty(f, x)
+    assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
+    assert_that(got.requires_grad, "the penalty does not require grad: f's parameters can't learn from it", actual=got, inputs=inputs)
+    found = torch.autograd.grad(got, list(parameters.values()), allow_unused=True)
+    wanted = torch.autograd.grad(want, list(parameters.values()))
+    for name, here, there in zip(parameters, found, wanted, strict=True):
+        message = "the penalty's gradient with respect to {parameter} is wrong"
+        assert_gradient(here, there, message, **STABILISED, inputs=inputs, facts={"parameter": name})
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_of_a_column(student, draw):
+    """f may return shape (batch, 1)"""
+    f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=(1,))
+    x = draw.tensor(4, 3, requires_grad=True)
+    got = student.gradient_penalty(f.program, x)
+    assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_of_one_row(student, draw):
+    """A batch of one row works, for either shape of f(x)"""
+    for columns in ((), (1,)):
+        f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=columns)
+        x = draw.tensor(1, 3, requires_grad=True)
+        got = student.gradient_penalty(f.program, x)
+        assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_at_a_plain_tensor(student, draw):
+    """gradient_penalty takes an x that does not require grad"""
+    f, parameters = critic(draw)
+    x = draw.noncontiguous(4, 3)
+    got = student.gradient_penalty(f.program, x)
+    assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)
+def test_penalty_keeps_grad(student, draw):
+    """gradient_penalty leaves x.grad as it was"""
+    f, _ = critic(draw)
+    assert_grad_kept(student, draw, "gradient_penalty", f, draw.tensor(3, 3))
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_in_single_precision(student, draw):
+    """gradient_penalty keeps float32"""
+    f, parameters = critic(draw, dtype=torch.float32)
+    x = draw.tensor(4, 3, dtype=torch.float32, requires_grad=True)
+    got = student.gradient_penalty(f.program, x)
+    assert_tensor(got, penalty(f, x), WRONG_PENALTY, rtol=1e-3, atol=1e-4, inputs={"f": f, **parameters, "x": x})

@@ -1,0 +1,172 @@
+"""second_derivative, the checks that students may read.
+
+The truth is torch.autograd.functional's; the functions are drawn anew for every run.
+"""
+
+from functools import partial
+
+import torch
+
+from grader.checks import assert_raises, assert_tensor, check, fail
+from grader.errors import StudentError
+from grader.wire.program import program
+
+WRONG = "the second derivative is wrong"
+WRONG_ORDER = "the derivative of order {n} is wrong"
+WRONG_HESSIAN = "the Hessian is wrong"
+WRONG_PENALTY = "the penalty is wrong"
+
+CURVES = [
+    "{a} * x ** 3 + ({b} * x).sin()",
+    "({a} * x).exp() + {b} * x ** 3",
+    "{a} * x ** 4 - {b} * x ** 2 + {c} * x",
+    "({a} * x).tanh() + {b} * x ** 4",
+    "({a} * x).cos() * x ** 2 + {b} * x ** 3",
+]
+SURFACES = [
+    "x[0] ** 2 * x[1] * {a} + (x[2] * x[0]).sin() + x[1] ** 3",
+    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
+    "x.prod() * {a} + (x * {b}).exp().sum() + x[0] * x[2]",
+    "(x[0] * x[1] + x[2] ** 2) ** 2 * {a} + x.sum() ** 3 * {b}",
+]
+CRITICS = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v + (x ** 2).sum(1)", "((x @ W) ** 2) @ v"]
+
+STABILISED = {"rtol": 1e-5, "atol": 1e-7}
+"""Tolerances that leave room for a small number under the root, which keeps its derivative finite where a gradient is zero."""
+
+
+class Formula:
+    """A function of x as text, for messages, and as the program that it says."""
+
+    def __init__(self, text, **parameters):
+        self.text = text
+        names = ", ".join(["x", *parameters])
+        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+
+    def __str__(self):
+        return self.text
+
+
+def drawn(draw, texts, **parameters):
+    """One of the formulas with coefficients that are drawn."""
+    a, b, c = draw.coefficients(3, low=0.4)
+    return Formula(draw.choice(texts).format(a=a, b=b, c=c), **parameters)
+
+
+def derivative(f, x, n):
+    """The n-th derivative of an elementwise function at x: n times the product of ones with the Jacobian."""
+    function = f.program
+    for _ in range(n):
+        function = partial(gradient, function)
+    return function(x.detach()).detach()
+
+
+def gradient(function, x):
+    """The gradient of the sum of an elementwise function."""
+    return torch.autograd.functional.vjp(function, x, torch.ones_like(x), create_graph=True)[1]
+
+
+def penalty(f, x):
+    """The gradient penalty, from the whole Jacobian of all rows by all rows."""
+    jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).flatten(), x.detach(), create_graph=True)
+    rows = jacobian.diagonal(dim1=0, dim2=1).t()
+    return ((rows**2).sum(1).sqrt() - 1).square().mean()
+
+
+# ------------------------------------------------------------------------------------------------------ second_derivative
+
+
+@check(points=0.4, about="second_derivative")
+def test_second_derivative_of_a_drawn_function(student, draw):
+    """second_derivative is right for a function that is drawn"""
+    f, x = drawn(draw, CURVES), draw.tensor(4, requires_grad=True)
+    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+
+
+@check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
+def test_log_of_a_cube_at_five(student):
+    """log(x ** 3) has the second derivative -0.12 at x = 5"""
+    f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, requires_grad=True)
+    assert_tensor(student.second_derivative(f.program, x), torch.tensor(-0.12), WRONG, inputs={"f": f, "x": x})
+
+
+@check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
+def test_second_derivative_of_a_line_is_zero(student, draw):
+    """A line has no curvature: zeros, of x's shape"""
+    a, b = draw.coefficients(2)
+    f, x = Formula(f"{a} * x + {b}"), draw.tensor(3, requires_grad=True)
+    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
+
+
+# --------------------------------------------------------------------------------------------------------- nth_derivative
+
+
+@check(points=0.4, about="nth_derivative")
+def test_first_three_derivatives(student, draw):
+    """nth_derivative is right for n = 1, 2 and 3"""
+    f, x = drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
+    for n in (1, 2, 3):
+        got = student.nth_derivative(f.program, x, n)
+        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+
+
+@check(points=0.2, about="nth_derivative")
+def test_derivative_of_order_zero(student, draw):
+    """The derivative of order 0 is the function itself"""
+    f, x = drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
+    got = student.nth_derivative(f.program, x, 0)
+    assert_tensor(got, derivative(f, x, 0), "for n = 0 the value of f is promised", inputs={"f": f, "x": x, "n": 0})
+
+
+@check(points=0.2, about="nth_derivative")
+def test_negative_order(student, draw):
+    """A negative order raises ValueError, a positive one doesn't"""
+    f, x, n = drawn(draw, CURVES), draw.tensor(3, requires_grad=True), -draw.integer(1, 3)
+    student.nth_derivative(f.program, x, 1)
+    inputs = {"f": f, "x": x, "n": n}
+    try:
+        assert_raises("ValueError", student.nth_derivative, f.program, x, n, message="for n = {n} ValueError is promised", inputs=inputs)
+    except StudentError as error:
+        facts = {"raised": str(error), "line": error.line}
+        fail("for n = {n} ValueError is promised, but this was raised: {raised}", inputs=inputs, facts=facts)
+
+
+# ---------------------------------------------------------------------------------------------------------------- hessian
+
+
+@check(points=0.4, about="hessian")
+def test_hessian_of_a_drawn_function(student, draw):
+    """hessian is right for a function with mixed terms"""
+    f, x = drawn(draw, SURFACES), draw.tensor(3, requires_grad=True)
+    want = torch.autograd.functional.hessian(f.program, x.detach())
+    assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, inputs={"f": f, "x": x})
+
+
+@check(points=0.2, about="hessian", needs=test_hessian_of_a_drawn_function)
+def test_hessian_of_a_quadratic_form(student, draw):
+    """x @ A @ x has the Hessian A + A.T, whatever its size"""
+    n = draw.integer(2, 5)
+    a, x = draw.tensor(n, n), draw.tensor(n, requires_grad=True)
+    f = Formula("x @ A @ x", A=a)
+    assert_tensor(student.hessian(f.program, x), a + a.t(), WRONG_HESSIAN, inputs={"f": f, "A": a, "x": x})
+
+
+# ------------------------------------------------------------------------------------------------------- gradient_penalty
+
+
+@check(points=0.4, about="gradient_penalty")
+def test_penalty_of_a_drawn_critic(student, draw):
+    """gradient_penalty is right for a function that is drawn"""
+    w, v = draw.tensor(3, 2, requires_grad=True), draw.tensor(2, requires_grad=True)
+    f, x = drawn(draw, CRITICS, W=w, v=v), draw.tensor(4, 3, requires_grad=True)
+    inputs = {"f": f, "W": w, "v": v, "x": x}
+    assert_tensor(student.gradient_penalty(f.program, x), penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_of_a_drawn_critic)
+def test_penalty_of_a_linear_critic(student, draw):
+    """f = x @ w with w = (3, 4) costs (5 - 1) ** 2 = 16"""
+    w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+    f, x = Formula("x @ w", w=w), draw.tensor(draw.integer(2, 5), 2, requires_grad=True)
+    want = torch.tensor(16.0, dtype=torch.float64)
+    assert_tensor(student.gradient_penalty(f.program, x), want, WRONG_PENALTY, **STABILISED, inputs={"f": f, "w": w, "x": x})
