@@ -1,0 +1,897 @@
+"""hooks: the mistakes that people make here, and how each shows.
+
+Most rules don't read the check's numbers but ask again: they let a gradient v of their own arrive at y, see what is passed on, and
+compare that with what each wrong hook would have made of it.
+"""
+
+import functools
+import math
+
+import torch
+
+from grader.diagnosis import mistake, same
+from grader.wire.program import program
+
+DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
+SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"
+
+# ---------------------------------------------------------------------------------------------------------------- probes
+
+
+def unless_raised(*fragments):
+    """A rule that is not asked where the student's code raised, other than with one of these in its message: it would guess."""
+
+    def restrict(rule):
+        @functools.wraps(rule)
+        def asked(failure, student):
+            if failure.error is None or any(failure.raised(fragment) for fragment in fragments):
+                return rule(failure, student)
+            return None
+
+        return asked
+
+    return restrict
+
+
+def _apart(p, r):
+    y = p.clone()
+    return y, y + r * 1.0
+
+
+def _sharing(p, r):
+    left = r.clone()
+    y = p.clone()
+    return y, left + y
+
+
+PAST = program(_apart, inputs=2)
+"""p reaches z through y, r past it."""
+
+SIBLINGS = program(_sharing, inputs=2)
+"""p through y, r past it; both additions hand on one and the same gradient, y's node first."""
+
+
+def _weighed(graph):
+    """The same graph with a scalar end, the sum of z times w."""
+
+    def form(p, r, w):
+        y, z = graph(p, r)
+        return y, (z * w).sum()
+
+    return program(form, inputs=3)
+
+
+PAST_TO_LOSS, SIBLINGS_TO_LOSS = _weighed(_apart), _weighed(_sharing)
+
+
+def arrived(student, about, v, amount=None, *, siblings=False):
+    """What p and r get when v arrives at y, for the function ``about`` with ``amount`` as max_norm or factor."""
+    leaves = [torch.zeros_like(v).requires_grad_() for _ in range(2)]
+    if about == SCALE:
+        graph = SIBLINGS_TO_LOSS if siblings else PAST_TO_LOSS
+        return student.observe("scaled", amount, graph, [*leaves, v])["grads"][:2]
+    graph = SIBLINGS if siblings else PAST
+    return student.observe("passes", about, [] if amount is None else [amount], graph, leaves, [v])[0]
+
+
+def probe(failure):
+    """A gradient for y and an amount that must change it: three numbers, and None, a max_norm far below their norm, or a factor."""
+    v = failure.draw.tensor(3, low=0.5, high=3.0)
+    return v, {DOUBLE: None, CLIP: round(0.4 * float(v.min()), 3), SCALE: 3.0}[failure.about]
+
+
+def unchanged(failure, student):
+    """The probe's v where it reaches p as it arrived at y; None where it was changed."""
+    v, amount = probe(failure)
+    return v if same(arrived(student, failure.about, v, amount)[0], v) else None
+
+
+def sitting(failure, student):
+    """What the function returned, and how many hooks are on y afterwards."""
+    arguments = [] if failure.about == DOUBLE else [1.0]
+    return student.observe("counted", failure.about, arguments, torch.ones(3, dtype=torch.float64, requires_grad=True))
+
+
+# ----------------------------------------------------------------------------------------------- changing what flows back
+
+
+@mistake(
+    "edits_in_place",
+    about=(DOUBLE, CLIP, SCALE),
+    title="The hook writes into the gradient that it gets",
+    explanation="An addition hands one tensor, {v}, to y and to its other input. After your hook had run on y, the other input's"
+    " gradient was {sibling}, too. Make a new tensor (grad * 2, not grad *= 2) and return it.",
+)
+@unless_raised("written-to tensor")
+def edits_in_place(failure, student):
+    v, amount = probe(failure)
+    _, apart = arrived(student, failure.about, v, amount)
+    _, sibling = arrived(student, failure.about, v, amount, siblings=True)
+    return {"v": v, "sibling": sibling} if same(apart, v) and not same(sibling, v) else None
+
+
+@mistake(
+    "hook_returns_wrong_shape",
+    about=(DOUBLE, CLIP, SCALE, RECORD),
+    title="The hook returns something that is no gradient for y",
+    explanation="torch refused it: {refused}. What a hook returns takes the gradient's place, so it must be a tensor of the gradient's"
+    " shape (or None, for no change). A norm is a single number: scale the gradient by it instead of returning it.",
+)
+def hook_returns_wrong_shape(failure, student):
+    refused = failure.raised("has changed the size of value") or failure.raised("has changed the type of value")
+    if refused or failure.raised("but hook returned"):
+        return {"refused": failure.error.message.splitlines()[0]}
+    return None
+
+
+@mistake(
+    "scales_after_backward",
+    about=SCALE,
+    title="The gradient is scaled when backward is already over",
+    explanation="With factor 3, {v} arrived at y and {v} reached the leaf behind it; y.grad holds {held}. By then the gradient had long"
+    " been passed on: it has to be changed on its way, in a hook.",
+)
+@unless_raised()
+def scales_after_backward(failure, student):
+    v, factor = probe(failure)
+    leaves = [torch.zeros_like(v).requires_grad_() for _ in range(2)]
+    seen = student.observe("scaled", factor, PAST_TO_LOSS, [*leaves, v])
+    return {"v": v, "held": seen["y"]} if same(seen["grads"][0], v) and same(seen["y"], factor * v) else None
+
+
+@mistake(
+    "changes_the_value",
+    about=(DOUBLE, CLIP),
+    title="A new tensor is made, and the gradient is left alone",
+    explanation="You returned a Tensor, no hook is on y, and v = {v} passes y unchanged. The caller goes on with the old y; to change"
+    " its gradient, register a hook on it.",
+)
+@unless_raised()
+def changes_the_value(failure, student):
+    seen = sitting(failure, student)
+    v = unchanged(failure, student)
+    return {"v": v} if seen["type"] == "Tensor" and not seen["functions"] and v is not None else None
+
+
+@mistake(
+    "never_registers",
+    about=(DOUBLE, CLIP),
+    title="The hook is never put on y",
+    explanation="You returned {given}, no hook is on y, and v = {v} passes unchanged. To define a function is not enough:"
+    " y.register_hook(function) is what makes autograd call it.",
+)
+@unless_raised()
+def never_registers(failure, student):
+    seen = sitting(failure, student)
+    if seen["functions"] or seen["removable"]:
+        return None
+    v = unchanged(failure, student)
+    return {"v": v, "given": _article(seen["type"])} if v is not None else None
+
+
+@mistake(
+    "removed_at_once",
+    about=(DOUBLE, CLIP),
+    title="The hook is removed before any backward could run",
+    explanation="A {type} came back, yet no hook is on y any more when your function returns, so v = {v} passes unchanged. To remove it is"
+    " up to the caller; mind that a `with` block removes it at its end.",
+)
+@unless_raised()
+def removed_at_once(failure, student):
+    seen = sitting(failure, student)
+    v = unchanged(failure, student)
+    return {"v": v, "type": seen["type"]} if seen["removable"] and not seen["functions"] and v is not None else None
+
+
+@mistake(
+    "hook_returns_nothing",
+    about=(DOUBLE, CLIP, SCALE),
+    title="The hook returns None, which means: no change",
+    explanation="{v} arrived at y and {v} was passed on. Only what a hook returns replaces the gradient; a new value that stays in a"
+    " local name, or is printed, is lost.",
+)
+@unless_raised()
+def hook_returns_nothing(failure, student):
+    v = unchanged(failure, student)
+    if v is None or (failure.about != SCALE and not sitting(failure, student)["functions"]):
+        return None
+    return {"v": v}
+
+
+# --------------------------------------------------------------------------------------------------------------- clipping
+
+
+@mistake(
+    "clip_by_value",
+    about=CLIP,
+    title="Each element is clamped, not the norm",
+    explanation="With max_norm = {m}, {v} arrived and {out} was passed on: every element cut to ±{m}. The direction is lost, and the norm"
+    " is {norm}. Multiply the whole gradient by one number instead.",
+)
+@unless_raised()
+def clip_by_value(failure, student):
+    v = torch.tensor([0.3, -2.5, 1.7, 0.2], dtype=torch.float64)
+    out, _ = arrived(student, CLIP, v, 0.5)
+    return {"v": v, "out": out, "m": 0.5, "norm": float(out.norm())} if same(out, v.clamp(-0.5, 0.5)) else None
+
+
+@mistake(
+    "clips_each_row",
+    about=CLIP,
+    title="Each {line} is clipped on its own",
+    explanation="With max_norm = {m}, {v} arrived and {out} was passed on: each {line} has a norm of at most {m} now, the whole gradient"
+    " has {norm}. Take the norm over all elements, without dim.",
+)
+@unless_raised()
+def clips_each_row(failure, student):
+    v = failure.draw.tensor(2, 3, low=0.5, high=3.0)
+    m = 0.75
+    out, _ = arrived(student, CLIP, v, m)
+    for dim, line in ((1, "row"), (0, "column")):
+        if same(out, v * (m / v.norm(dim=dim, keepdim=True)).clamp(max=1.0), rtol=1e-3):
+            return {"v": v, "out": out, "m": m, "line": line, "norm": float(out.norm())}
+    return None
+
+
+@mistake(
+    "always_normalises",
+    about=CLIP,
+    title="A short gradient is stretched to max_norm",
+    explanation="With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose norm is {m}. A gradient below"
+    " the cap must pass as it is: never multiply by more than 1.",
+)
+@unless_raised()
+def always_normalises(failure, student):
+    v = failure.draw.tensor(3, low=0.5, high=1.5)
+    m = 10.0
+    out, _ = arrived(student, CLIP, v, m)
+    return {"v": v, "out": out, "m": m, "norm": float(v.norm())} if same(out, v * m / v.norm(), rtol=1e-3) else None
+
+
+@mistake(
+    "normalises_to_one",
+    about=CLIP,
+    title="A long gradient gets the norm 1, whatever max_norm is",
+    explanation="With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose norm is 1. Dividing by the norm"
+    " gives the direction; max_norm has to come back in.",
+)
+@unless_raised()
+def normalises_to_one(failure, student):
+    v = failure.draw.tensor(3, low=1.5, high=3.0)
+    m = 0.25
+    out, _ = arrived(student, CLIP, v, m)
+    return {"v": v, "out": out, "m": m, "norm": float(v.norm())} if same(out, v / v.norm(), rtol=1e-3) else None
+
+
+@mistake(
+    "divides_by_zero",
+    about=CLIP,
+    title="A zero gradient is divided by its norm",
+    explanation="Three zeros arrived at y, and {came}. Their norm is 0, and it ends up in a denominator. Divide only where the norm is"
+    " larger than max_norm.",
+)
+@unless_raised("ZeroDivisionError")
+def divides_by_zero(failure, student):
+    if failure.raised("ZeroDivisionError"):
+        return {"came": "your hook raised ZeroDivisionError"}
+    out, _ = arrived(student, CLIP, torch.zeros(3, dtype=torch.float64), 1.0)
+    return {"came": "nan was passed on"} if isinstance(out, torch.Tensor) and bool(out.isnan().any()) else None
+
+
+OTHER_NORMS = {
+    "the sum of absolute values": lambda g: g.abs().sum(),
+    "the largest absolute value": lambda g: g.abs().max(),
+    "the sum of squares without the root": lambda g: g.square().sum(),
+    "the root mean square": lambda g: g.square().mean().sqrt(),
+    "the sum of the elements": lambda g: g.sum(),
+    "the spectral norm of a matrix": lambda g: torch.linalg.matrix_norm(g, 2),
+}
+
+
+@mistake(
+    "other_norm",
+    about=CLIP,
+    title="It is not the 2-norm that is compared with max_norm",
+    explanation="{v} arrived with the 2-norm {norm}, and was multiplied by {ratio}, which is max_norm = {m} over {used} ({other})."
+    " The 2-norm of the whole gradient is the root of the sum of all squares.",
+)
+@unless_raised()
+def other_norm(failure, student):
+    v, m = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.0, -1.5]], dtype=torch.float64), 0.2
+    out, _ = arrived(student, CLIP, v, m)
+    for used, norm in OTHER_NORMS.items():
+        if same(out, v * m / norm(v), rtol=1e-4):
+            return {"v": v, "m": m, "norm": float(v.norm()), "ratio": m / float(norm(v)), "used": used, "other": float(norm(v))}
+    return None
+
+
+@mistake(
+    "assumes_contiguous",
+    about=CLIP,
+    title="The gradient is flattened with view",
+    explanation="A gradient need not be contiguous: behind t() or sum() it is a transposed or an expanded tensor, and view refuses it"
+    " ({refused}). The norm needs no flattening: torch.linalg.vector_norm(grad) takes all elements; or use reshape.",
+)
+def assumes_contiguous(failure, student):
+    return {"refused": failure.error.message.splitlines()[0]} if failure.raised("view size is not compatible") else None
+
+
+# -------------------------------------------------------------------------------------------------------- one backward
+
+
+def _difference(p, q):
+    return p - q
+
+
+def _square(y, p, q):
+    return (y**2).sum()
+
+
+TRUNK, SQUARES = program(_difference, inputs=2), [program(_square, inputs=3)] * 3
+
+
+def later_ratio(student, how=None):
+    """By how much a plain backward after the call is out, with factor 3: after a call that ended well, or after one that raised."""
+    leaves = [torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True), torch.zeros(2, dtype=torch.float64, requires_grad=True)]
+    plain = torch.tensor([2.0, 4.0], dtype=torch.float64)
+    if how is None:
+        got = student.observe("afterwards", 3.0, TRUNK, SQUARES[:2], leaves)[1][0]
+    else:
+        got = student.observe("interrupted", 3.0, TRUNK, SQUARES[:2], leaves, how)["grads"][0]
+    if not isinstance(got, torch.Tensor) or same(got, plain) or not same(got / plain, (got / plain)[:1].expand(2)):
+        return None
+    return {"ratio": float(got[0] / plain[0]), "plain": plain, "got": got}
+
+
+@mistake(
+    "hook_left_behind",
+    about=SCALE,
+    title="The hook stays on y",
+    explanation="After one call with factor 3, a plain backward gave {got} where {plain} is right: {ratio} times as much. The hook is still"
+    " there, and with a second call there are two of them. Keep the handle, and remove() it after backward.",
+)
+@unless_raised()
+def hook_left_behind(failure, student):
+    return later_ratio(student)
+
+
+@mistake(
+    "not_removed_on_error",
+    about=SCALE,
+    title="The hook is only removed where backward ends well",
+    explanation="A call with factor 3 raised inside backward; after that, a plain backward gave {got} where {plain} is right: {ratio} times"
+    " as much. The line with remove() was never reached. Put it under finally, or use the handle in a with statement.",
+)
+@unless_raised()
+def not_removed_on_error(failure, student):
+    return next((found for found in (later_ratio(student, how) for how in ("gate", "freed")) if found), None)
+
+
+@mistake(
+    "scales_everything",
+    about=SCALE,
+    title="The whole backward is scaled, not the gradient at y",
+    explanation="With factor 3, {v} should reach a leaf whose path to the loss does not go through y; it got {past}. The factor belongs"
+    " at y, not at the loss.",
+)
+@unless_raised()
+def scales_everything(failure, student):
+    v, factor = probe(failure)
+    _, past = arrived(student, SCALE, v, factor)
+    return {"v": v, "past": past} if same(past, factor * v) else None
+
+
+@mistake(
+    "drops_other_paths",
+    about=SCALE,
+    title="Backward runs from y, so other paths get nothing",
+    explanation="{v} should reach a leaf whose path to the loss does not go through y; it got {past}. Run backward from the loss, once,"
+    " and let a hook scale what comes through y.",
+)
+@unless_raised()
+def drops_other_paths(failure, student):
+    v, factor = probe(failure)
+    through, past = arrived(student, SCALE, v, factor)
+    lost = past is None or same(past, torch.zeros_like(v))
+    return {"v": v, "past": past} if lost and same(through, factor * v) else None
+
+
+# -------------------------------------------------------------------------------------------------------------- recording
+
+NAMES = ["p", "y", "h"]
+
+
+def _named(p):
+    y = p * 2.0
+    h = y * 3.0
+    return p, y, h, h * 1.0
+
+
+def rounds(student):
+    """Records of p, y = 2p, h = 3y after z = h got v, and after it got w; what h, y and p should have got. None where there are none."""
+    v, w = (torch.tensor(values, dtype=torch.float64) for values in ([0.5, -1.5], [2.0, 0.25]))
+    seen = student.observe("recorded", program(_named), [torch.ones(2, dtype=torch.float64, requires_grad=True)], NAMES, [v, w])
+    if not seen["pair"] or not isinstance(seen["start"], dict):
+        return None
+    return seen, v, w
+
+
+@mistake(
+    "late_binding_closure",
+    about=(RECORD, NORMS),
+    title="All hooks write under the last name of the loop",
+    explanation="Of the names {names} only {last} was filled in. The hooks run long after the loop, and look the loop's variable up only"
+    " then: each finds its last value. Give each hook its own, by an argument with a default (name=name), partial, or a function.",
+)
+@unless_raised()
+def late_binding_closure(failure, student):
+    if failure.about == NORMS:
+        network = Network(failure.draw)
+        keys = list(network.norms(student))
+        return {"names": ", ".join(network.leaves), "last": network.leaves[-1]} if keys == network.leaves[-1:] else None
+    found = rounds(student)
+    if found is None:
+        return None
+    records = found[0]["rounds"][0]
+    filled = [name for name, value in records.items() if isinstance(value, torch.Tensor)]
+    return {"names": ", ".join(NAMES), "last": NAMES[-1]} if filled == NAMES[-1:] else None
+
+
+@mistake(
+    "fills_too_early",
+    about=RECORD,
+    title="The records are made before backward has run",
+    explanation="When your function returned, records already held {start}; a backward later it holds the same. A gradient exists only"
+    " while backward runs: let a hook put it there.",
+)
+@unless_raised()
+def fills_too_early(failure, student):
+    found = rounds(student)
+    if found is None:
+        return None
+    start, after = found[0]["start"], found[0]["rounds"][0]
+    as_before = [same(after.get(key), value) or after.get(key) is value is None for key, value in start.items()]
+    return {"start": start} if start and len(after) == len(start) and all(as_before) else None
+
+
+@mistake(
+    "keeps_the_first",
+    about=RECORD,
+    title="The first backward stays in the records",
+    explanation="After a backward with {v} the record of h was {v}, after one with {w} it still is {kept}. Write the new copy each time.",
+)
+@unless_raised()
+def keeps_the_first(failure, student):
+    found = rounds(student)
+    if found is None:
+        return None
+    seen, v, w = found
+    kept = seen["rounds"][1].get("h")
+    return {"v": v, "w": w, "kept": kept} if same(kept, v) and same(seen["rounds"][0].get("h"), v) else None
+
+
+@mistake(
+    "adds_records_up",
+    about=RECORD,
+    title="Records of several backwards are added up",
+    explanation="One backward brought {v} to {name}, the next {w}; now the record of {name} is {kept}, the sum. A hook's argument is the"
+    " gradient of its own backward (.grad adds them up); the records shall hold the latest.",
+)
+@unless_raised()
+def adds_records_up(failure, student):
+    found = rounds(student)
+    if found is None:
+        return None
+    seen, v, w = found
+    last = seen["rounds"][1]
+    for name, slope in (("h", 1), ("p", 6)):
+        kept, total = last.get(name), slope * (v + w)
+        if same(kept, total) and isinstance(last.get("h"), torch.Tensor):
+            return {"v": slope * v, "w": slope * w, "name": name, "kept": kept}
+    return None
+
+
+@mistake(
+    "records_aliases",
+    about=RECORD,
+    title="The records hold the gradients themselves, not copies",
+    explanation="z = a + y was run backward with v, and v was changed afterwards; the record of {name} then was {after} in place of"
+    " {before}. It is the same memory, also after detach(). clone() makes a copy.",
+)
+@unless_raised()
+def records_aliases(failure, student):
+    v = torch.tensor([0.5, -1.5], dtype=torch.float64)
+    leaves = [torch.ones(2, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+
+    def form(p, r):
+        left = r.clone()
+        y = p.clone()
+        return left, y, left + y
+
+    seen = student.observe("touched", program(form, inputs=2), leaves, ["a", "y"], v.clone(), "a")
+    if not seen["pair"]:
+        return None
+    for stage in ("v", "grad", "record"):
+        for name in ("y", "a"):
+            before, after = seen["first"].get(name), seen[stage].get(name)
+            if stage == "record" and name == "a":
+                continue
+            if same(before, v) and not same(after, v):
+                return {"name": name, "before": before, "after": after}
+    return None
+
+
+@mistake(
+    "retains_grad",
+    about=RECORD,
+    title="The intermediates keep a .grad of their own",
+    explanation="After backward the intermediate {name} has a .grad, {grad}, which it would not have without you. A hook gets the gradient"
+    " as its argument: there is no need for retain_grad(), or for writing to .grad.",
+)
+@unless_raised()
+def retains_grad(failure, student):
+    found = rounds(student)
+    if found is None:
+        return None
+    for name, grad in found[0]["inner"].items():
+        if grad is not None:
+            return {"name": name, "grad": grad}
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------- handles
+
+
+@mistake(
+    "forgets_handle",
+    about=(DOUBLE, CLIP, RECORD),
+    title="The handle is not given to the caller",
+    explanation="The hook is there, but what came back to remove it with is {given}. register_hook returns a handle; hand it on.",
+)
+@unless_raised()
+def forgets_handle(failure, student):
+    if failure.about == RECORD:
+        return _handles_missing(student)
+    seen = sitting(failure, student)
+    v, amount = probe(failure)
+    wanted = 2 * v if failure.about == DOUBLE else v * amount / v.norm()
+    works = same(arrived(student, failure.about, v, amount)[0], wanted, rtol=1e-3)
+    return {"given": _article(seen["type"])} if works and not seen["removable"] else None
+
+
+def _article(kind):
+    return kind if kind == "None" else f"a {kind}"
+
+
+def _handles_missing(student):
+    found = rounds(student)
+    if found is None:
+        return _records_alone(student)
+    records, v = found[0]["rounds"][0], found[1]
+    if not isinstance(records, dict) or not same(records.get("h"), v) or not same(records.get("y"), 3 * v):
+        return None
+    leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    seen = student.observe("closed", program(_named), [leaf], NAMES, [v, v])
+    if not seen["listed"]:
+        return {"given": _article(seen["handles"])}
+    if not seen["kinds"]:
+        return {"given": "an empty list"}
+    return None if seen["removable"] else {"given": f"a list of {', '.join(seen['kinds'])}"}
+
+
+def _records_alone(student):
+    v = torch.tensor([0.5, -1.5], dtype=torch.float64)
+    leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    seen = student.observe("recorded", program(_named), [leaf], NAMES, [v])
+    return {"given": "only a dict"} if seen["type"] == "dict" else None
+
+
+# ---------------------------------------------------------------------------------------------------------------- modules
+
+
+class Network:
+    """first: linear, then rest: a chain of 0: tanh and 1: linear; and what can be measured on it, by name."""
+
+    def __init__(self, draw):
+        self.leaves = ["first", "rest.0", "rest.1"]
+        one, two = (draw.tensor(*shape, low=-1.0, high=1.0) for shape in ((4, 3), (2, 4)))
+        zero, shift = torch.zeros(4, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+        last = ["chain", [["0", ["tanh"]], ["1", ["linear", two, shift]]]]
+        self.spec = ["chain", [["first", ["linear", one, zero]], ["rest", last]]]
+        self.x = draw.tensor(5, 3, requires_grad=True)
+        x = self.x.detach()
+        first = x @ one.T
+        second = first.tanh()
+        out = second @ two.T
+        ones = torch.ones_like(out)
+        into_last = ones @ two
+        into_tanh = into_last * (1 - second**2)
+        self.out = out
+        self.true = self._by_name(into_tanh, into_last, ones)
+        self.grad_input = self._by_name(into_tanh @ one, into_tanh, into_last)
+        self.output = self._by_name(first, second, out)
+        self.input = self._by_name(x, first, second)
+        self.weight_grad = {"first": float((into_tanh.T @ x).norm()), "rest.1": float((ones.T @ second).norm())}
+
+    def _by_name(self, *tensors):
+        return {name: float(tensor.norm()) for name, tensor in zip(self.leaves, tensors, strict=True)}
+
+    def norms(self, student):
+        """What the student measures on it, numbers only; x requires grad."""
+        found = student.observe("norms", self.spec, self.x)["norms"]
+        if not isinstance(found, dict):
+            return {}
+        return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in found.items()}
+
+
+def agrees(found, wrong, true):
+    """Where all values are the wrong quantity's, the name for which it is furthest from the true one."""
+    common = [name for name in wrong if name in found]
+    if len(common) < 2 or not all(same(found[name], wrong[name]) for name in common):
+        return None
+    clearest = max(common, key=lambda name: abs(math.log(wrong[name] / true[name])) if wrong[name] and true[name] else math.inf)
+    return None if same(wrong[clearest], true[clearest]) else clearest
+
+
+def norms_right(failure, student):
+    """Whether the norms are all right, so that what is wrong is something else."""
+    network = Network(failure.draw)
+    found = network.norms(student)
+    return set(found) == set(network.true) and all(same(found[name], norm) for name, norm in network.true.items())
+
+
+def measured(failure, student, quantity):
+    """The facts where the student's norms are those of ``quantity``."""
+    network = Network(failure.draw)
+    found = network.norms(student)
+    name = agrees(found, getattr(network, quantity), network.true)
+    return {"name": name, "got": found[name], "true": network.true[name]} if name else None
+
+
+@mistake(
+    "names_by_class",
+    about=NORMS,
+    title="The keys are classes, not names",
+    explanation="The keys are {keys}. Two Linear layers would share one; named_modules() gives each its own name, such as {name}.",
+)
+@unless_raised()
+def names_by_class(failure, student):
+    network = Network(failure.draw)
+    keys = list(network.norms(student))
+    said = [key for key in keys if isinstance(key, str) and any(kind in key for kind in ("Linear", "Tanh", "Sequential"))]
+    return {"keys": ", ".join(map(str, keys)), "name": "rest.1"} if keys and said == keys else None
+
+
+@mistake(
+    "direct_children_only",
+    about=NORMS,
+    title="Only the direct children are looked at",
+    explanation="For a chain of first and rest, where rest is a chain of its own, the keys are {keys};"
+    " rest.0 and rest.1 are inside rest. named_children()"
+    " stops at the first level, named_modules() goes all the way down.",
+)
+@unless_raised()
+def direct_children_only(failure, student):
+    keys = list(Network(failure.draw).norms(student))
+    return {"keys": ", ".join(keys)} if keys in (["first", "rest"], ["rest", "first"], ["first"]) else None
+
+
+@mistake(
+    "includes_containers",
+    about=NORMS,
+    title="Containers are measured, too",
+    explanation="Besides {leaves} the result has {extra}. named_modules() also yields the module itself, under the name '', and every"
+    " container; a leaf submodule is one without children.",
+)
+@unless_raised()
+def includes_containers(failure, student):
+    network = Network(failure.draw)
+    keys = set(network.norms(student))
+    extra = keys - set(network.leaves)
+    named = {"leaves": ", ".join(network.leaves), "extra": ", ".join(sorted(repr(key) for key in extra))}
+    return named if extra and extra <= {"", "rest"} and keys >= set(network.leaves) else None
+
+
+@mistake(
+    "measures_weight_grad",
+    about=NORMS,
+    title="It is the norm of weight.grad",
+    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
+    " for {name}: the norm of its weight's gradient. grad_output is the gradient with respect to what the"
+    " module returned; it exists for a Tanh as well, which has no weight, and its norm is {true}.",
+)
+@unless_raised()
+def measures_weight_grad(failure, student):
+    return measured(failure, student, "weight_grad")
+
+
+@mistake(
+    "measures_grad_input",
+    about=NORMS,
+    title="It is the norm of grad_input",
+    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
+    " for {name}: the norm of the gradient with respect to what went into it. A backward hook gets (module,"
+    " grad_input, grad_output), in this order; the norm of grad_output is {true}. Where x requires no grad, the first grad_input is None.",
+)
+@unless_raised("'NoneType' object has no attribute")
+def measures_grad_input(failure, student):
+    return measured(failure, student, "grad_input")
+
+
+@mistake(
+    "measures_output",
+    about=NORMS,
+    title="It is the norm of the output, not of its gradient",
+    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
+    " for {name}: the norm of what the module computed in forward. The gradient that comes back to it in"
+    " backward has the norm {true}.",
+)
+@unless_raised()
+def measures_output(failure, student):
+    return measured(failure, student, "output")
+
+
+@mistake(
+    "averages_the_output",
+    about=NORMS,
+    title="Backward starts from the mean, not from the sum",
+    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
+    " for {name}; {true} is right, {count} times as much. The output has {count} elements: that is .mean()"
+    " in place of .sum().",
+)
+@unless_raised()
+def averages_the_output(failure, student):
+    network = Network(failure.draw)
+    count = network.out.numel()
+    found = network.norms(student)
+    name = agrees(found, {name: norm / count for name, norm in network.true.items()}, network.true)
+    return {"name": name, "got": found[name], "true": network.true[name], "count": count} if name else None
+
+
+@mistake(
+    "reads_grad_in_hook",
+    about=(RECORD, NORMS),
+    title="The hook looks into .grad, where there is nothing yet",
+    explanation="While a hook runs, .grad is not written yet: {came}. The gradient is the hook's argument; use that.",
+)
+@unless_raised("'NoneType' object has no attribute")
+def reads_grad_in_hook(failure, student):
+    if failure.raised("AttributeError: 'NoneType' object has no attribute"):
+        return {"came": f"it was None, and your hook raised {failure.error}"}
+    if failure.about == NORMS:
+        return None
+    found = rounds(student)
+    if found is None:
+        return None
+    records = found[0]["rounds"][0]
+    if sorted(records) == sorted(NAMES) and records["y"] is None:
+        return {"came": f"after backward the records are {', '.join(f'{name}: {records[name]}' for name in NAMES[1:])}"}
+    return None
+
+
+@mistake(
+    "forward_hook_returns",
+    about=NORMS,
+    title="The forward hook returns something, which takes the output's place",
+    explanation="The next module was called with what your hook returned ({raised}). What a forward hook returns replaces the module's"
+    " output, unless it is None; a lambda returns its value, so write a def.",
+)
+def forward_hook_returns(failure, student):
+    mixed_up = any(failure.raised("must be Tensor, not", kind) for kind in ("RemovableHandle", "float", "list", "tuple"))
+    return {"raised": str(failure.error)} if mixed_up or failure.raised("'RemovableHandle' object") else None
+
+
+@mistake(
+    "forward_for_each_module",
+    about=NORMS,
+    title="The module runs once for each leaf",
+    explanation="The forward ran {passed} times. All hooks can be there at once: register them in a loop, then run forward and backward"
+    " a single time.",
+)
+@unless_raised()
+def forward_for_each_module(failure, student):
+    passed = failure.facts.get("passed")
+    return {"passed": passed} if isinstance(passed, int) and passed > 1 else None
+
+
+@mistake(
+    "tensors_not_floats",
+    about=NORMS,
+    title="The values are tensors with one number",
+    explanation="For {name} a {type} came back; a plain float was asked for. item() gets the number out.",
+)
+@unless_raised()
+def tensors_not_floats(failure, student):
+    if not norms_right(failure, student):
+        return None
+    network = Network(failure.draw)
+    found = student.observe("norms", network.spec, network.x)["norms"]
+    name = next((name for name, value in found.items() if isinstance(value, torch.Tensor)), None)
+    return {"name": name, "type": "Tensor"} if name is not None else None
+
+
+PARTS = ["the module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "all modules at large"]
+
+
+def hooks_left(failure, student, trouble=None):
+    """Where hooks are left on a chain of three after a call, or after one that raised; None where the norms are wrong already."""
+    if not norms_right(failure, student):
+        return None
+    one, two = failure.draw.tensor(4, 3), failure.draw.tensor(2, 4)
+    zero, shift = torch.zeros(4, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    spec = ["chain", [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]]]
+    seen = student.observe("left", spec, failure.draw.tensor(5, 3, requires_grad=True), "0", trouble)
+    more = [after - before for before, after in zip(seen["before"], seen["after"], strict=True)]
+    places = [f"{count} on {place}" for place, count in zip(PARTS, more, strict=True) if count > 0]
+    return {"left": ", ".join(places), "where": trouble or ""} if places else None
+
+
+@mistake(
+    "module_hooks_left",
+    about=NORMS,
+    title="Hooks stay on the modules",
+    explanation="After the call these are left: {left}. They run in every later backward, and each call adds as many. Keep the handles in"
+    " a list, and remove() each when you are done.",
+)
+@unless_raised()
+def module_hooks_left(failure, student):
+    return hooks_left(failure, student)
+
+
+@mistake(
+    "module_hooks_left_after_error",
+    about=NORMS,
+    title="The hooks are only removed where all goes well",
+    explanation="Module 1 raised in its {where}, and these hooks are left: {left}. The lines with remove() were never reached. Put them"
+    " under finally.",
+)
+@unless_raised()
+def module_hooks_left_after_error(failure, student):
+    return next((found for found in (hooks_left(failure, student, trouble) for trouble in ("forward", "backward")) if found), None)
+
+
+def parameter_grads(failure, student, before):
+    """The .grad of a layer's weight after a call; ``before`` is what it held."""
+    one = torch.ones(2, 3, dtype=torch.float64)
+    spec = ["chain", [["0", ["linear", one, None]], ["1", ["tanh"]]]]
+    x = torch.full((1, 3), 0.1, dtype=torch.float64, requires_grad=True)
+    return student.observe("grads_kept", spec, x, [before])["0.weight"]
+
+
+@mistake(
+    "parameter_grads_left",
+    about=NORMS,
+    title="The parameters keep what backward added to their .grad",
+    explanation="A weight's .grad was {before} before the call and is {after} now. The next optimiser step would use it. Set .grad aside"
+    " before backward, and put it back afterwards.",
+)
+@unless_raised()
+def parameter_grads_left(failure, student):
+    if not norms_right(failure, student):
+        return None
+    nothing = parameter_grads(failure, student, None)
+    if nothing is not None and not same(nothing, torch.zeros(2, 3, dtype=torch.float64)):
+        return {"before": "None", "after": nothing}
+    before = torch.full((2, 3), 7.0, dtype=torch.float64)
+    after = parameter_grads(failure, student, before)
+    changed = isinstance(after, torch.Tensor) and not same(after, before) and not same(after, torch.zeros_like(before))
+    return {"before": before, "after": after} if changed else None
+
+
+@mistake(
+    "parameter_grads_cleared",
+    about=NORMS,
+    title="The parameters' gradients are cleared, not put back",
+    explanation="A weight's .grad was {before} before the call and is {after} now. zero_grad() also throws away what was there; set .grad"
+    " aside before backward, and put it back afterwards, None included.",
+)
+@unless_raised()
+def parameter_grads_cleared(failure, student):
+    if not norms_right(failure, student):
+        return None
+    before = torch.full((2, 3), 7.0, dtype=torch.float64)
+    after = parameter_grads(failure, student, before)
+    if after is None or same(after, torch.zeros_like(before)):
+        return {"before": before, "after": after}
+    after = parameter_grads(failure, student, None)
+    return {"before": None, "after": after} if same(after, torch.zeros_like(before)) else None

@@ -1,0 +1,330 @@
+"""What has to be seen from inside for hooks. Sent into the sandbox; imports torch, and warnings to read `.grad` of any tensor quietly.
+
+Every graph is a program that the judge sends; results are what `.grad`, a dictionary or a counter held.
+"""
+
+import warnings
+
+import torch
+from torch import nn
+
+# ---------------------------------------------------------------------------------------------------------------- tensors
+
+
+def held(tensor):
+    """A copy of a tensor's `.grad`, or None."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = tensor.grad
+    return grad.clone() if isinstance(grad, torch.Tensor) else grad
+
+
+def taken(leaves):
+    """Copies of the leaves' gradients, which are cleared."""
+    grads = [held(leaf) for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    return grads
+
+
+def kind(value):
+    """The name of a value's type; None is called so."""
+    return "None" if value is None else type(value).__name__
+
+
+def removable(value):
+    """Whether there is a `remove` to call."""
+    return callable(getattr(value, "remove", None))
+
+
+def named(student, name, arguments):
+    """The student's function with everything but its first argument given."""
+    return lambda y: getattr(student, name)(y, *arguments)
+
+
+def passes(student, name, arguments, graph, leaves, vectors, calls=1):
+    """The gradients at the leaves of (y, z) = graph(*leaves), for one backward from z with each of the vectors."""
+    y, z = graph(*leaves)
+    for _ in range(calls):
+        named(student, name, arguments)(y)
+    rounds = []
+    for v in vectors:
+        z.backward(v.clone(), retain_graph=True)
+        rounds.append(taken(leaves))
+    return rounds
+
+
+def incoming(student, name, arguments, graph, leaves, v):
+    """What v holds after a backward from y with v, and the gradients at the leaves."""
+    y = graph(*leaves)
+    named(student, name, arguments)(y)
+    y.backward(v)
+    return {"v": v, "grads": taken(leaves)}
+
+
+def later(student, name, arguments, trunk, tails, leaves, vectors):
+    """The gradients at the leaves for one tail after the other, each built on the same y and run backward with its own vector."""
+    y = trunk(*leaves)
+    named(student, name, arguments)(y)
+    rounds = []
+    for tail, v in zip(tails, vectors, strict=True):
+        tail(y, *leaves).backward(v.clone(), retain_graph=True)
+        rounds.append(taken(leaves))
+    return rounds
+
+
+def released(student, name, arguments, graph, leaves, v):
+    """What came back by its type, and the gradients at the leaves before and after its `remove()`."""
+    y, z = graph(*leaves)
+    handle = named(student, name, arguments)(y)
+    seen = {"type": kind(handle), "removable": removable(handle)}
+    if not seen["removable"]:
+        return seen
+    z.backward(v.clone(), retain_graph=True)
+    seen["before"] = taken(leaves)
+    handle.remove()
+    z.backward(v.clone(), retain_graph=True)
+    seen["after"] = taken(leaves)
+    return seen
+
+
+def counted(student, name, arguments, leaf):
+    """What came back by its type, and how many functions then sit on a tensor made of the leaf."""
+    y = leaf.clone()
+    result = named(student, name, arguments)(y)
+    return {"type": kind(result), "removable": removable(result), "functions": len(y._backward_hooks or ())}
+
+
+# ---------------------------------------------------------------------------------------------------------------- records
+
+
+def shown(records):
+    """The content of a dictionary, tensors copied; what is no dictionary as it is."""
+    if not isinstance(records, dict):
+        return records
+    return {key: value.detach().clone() if isinstance(value, torch.Tensor) else value for key, value in records.items()}
+
+
+def opened(student, tensors):
+    """What record_gradients returned: its type, and the pair, where it is one."""
+    answer = student.record_gradients(tensors)
+    is_pair = isinstance(answer, (tuple, list)) and len(answer) == 2
+    return kind(answer), answer if is_pair else None
+
+
+def recorded(student, graph, leaves, names, vectors, before=()):
+    """Named outputs of a graph, a backward from its last one with each vector: the records, `.grad` of leaves and intermediates."""
+    *tensors, z = graph(*leaves)
+    for leaf, grad in zip(leaves, before, strict=False):
+        leaf.grad = grad
+    found, pair = opened(student, dict(zip(names, tensors, strict=True)))
+    seen = {"type": found, "pair": pair is not None}
+    if pair is None:
+        return seen
+    records = pair[0]
+    seen["start"], seen["rounds"], seen["grads"] = shown(records), [], []
+    for v in vectors:
+        z.backward(v.clone(), retain_graph=True)
+        seen["rounds"].append(shown(records))
+        seen["grads"].append([held(leaf) for leaf in leaves])
+    inner = {name: t for name, t in zip(names, tensors, strict=True) if not t.is_leaf}
+    seen["inner"] = {name: held(t) for name, t in inner.items()}
+    return seen
+
+
+def touched(student, graph, leaves, names, v, changed):
+    """The records after a backward from the last output, then after v, each leaf's `.grad` and one record were written to."""
+    *tensors, z = graph(*leaves)
+    found, pair = opened(student, dict(zip(names, tensors, strict=True)))
+    seen = {"type": found, "pair": pair is not None}
+    if pair is None:
+        return seen
+    records = pair[0]
+    z.backward(v)
+    seen["first"] = shown(records)
+    v.add_(100)
+    seen["v"] = shown(records)
+    for leaf in leaves:
+        if leaf.grad is not None:
+            leaf.grad.add_(100)
+    seen["grad"] = shown(records)
+    if isinstance(records, dict) and isinstance(records.get(changed), torch.Tensor):
+        with torch.no_grad():
+            records[changed].add_(100)
+    seen["record"] = shown(records)
+    return seen
+
+
+def closed(student, graph, leaves, names, vectors):
+    """The records after a backward with the first vector, then, each handle's `remove()` called, with the second."""
+    *tensors, z = graph(*leaves)
+    found, pair = opened(student, dict(zip(names, tensors, strict=True)))
+    seen = {"type": found, "pair": pair is not None}
+    if pair is None:
+        return seen
+    records, handles = pair
+    seen["handles"] = kind(handles)
+    seen["listed"] = isinstance(handles, (list, tuple))
+    seen["kinds"] = [kind(handle) for handle in handles] if seen["listed"] else []
+    seen["removable"] = seen["listed"] and all(removable(handle) for handle in handles)
+    if not seen["removable"]:
+        return seen
+    z.backward(vectors[0].clone(), retain_graph=True)
+    seen["before"] = shown(records)
+    for handle in handles:
+        handle.remove()
+    z.backward(vectors[1].clone(), retain_graph=True)
+    seen["after"] = shown(records)
+    return seen
+
+
+# ---------------------------------------------------------------------------------------------------------- one backward
+
+
+class Gate(torch.autograd.Function):
+    """The identity, whose backward raises while the switch says so."""
+
+    @staticmethod
+    def forward(ctx, x, switch):
+        ctx.switch = switch
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        if ctx.switch["closed"]:
+            raise ValueError("the gate is closed")
+        return grad.clone(), None
+
+
+def scaled(student, factor, graph, leaves, before=()):
+    """`.grad` of the leaves after one call on (y, loss) = graph(*leaves); `before` is what it holds beforehand."""
+    y, loss = graph(*leaves)
+    for leaf, grad in zip(leaves, before, strict=False):
+        leaf.grad = grad
+    student.backward_with_scaled_gradient(loss, y, factor)
+    return {"grads": [held(leaf) for leaf in leaves], "y": held(y)}
+
+
+def afterwards(student, factor, trunk, tails, leaves):
+    """The gradients at the leaves of one call on the first tail, then of plain backwards through the others, built on the same y."""
+    y = trunk(*leaves)
+    student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
+    rounds = [taken(leaves)]
+    for tail in tails[1:]:
+        tail(y, *leaves).backward()
+        rounds.append(taken(leaves))
+    return rounds
+
+
+def interrupted(student, factor, trunk, tails, leaves, how):
+    """The gradients at the leaves of a plain backward through the second tail, after a call on the first that can't end well."""
+    switch = {"closed": how == "gate"}
+    y = trunk(*leaves)
+    loss = tails[0](Gate.apply(y, switch), *leaves)
+    if how == "freed":
+        loss.backward()
+    try:
+        student.backward_with_scaled_gradient(loss, y, factor)
+    except Exception as error:
+        raised = type(error).__name__
+    else:
+        raised = None
+    switch["closed"] = False
+    taken(leaves)
+    tails[1](y, *leaves).backward()
+    return {"raised": raised, "grads": taken(leaves)}
+
+
+# ---------------------------------------------------------------------------------------------------------------- modules
+
+
+class Branches(nn.Module):
+    """The sum of what its children make of one input."""
+
+    def forward(self, x):
+        return sum(child(x) for child in self.children())
+
+
+class Turnstile(nn.Module):
+    """Hands its input on, counts, and raises where it is told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.passed = []
+        self.switch = {"forward": False, "closed": False}
+
+    def forward(self, x):
+        self.passed.append(1)
+        if self.switch["forward"]:
+            raise ValueError("the gate is closed")
+        return Gate.apply(x, self.switch)
+
+
+PLAIN = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "softplus": nn.Softplus, "turnstile": Turnstile}
+
+
+def build(spec):
+    """A module from plain data: [sort, …]; the children of a "chain" or "branches" are [name, spec] pairs."""
+    sort, *rest = spec
+    if sort == "linear":
+        weight, bias = rest
+        layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, dtype=weight.dtype)
+        with torch.no_grad():
+            layer.weight.copy_(weight)
+            if bias is not None:
+                layer.bias.copy_(bias)
+        return layer
+    if sort in PLAIN:
+        return PLAIN[sort]()
+    whole = {"chain": nn.Sequential, "branches": Branches}[sort]()
+    for name, part in rest[0]:
+        whole.add_module(name, build(part))
+    return whole
+
+
+def norms(student, spec, x):
+    """What gradient_norms returned for a new module, and how often its turnstiles were passed."""
+    module = build(spec)
+    result = student.gradient_norms(module, x)
+    passed = [len(part.passed) for part in module.modules() if isinstance(part, Turnstile)]
+    if isinstance(result, dict):
+        result = {key: value.detach() if isinstance(value, torch.Tensor) else value for key, value in result.items()}
+    return {"norms": result, "passed": passed}
+
+
+def functions_on(module, x):
+    """How many functions sit on the module's parts, its parameters, x, and on all modules at large."""
+    parts = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+    seen = [sum(len(getattr(part, name, None) or ()) for name in parts) for part in module.modules()]
+    tensors = [*module.parameters(), x]
+    seen += [sum(len(getattr(t, name, None) or ()) for name in ("_backward_hooks", "_post_accumulate_grad_hooks")) for t in tensors]
+    shared = vars(torch.nn.modules.module)
+    seen.append(sum(len(value) for name, value in shared.items() if name.startswith("_global_") and isinstance(value, dict)))
+    return seen
+
+
+def left(student, spec, x, watched, trouble=None):
+    """How many functions sit where, before and after a call; the part `watched` has one of the caller's own."""
+    module = build(spec)
+    module.get_submodule(watched).register_forward_hook(lambda part, inputs, output: None)
+    for part in module.modules():
+        if isinstance(part, Turnstile):
+            part.switch = {"forward": trouble == "forward", "closed": trouble == "backward"}
+    before = functions_on(module, x)
+    raised = None
+    try:
+        student.gradient_norms(module, x)
+    except Exception as error:
+        if trouble is None:
+            raise
+        raised = type(error).__name__
+    return {"before": before, "after": functions_on(module, x), "raised": raised}
+
+
+def grads_kept(student, spec, x, before):
+    """`.grad` of the parameters after a call, in order; `before` is what it holds beforehand."""
+    module = build(spec)
+    for parameter, grad in zip(module.parameters(), before, strict=True):
+        parameter.grad = grad
+    student.gradient_norms(module, x)
+    return {name: held(parameter) for name, parameter in module.named_parameters()}

@@ -1,0 +1,474 @@
+"""hooks, the checks that are not handed out."""
+
+import math
+
+import torch
+
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, check, type_name
+from grader.wire.program import program
+
+CAPPED = 1e-3
+"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
+
+NO_HANDLE = "what {function} returned ({type}) has no remove() to call"
+
+
+def said(value):
+    """A value's type in a message."""
+    return "None" if value is None else type_name(value)
+
+
+def same_leaves(got, want, message, names, **details):
+    """Each leaf's gradient must be the expected one; a message may speak of {leaf}."""
+    for leaf, actual, expected in zip(names, got, want, strict=True):
+        assert_gradient(actual, expected, message, **{**details, "facts": {**details.get("facts", {}), "leaf": leaf}})
+
+
+def shared(draw, scalar=False):
+    """A graph whose additions hand one and the same gradient to a, b and y; y's own node runs first of the three. Its formula, too."""
+    a, b, c, k = draw.coefficients(4)
+
+    def form(p, q, r):
+        left, right = p * a, r * b
+        y = q * c
+        z = left + y + right if scalar else (left + y + right) * k
+        return y, (z * k).sum() if scalar else z
+
+    end = f"loss = sum({k} (a + y + b))" if scalar else f"z = {k} (a + y + b)"
+    return f"a = {a} p, b = {b} r, y = {c} q, {end}", program(form, inputs=3), (a, b, c, k)
+
+
+def has_remove(got, function, inputs):
+    """What came back must be something to call remove() on."""
+    facts = {"type": got["type"], "function": function}
+    assert_that(got["removable"], NO_HANDLE, inputs=inputs, facts=facts)
+
+
+# -------------------------------------------------------------------------------------------------------- double_gradient
+
+
+@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
+def test_double_every_later_backward(student, draw):
+    """Every backward from then on is doubled, from any result"""
+    p, v, w = (draw.tensor(2, 3, dtype=torch.float32) for _ in range(3))
+    p.requires_grad_()
+    a, b = draw.coefficients(2)
+    tails = [program(lambda y, p: y * a, inputs=2), program(lambda y, p: y * b + p, inputs=2)]
+    got = student.observe("later", "double_gradient", [], program(lambda p: p.sin()), [tails[0], tails[1], tails[0]], [p], [v, w, w])
+    slope = p.detach().cos()
+    want = [2 * a * v * slope, 2 * b * w * slope + w, 2 * a * w * slope]
+    for number, (round_got, round_want) in enumerate(zip(got, want, strict=True), 1):
+        inputs = {"graph": f"y = sin(p), z1 = {a} y, z2 = {b} y + p, then z1 again", "p": p, "v1": v, "v2": w, "v3": w}
+        message = "in backward number {number} the gradient at p is wrong"
+        same_leaves(round_got, [round_want], message, "p", inputs=inputs, facts={"number": number})
+
+
+@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
+def test_double_twice_makes_four(student, draw):
+    """Two calls on the same tensor make the factor four"""
+    p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
+    graph = program(lambda p: _chain(p * a, lambda y: y.exp()))
+    ((got,),) = student.observe("passes", "double_gradient", [], graph, [p], [v], 2)
+    want = 4 * a * v * (a * p.detach()).exp()
+    inputs = {"graph": f"y = {a} p, z = exp(y)", "p": p, "v": v}
+    assert_gradient(got, want, "after two calls of double_gradient(y) the gradient at p is wrong", inputs=inputs)
+
+
+def _chain(y, after):
+    return y, after(y)
+
+
+@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
+def test_double_until_removed(student, draw):
+    """After remove() the gradient is the plain one again"""
+    p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
+    graph = program(lambda p: _chain(p**2, lambda y: y * a))
+    got = student.observe("released", "double_gradient", [], graph, [p], v)
+    inputs = {"graph": f"y = p**2, z = {a} y", "p": p, "v": v}
+    has_remove(got, "double_gradient", inputs)
+    plain = 2 * a * v * p.detach()
+    same_leaves(got["before"], [2 * plain], "before remove() the gradient at p is wrong", "p", inputs=inputs)
+    same_leaves(got["after"], [plain], "after remove() the gradient at p is not the plain one", "p", inputs=inputs)
+
+
+@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
+def test_double_leaves_siblings_alone(student, draw):
+    """Tensors that share the gradient with y keep theirs"""
+    text, graph, (a, b, c, k) = shared(draw)
+    leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
+    (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
+    message = "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf} is wrong"
+    same_leaves(got, [a * k * v, 2 * c * k * v, b * k * v], message, "pqr", inputs={"graph": text, "v": v})
+
+
+# ------------------------------------------------------------------------------------------------------- record_gradients
+
+
+def is_pair(got, inputs):
+    """What record_gradients returned must be a pair."""
+    facts = {"type": got["type"]}
+    assert_that(got["pair"], "what record_gradients returned ({type}) is not the pair (records, handles)", inputs=inputs, facts=facts)
+
+
+def same_records(records, want, message, **details):
+    """The records must be the expected ones; a message may speak of {name}."""
+    assert_that(isinstance(records, dict), "records is no dictionary", expected=want, actual=records, **details)
+    for name, expected in want.items():
+        facts = {**details.get("facts", {}), "name": name}
+        assert_tensor(records.get(name), expected, message, **{**details, "facts": facts})
+
+
+@check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
+def test_records_latest_backward_counts(student, draw):
+    """Each backward replaces what the one before recorded"""
+    p, v, w, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.tensor(3), draw.number(0.3, 1.5)
+
+    def form(p):
+        y = p**2
+        return p, y, y * a
+
+    got = student.observe("recorded", program(form), [p], ["leaf", "inner"], [v, w])
+    inputs = {"graph": f"y = p**2, z = {a} y", "tensors": "{'leaf': p, 'inner': y}", "p": p, "v1": v, "v2": w}
+    is_pair(got, inputs)
+    for number, u in enumerate((v, w), 1):
+        want = {"leaf": 2 * a * u * p.detach(), "inner": a * u}
+        message = "after backward number {number}, records[{name}] is not that backward's gradient"
+        same_records(got["rounds"][number - 1], want, message, inputs=inputs, facts={"number": number})
+
+
+@check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
+def test_records_are_copies(student, draw):
+    """A record is a copy: nothing that is done later changes it"""
+    p, q, v = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.tensor(3)
+
+    def form(p, q):
+        left = p.clone()
+        right = q.clone()
+        return left, q, right, left + right
+
+    names = ["left", "q", "right"]
+    changed = draw.choice(names)
+    got = student.observe("touched", program(form, inputs=2), [p, q], names, v.clone(), changed)
+    inputs = {"graph": "left = p.clone(), right = q.clone(), z = left + right", "tensors": "left, q, right", "v": v}
+    is_pair(got, inputs)
+    want = dict.fromkeys(names, v)
+    same_records(got["first"], want, "records[{name}] is not the gradient there", inputs=inputs)
+    same_records(got["v"], want, "v.add_(100) after z.backward(v) changed records[{name}], too", inputs=inputs)
+    same_records(got["grad"], want, "adding 100 to .grad of the leaves after backward changed records[{name}], too", inputs=inputs)
+    others = {name: v for name in names if name != changed}
+    message = "records[{changed}].add_(100) changed records[{name}], too"
+    same_records(got["record"], others, message, inputs=inputs, facts={"changed": changed})
+
+
+@check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
+def test_records_cover_any_shape(student, draw):
+    """0-d, empty, transposed, float32: shape and dtype stay"""
+    dtype = torch.float32
+    p, q = draw.noncontiguous(2, 3, dtype=dtype, requires_grad=True), draw.tensor(0, 3, dtype=dtype, requires_grad=True)
+    v = draw.tensor(dtype=dtype)
+
+    def form(p, q):
+        turned = p.t()
+        total = turned.sum()
+        nothing = q * 2.0
+        return turned, total, nothing, total * 3.0 + nothing.sum()
+
+    got = student.observe("recorded", program(form, inputs=2), [p, q], ["turned", "total", "nothing"], [v])
+    inputs = {"graph": "turned = p.t(), total = turned.sum(), nothing = 2 q, z = 3 total + nothing.sum()", "v": v}
+    is_pair(got, inputs)
+    want = {"turned": (3 * v).expand(3, 2), "total": 3 * v, "nothing": v.expand(0, 3)}
+    same_records(got["rounds"][0], want, "records[{name}] is not the gradient there", inputs=inputs)
+
+
+@check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
+def test_records_change_nothing_else(student, draw):
+    """.grad is what it would be without: leaves as ever, else None"""
+    p, q, a = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.number(0.3, 1.5)
+    before, v, w = draw.tensor(3), draw.tensor(3), draw.tensor(3)
+
+    def form(p, q):
+        y = p * q
+        h = y.sin()
+        return p, y, h, h * a + y
+
+    names = ["p", "y", "h"]
+    got = student.observe("recorded", program(form, inputs=2), [p, q], names, [v, w], [before])
+    graph = f"y = p q, h = sin(y), z = {a} h + y"
+    inputs = {"graph": graph, "tensors": "p, y, h", "p": p, "q": q, "v1": v, "v2": w, "p.grad before": before}
+    is_pair(got, inputs)
+    slope = (a * (p * q).cos() + 1).detach()
+    totals = [v, v + w]
+    for number, total in enumerate(totals, 1):
+        want = [before + total * slope * q.detach(), total * slope * p.detach()]
+        message = "after backward number {number}, {leaf}.grad is not what it is without recording"
+        same_leaves(got["grads"][number - 1], want, message, "pq", inputs=inputs, facts={"number": number})
+    for name in ("y", "h"):
+        actual, facts = got["inner"][name], {"name": name}
+        assert_that(actual is None, "{name} is an intermediate, and has a .grad now", actual=actual, inputs=inputs, facts=facts)
+
+
+@check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
+def test_records_until_removed(student, draw):
+    """After remove() of each handle nothing is recorded"""
+    p, v, w = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.tensor(3)
+
+    def form(p):
+        y = p.clone()
+        return p, y, y.clone()
+
+    got = student.observe("closed", program(form), [p], ["leaf", "inner"], [v, w])
+    inputs = {"graph": "y = p.clone(), z = y.clone()", "tensors": "{'leaf': p, 'inner': y}", "v1": v, "v2": w}
+    is_pair(got, inputs)
+    facts = {"type": got["handles"], "kinds": ", ".join(got["kinds"]) or "nothing"}
+    assert_that(got["listed"], "the handles ({type}) are not a list", inputs=inputs, facts=facts)
+    assert_that(got["removable"], "the list of handles holds {kinds}: not all of it has a remove()", inputs=inputs, facts=facts)
+    want = {"leaf": v, "inner": v}
+    same_records(got["before"], want, "records[{name}] is not the gradient there", inputs=inputs)
+    message = "the handles ({kinds}) were removed, and a backward with v2 still changed records[{name}]"
+    same_records(got["after"], want, message, inputs=inputs, facts=facts)
+
+
+# ---------------------------------------------------------------------------------------------------------- clip_gradient
+
+
+@check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
+def test_clip_a_zero_gradient(student, draw):
+    """A gradient of zeros stays zeros"""
+    p, max_norm = draw.tensor(3, requires_grad=True), draw.number(0.5, 2.0)
+    v = torch.zeros(3, dtype=torch.float64)
+    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], program(lambda p: _chain(p.clone(), lambda y: y.clone())), [p], [v])
+    inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
+    assert_gradient(got, v, "zeros arrive at y, and what reaches p is something else", inputs=inputs)
+
+
+@check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
+def test_clip_any_shape(student, draw):
+    """0-d, empty, expanded, transposed, large, float32"""
+    kind = torch.float32
+    wide, narrow = draw.noncontiguous(3, 4, dtype=kind), draw.tensor(dtype=kind)
+    cases = {
+        "0-d": (narrow.clone(), program(lambda p: _chain(p.clone(), lambda y: y * 4.0)), narrow, 4 * narrow),
+        "empty": (wide[:0].clone(), program(lambda p: _chain(p.clone(), lambda y: y.clone())), wide[:0].clone(), wide[:0].clone()),
+        "expanded": (wide.clone(), program(lambda p: _chain(p.clone(), lambda y: y.sum())), narrow, narrow.expand(3, 4)),
+        "transposed": (wide, program(lambda p: _chain(p.clone(), lambda y: y.t())), wide.t().contiguous(), wide),
+        "large": (wide.clone(), program(lambda p: _chain(p.clone(), lambda y: y * 1e4)), wide.contiguous(), wide * 1e4),
+    }
+    for case, (p, graph, v, arriving) in cases.items():
+        norm = float(arriving.norm())
+        max_norm = draw.number(0.3, 0.7) * min(norm, 1.0) if norm else 1.0
+        p = p.requires_grad_()
+        ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
+        want = arriving.contiguous() * (max_norm / norm) if norm else arriving
+        inputs = {"gradient at y": arriving, "max_norm": max_norm}
+        message = "{case}: a gradient of norm {norm} arrives at y; what passes on is wrong"
+        assert_gradient(got, want, message, rtol=CAPPED, inputs=inputs, facts={"case": case, "norm": norm})
+
+
+@check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
+def test_clip_writes_nothing(student, draw):
+    """The arriving tensor is not written to: siblings keep theirs"""
+    text, graph, (a, b, c, k) = shared(draw)
+    leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
+    max_norm = draw.number(0.2, 0.6) * k * float(v.norm())
+    (got,) = student.observe("passes", "clip_gradient", [max_norm], graph, leaves, [v])
+    cut = c * max_norm * v / v.norm()
+    inputs = {"graph": text, "v": v, "max_norm": max_norm}
+    for leaf, actual, want in zip("pqr", got, [a * k * v, cut, b * k * v], strict=True):
+        message = "a, b and y get one and the same gradient; after clip_gradient(y, max_norm) the gradient at {leaf} is wrong"
+        assert_gradient(actual, want, message, rtol=CAPPED, inputs=inputs, facts={"leaf": leaf})
+    seen = student.observe("incoming", "clip_gradient", [max_norm], program(lambda p: p * a), [leaves[0]], v.clone())
+    inputs = {"v": v, "max_norm": max_norm}
+    assert_tensor(seen["v"], v, "y.backward(v) hands v itself to y, and afterwards v is another", inputs=inputs)
+
+
+@check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
+def test_clip_the_whole_gradient_of_every_backward(student, draw):
+    """All that y gets in one backward is clipped together"""
+    p, v, w = draw.tensor(4, requires_grad=True), draw.tensor(4, avoid=0.5), draw.tensor(4, avoid=0.5)
+    a, b = draw.coefficients(2)
+    graph = program(lambda p: _chain(p.clone(), lambda y: y * a + y * b))
+    max_norm = draw.number(0.3, 0.8) * (a + b) * min(float(v.norm()), float(w.norm()))
+    got = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v, w])
+    inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
+    for number, (u, grads) in enumerate(zip((v, w), got, strict=True), 1):
+        message = "in backward number {number} the gradient that reaches p is wrong"
+        assert_gradient(grads[0], max_norm * u / u.norm(), message, rtol=CAPPED, inputs=inputs, facts={"number": number})
+
+
+@check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
+def test_clip_until_removed(student, draw):
+    """After remove() the gradient is not clipped any more"""
+    p, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    max_norm = draw.number(0.2, 0.6) * float(v.norm())
+    got = student.observe("released", "clip_gradient", [max_norm], program(lambda p: _chain(p.clone(), lambda y: y.clone())), [p], v)
+    inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
+    has_remove(got, "clip_gradient", inputs)
+    assert_gradient(got["before"][0], max_norm * v / v.norm(), "before remove() the gradient at p is wrong", rtol=CAPPED, inputs=inputs)
+    assert_gradient(got["after"][0], v, "after remove() the gradient at p is not the plain one", inputs=inputs)
+
+
+# ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
+
+
+@check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
+def test_scale_by_zero_and_by_negatives(student, draw):
+    """factor may be 0, 1, negative or whole"""
+    p, q = draw.tensor(2, 3, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32, requires_grad=True)
+    a = draw.number(0.3, 1.5)
+    graph = program(lambda p, q: _chain(p * a, lambda y: (y * q).sum()), inputs=2)
+    for factor in (0.0, draw.number(-3.0, -0.5), 1.0, draw.integer(2, 5)):
+        got = student.observe("scaled", factor, graph, [p, q])
+        want = [factor * a * q.detach(), a * p.detach()]
+        inputs = {"graph": f"y = {a} p, loss = sum(y q)", "factor": factor, "p": p, "q": q}
+        same_leaves(got["grads"], want, "the gradient at {leaf} is wrong", "pq", inputs=inputs)
+
+
+@check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
+def test_scale_adds_to_what_grad_held(student, draw):
+    """.grad of the leaves accumulates as in any backward"""
+    p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
+    before, a, factor = [draw.tensor(3), draw.tensor(3)], draw.number(0.3, 1.5), draw.choice([0.5, 3.0])
+    graph = program(lambda p, q: _chain(p.sin(), lambda y: (y * q * a).sum()), inputs=2)
+    got = student.observe("scaled", factor, graph, [p, q], before)
+    want = [before[0] + factor * a * (q * p.cos()).detach(), before[1] + a * p.detach().sin()]
+    inputs = {"graph": f"y = sin(p), loss = sum({a} y q)", "factor": factor, "p": p, "q": q, "p.grad before": before[0]}
+    message = "{leaf}.grad is not what it held before plus this backward's gradient"
+    same_leaves(got["grads"], want, message, "pq", inputs=inputs)
+
+
+@check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
+def test_scale_leaves_siblings_alone(student, draw):
+    """Tensors that share the gradient with y are not scaled"""
+    text, graph, (a, b, c, k) = shared(draw, scalar=True)
+    leaves, factor = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.choice([0.5, 3.0])
+    got = student.observe("scaled", factor, graph, leaves)
+    ones = torch.ones(3, dtype=torch.float64)
+    message = "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at {leaf} is wrong"
+    inputs = {"graph": text, "factor": factor}
+    same_leaves(got["grads"], [a * k * ones, factor * c * k * ones, b * k * ones], message, "pqr", inputs=inputs)
+
+
+@check(points=0.5, about="backward_with_scaled_gradient", needs="test_a_later_backward_is_not_scaled")
+def test_scale_nothing_after_an_error(student, draw):
+    """Also after a backward that raised, nothing is scaled"""
+    factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
+    p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
+    trunk = program(lambda p, q: p - q, inputs=2)
+    tails = [program(lambda y, p, q: (y**2).sum(), inputs=3), program(lambda y, p, q: (y**2 * a).sum(), inputs=3)]
+    slope = (2 * a * (p - q)).detach()
+    inputs = {"graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)", "factor": factor, "p": p, "q": q}
+    reasons = {"freed": "loss had been run backward before", "gate": "a node on the way raised a ValueError"}
+    for how, reason in reasons.items():
+        got = student.observe("interrupted", factor, trunk, tails, [p, q], how)
+        message = "the call's backward raised ({reason}); a plain loss2.backward() then gives {leaf} a wrong gradient"
+        same_leaves(got["grads"], [slope, -slope], message, "pq", inputs=inputs, facts={"reason": reason, "how": how})
+
+
+# --------------------------------------------------------------------------------------------------------- gradient_norms
+
+ACTIVATIONS = ["tanh", "sigmoid", "softplus"]
+
+
+def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
+    """The plain data of a Linear with drawn weights."""
+    weight = draw.tensor(rows, columns, dtype=dtype, low=-1.0, high=1.0)
+    return ["linear", weight, draw.tensor(rows, dtype=dtype, low=-1.0, high=1.0) if bias else None]
+
+
+def deep(draw, dtype=torch.float64):
+    """The plain data of a drawn network with chains in a sum of branches in a chain, from 3 features to 2; one part stands still."""
+    short = ["chain", [["fc", linear(draw, 4, 4, bias=False, dtype=dtype)], ["act", [draw.choice(ACTIVATIONS)]]]]
+    long = ["chain", [["fc", linear(draw, 5, 4, dtype=dtype)], ["act", ["relu"]], ["end", linear(draw, 4, 5, dtype=dtype)]]]
+    both = ["branches", [["short", short], ["long", long]]]
+    stem, head = linear(draw, 4, 3, dtype=dtype), linear(draw, 2, 4, dtype=dtype)
+    return ["chain", [["stem", stem], ["gate", ["turnstile"]], ["both", both], ["head", head]]]
+
+
+def small(draw):
+    """The plain data of a chain of three, with a turnstile in the middle."""
+    return ["chain", [["0", linear(draw, 4, 3)], ["1", ["turnstile"]], ["2", linear(draw, 2, 4)]]]
+
+
+def norms_of(got, inputs):
+    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number here."""
+    norms = got["norms"]
+    facts = {"type": said(norms)}
+    assert_that(
+        isinstance(norms, dict), "what gradient_norms returned ({type}) is not a dictionary", actual=norms, inputs=inputs, facts=facts
+    )
+    return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
+
+
+@check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
+def test_norms_of_other_networks(student, reference, draw):
+    """Branches, deeper names, float32, x with and without grad"""
+    for dtype, wants in ((torch.float64, True), (torch.float32, False), (torch.float32, True)):
+        spec, x = deep(draw, dtype), draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
+        inputs = {"module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head", "x": x, "x.requires_grad": wants}
+        got = norms_of(student.observe("norms", spec, x), inputs)
+        want = reference.observe("norms", spec, x)["norms"]
+        for name, expected in want.items():
+            actual, facts = got.get(name), {"name": name, "type": said(got.get(name))}
+            details = {"expected": want, "actual": got, "inputs": inputs, "facts": facts}
+            assert_that(isinstance(actual, int | float), "the norm for {name} is not a number ({type})", **details)
+            close = math.isclose(actual, expected, rel_tol=1e-6 if dtype is torch.float64 else 1e-4, abs_tol=1e-7)
+            assert_that(close, "the norm for {name} is wrong", **details)
+
+
+@check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
+def test_norms_are_floats_from_one_forward(student, draw):
+    """Plain floats, from a single forward"""
+    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
+    got = student.observe("norms", spec, x)
+    inputs = {"module": "chain(0: linear, 1: turnstile, 2: linear)", "x": x}
+    norms_of(got, inputs)
+    for name, value in got["norms"].items():
+        facts = {"name": name, "type": said(value)}
+        assert_that(type(value) is float, "the value for {name} is not a float ({type})", inputs=inputs, facts=facts)
+    (passed,) = got["passed"]
+    assert_that(passed <= 1, "the module's forward ran {passed} times", inputs=inputs, facts={"passed": passed})
+
+
+@check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
+def test_norms_leave_no_hook(student, draw):
+    """No hook is left on the module, and none is lost"""
+    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
+    got = student.observe("left", spec, x, draw.choice(["0", "2"]))
+    same_counts(got, "after the call other hooks are there than before it", x)
+
+
+@check(points=0.25, about="gradient_norms", needs=test_norms_leave_no_hook)
+def test_norms_leave_no_hook_after_an_error(student, draw):
+    """Also after a run that raised, no hook is left"""
+    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
+    for trouble in ("forward", "backward"):
+        got = student.observe("left", spec, x, draw.choice(["0", "2"]), trouble)
+        same_counts(got, "module 1 raised in its {trouble}; after the call other hooks are there than before it", x, trouble=trouble)
+
+
+def same_counts(got, message, x, **facts):
+    """As many hooks on every module and tensor as before; the counts run from the modules over parameters and x to torch's own."""
+    inputs = {"module": "chain(0: linear, 1: turnstile, 2: linear)", "x": x}
+    places = ["module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "all modules"]
+    before, after = (dict(zip(places, got[key], strict=True)) for key in ("before", "after"))
+    assert_equal(after, before, message, inputs=inputs, facts=facts)
+
+
+@check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
+def test_norms_leave_parameter_grads(student, draw):
+    """Each parameter's .grad is as before, None included"""
+    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
+    shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
+    first = draw.integer(0, 1)
+    mixed = {name: draw.tensor(*shape) if k % 2 == first else None for k, (name, shape) in enumerate(shapes.items())}
+    for before in (dict.fromkeys(shapes), mixed):
+        got = student.observe("grads_kept", spec, x, list(before.values()))
+        inputs = {"module": "chain(0: linear, 1: turnstile, 2: linear)", "x": x}
+        for name, want in before.items():
+            actual, facts = got[name], {"name": name}
+            details = {"expected": want, "actual": actual, "inputs": inputs, "facts": facts}
+            if want is None:
+                assert_that(actual is None, "the .grad of {name} was None before the call, and is a gradient now", **details)
+            else:
+                assert_that(actual is not None, "the .grad of {name} held a gradient before the call, and is None now", **details)
+                assert_tensor(actual, want, "the .grad of {name} is another after the call", inputs=inputs, facts=facts)

@@ -1,0 +1,257 @@
+"""hooks, the checks that students may read.
+
+A hook is seen by what it does to gradients, so each check has a graph built beside the student's function, runs backward there, and
+compares what the leaves hold with what they hold under the reference.
+"""
+
+import math
+
+import torch
+
+from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.wire.program import program
+
+CAPPED = 1e-3
+"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
+
+WRONG_GRADIENT = "the gradient at {leaf} is wrong"
+
+
+def said(value):
+    """A value's type in a message."""
+    return "None" if value is None else type_name(value)
+
+
+def around(draw, *, scalar=False):
+    """A drawn graph (y, z) and its formula: p reaches z through y alone, q also past it, r only past it. ``scalar``: z is summed."""
+    a, b, c = draw.coefficients(3)
+    text, inner, outer = draw.choice([
+        (f"y = sin({a} p q), z = tanh({b} y) r + {c} q", lambda p, q: (p * q * a).sin(), lambda y, q, r: (y * b).tanh() * r + q * c),
+        (f"y = {a} p q**2, z = sin({b} y) + {c} q r", lambda p, q: q**2 * p * a, lambda y, q, r: (y * b).sin() + q * r * c),
+        (f"y = exp({a} p) q, z = {b} y r + cos({c} q)", lambda p, q: (p * a).exp() * q, lambda y, q, r: y * r * b + (q * c).cos()),
+    ])  # fmt: skip
+
+    def form(p, q, r):
+        y = inner(p, q)
+        z = outer(y, q, r)
+        return y, z.sum() if scalar else z
+
+    return f"{text}, loss = z.sum()" if scalar else text, program(form, inputs=3)
+
+
+def _with(y, after):
+    return y, after(y)
+
+
+def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
+    """Each leaf's gradient must be what it is under the reference; a message may speak of {leaf}."""
+    for leaf, actual, expected in zip(names, got, want, strict=True):
+        facts = {**details.get("facts", {}), "leaf": leaf}
+        if expected is None:
+            assert_that(actual is None, message, expected=None, actual=actual, **{**details, "facts": facts})
+        else:
+            assert_gradient(actual, expected, message, **{**details, "facts": facts})
+
+
+# -------------------------------------------------------------------------------------------------------- double_gradient
+
+
+@check(points=0.5, about="double_gradient")
+def test_worked_example(student):
+    """For log(x**3) at x = 5, 0.6 becomes 1.2"""
+    x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
+    graph = program(lambda x: _with(x**3, lambda y: y.log()))
+    ((got,),) = student.observe("passes", "double_gradient", [], graph, [x], [v])
+    message = "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in x.grad"
+    assert_gradient(got, torch.tensor(1.2), message, inputs={"x": x})
+
+
+@check(points=0.5, about="double_gradient")
+def test_double_what_flows_through_y(student, reference, draw):
+    """What flows through y is doubled, what flows past it is not"""
+    text, graph = around(draw)
+    leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
+    (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
+    (want,) = reference.observe("passes", "double_gradient", [], graph, leaves, [v])
+    same_leaves(got, want, inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v})
+
+
+# ------------------------------------------------------------------------------------------------------- record_gradients
+
+
+@check(points=0.5, about="record_gradients")
+def test_records_hold_each_gradient(student, reference, draw):
+    """records holds, by name, the gradient at each tensor"""
+    a, b, c = draw.coefficients(3)
+    text = f"h = {a} p q, y = {b} sin(h), z = y h + {c} q"
+
+    def form(p, q):
+        h = p * q * a
+        y = h.sin() * b
+        return h, p, y, y * h + q * c
+
+    names = draw.sample(["hidden", "first", "inner", "trunk", "weights", "out"], 3)
+    leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(2)], draw.tensor(3)
+    args = ("recorded", program(form, inputs=2), leaves, names, [v])
+    got, want = student.observe(*args), reference.observe(*args)
+    tensors = ", ".join(f"{name!r}: {symbol}" for name, symbol in zip(names, "hpy", strict=True))
+    rounds = {name: want["rounds"][0][name] for name in names}
+    same_records(got, rounds, inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v})
+
+
+def is_pair(got, inputs):
+    """What record_gradients returned must be a pair."""
+    facts = {"type": got["type"]}
+    assert_that(got["pair"], "what record_gradients returned ({type}) is not the pair (records, handles)", inputs=inputs, facts=facts)
+
+
+def same_records(got, want, *, inputs):
+    """After one backward the records must be the expected ones."""
+    is_pair(got, inputs)
+    records = got["rounds"][0]
+    facts = {"type": said(records), "names": list(want), "start": got["start"]}
+    details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
+    assert_that(isinstance(records, dict), "records ({type}) is not a dictionary", **details)
+    for name, expected in want.items():
+        details["facts"] = {**facts, "name": name, "type": said(records.get(name))}
+        assert_that(name in records, "after backward, records has no entry {name}", **details)
+        assert_that(isinstance(records[name], torch.Tensor), "after backward, records[{name}] is not a Tensor ({type})", **details)
+        message = "records[{name}] is not the gradient there"
+        assert_tensor(records[name], expected, message, inputs=inputs, facts=details["facts"] | {"records": records})
+    extra = [key for key in records if key not in want]
+    assert_that(not extra, "records has entries that nobody named: {extra}", **{**details, "facts": {**facts, "extra": extra}})
+
+
+@check(points=0.25, about="record_gradients", needs=test_records_hold_each_gradient)
+def test_records_start_without_gradients(student, draw):
+    """Before the first backward, records holds no gradient"""
+    leaves, v = [draw.tensor(2, requires_grad=True)], draw.tensor(2)
+    graph = program(lambda p: _with(p.sin(), lambda y: y * p))
+    got = student.observe("recorded", graph, leaves, ["y"], [v])
+    inputs = {"graph": "y = sin(p), z = p y", "p": leaves[0]}
+    is_pair(got, inputs)
+    tensors = {key: value for key, value in got["start"].items() if isinstance(value, torch.Tensor)}
+    assert_that(not tensors, "before any backward, records already holds gradients", expected={}, actual=got["start"], inputs=inputs)
+
+
+# ---------------------------------------------------------------------------------------------------------- clip_gradient
+
+
+@check(points=0.5, about="clip_gradient")
+def test_long_gradient_is_capped(student, draw):
+    """A long gradient keeps its direction and gets max_norm"""
+    p, r, v = draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3)
+    a, b = draw.coefficients(2)
+    max_norm = draw.number(0.2, 0.6) * a * float(v.norm())
+    graph = program(lambda p, r: _with(p * b, lambda y: y * a + r), inputs=2)
+    ((got_p, got_r),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
+    arriving = a * v
+    inputs = {"graph": f"y = {b} p, z = {a} y + r", "v": v, "max_norm": max_norm, "gradient at y": arriving}
+    facts = {"norm": float(arriving.norm())}
+    want = b * max_norm * v / v.norm()
+    message = "a gradient of norm {norm} arrives at y; what then reaches p is wrong"
+    assert_gradient(got_p, want, message, rtol=CAPPED, inputs=inputs, facts=facts)
+    assert_gradient(got_r, v, "r is not behind y, and its gradient changed all the same", inputs=inputs, facts=facts)
+
+
+@check(points=0.25, about="clip_gradient", needs=test_long_gradient_is_capped)
+def test_short_gradient_is_unchanged(student, draw):
+    """A gradient shorter than max_norm passes unchanged"""
+    p, r, v = draw.tensor(4, requires_grad=True), draw.tensor(4, requires_grad=True), draw.tensor(4)
+    max_norm = draw.number(1.5, 3.0) * float(v.norm())
+    graph = program(lambda p, r: _with(p.clone(), lambda y: y + r), inputs=2)
+    ((got, _),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
+    inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
+    message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
+    assert_gradient(got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())})
+
+
+# ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
+
+
+@check(points=0.5, about="backward_with_scaled_gradient")
+def test_scale_what_flows_through_y(student, reference, draw):
+    """What flows through y is scaled, what flows past it is not"""
+    text, graph = around(draw, scalar=True)
+    factor = draw.choice([0.5, 3.0, 0.25, 2.5])
+    leaves = [draw.tensor(3, requires_grad=True) for _ in range(3)]
+    got = student.observe("scaled", factor, graph, leaves)
+    want = reference.observe("scaled", factor, graph, leaves)
+    same_leaves(got["grads"], want["grads"], inputs={"graph": text, "factor": factor, **dict(zip("pqr", leaves, strict=True))})
+
+
+@check(points=0.25, about="backward_with_scaled_gradient", needs=test_scale_what_flows_through_y)
+def test_a_later_backward_is_not_scaled(student, draw):
+    """A later backward through y is not scaled"""
+    factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
+    p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
+    trunk = program(lambda p, q: p - q, inputs=2)
+    tails = [program(lambda y, p, q: (y**2).sum(), inputs=3), program(lambda y, p, q: (y**2 * a).sum(), inputs=3)]
+    _, later = student.observe("afterwards", factor, trunk, tails, [p, q])
+    slope = (2 * a * (p - q)).detach()
+    inputs = {"graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)", "factor": factor, "p": p, "q": q}
+    message = "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
+    same_leaves(later, [slope, -slope], message, "pq", inputs=inputs, facts={"factor": factor})
+
+
+# --------------------------------------------------------------------------------------------------------- gradient_norms
+
+
+def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
+    """The plain data of a Linear with drawn weights."""
+    weight = draw.tensor(rows, columns, dtype=dtype, low=-1.0, high=1.0)
+    return ["linear", weight, draw.tensor(rows, dtype=dtype, low=-1.0, high=1.0) if bias else None]
+
+
+def network(draw, dtype=torch.float64):
+    """The plain data of a drawn network with a chain inside a chain, from 3 features to 2."""
+    first, second, third = draw.sample(["stem", "body", "neck", "mix", "core", "head"], 3)
+    inner = ["chain", [["0", linear(draw, 4, 4, dtype=dtype)], ["1", [draw.choice(["tanh", "sigmoid", "softplus"])]]]]
+    return ["chain", [[first, linear(draw, 4, 3, dtype=dtype)], [second, inner], [third, linear(draw, 2, 4, dtype=dtype)]]]
+
+
+def outline(spec):
+    """A network in a line, as a report shows it: names, and the kinds of the parts."""
+    kind, *rest = spec
+    if kind in ("chain", "branches"):
+        return f"{kind}({', '.join(f'{name}: {outline(part)}' for name, part in rest[0])})"
+    return kind
+
+
+def norms_of(got, inputs):
+    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number here."""
+    norms = got["norms"]
+    facts = {"type": said(norms)}
+    assert_that(
+        isinstance(norms, dict), "what gradient_norms returned ({type}) is not a dictionary", actual=norms, inputs=inputs, facts=facts
+    )
+    return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
+
+
+@check(points=0.25, about="gradient_norms")
+def test_keys_are_the_leaf_submodules(student, reference, draw):
+    """The keys are the full names of the leaf submodules"""
+    spec, x = network(draw), draw.tensor(5, 3, requires_grad=True)
+    inputs = {"module": outline(spec), "x": x}
+    got = norms_of(student.observe("norms", spec, x), inputs)
+    want = reference.observe("norms", spec, x)["norms"]
+    message = "the keys are not the names of the leaf submodules"
+    assert_that(set(got) == set(want), message, expected=sorted(want), actual=sorted(map(str, got)), inputs=inputs)
+
+
+@check(points=0.5, about="gradient_norms", needs=test_keys_are_the_leaf_submodules)
+def test_values_are_the_norms_of_grad_output(student, reference, draw):
+    """Each value is the norm of that module's grad_output"""
+    spec, x = network(draw), draw.tensor(5, 3, requires_grad=True)
+    inputs = {"module": outline(spec), "x": x}
+    same_norms(norms_of(student.observe("norms", spec, x), inputs), reference.observe("norms", spec, x)["norms"], inputs)
+
+
+def same_norms(got, want, inputs, rtol=1e-6):
+    """Each norm must be the expected one."""
+    for name, expected in want.items():
+        actual = got.get(name)
+        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {"name": name, "type": said(actual)}}
+        if not isinstance(actual, int | float):
+            fail("the norm for {name} is not a number ({type})", **details)
+        assert_that(math.isclose(actual, expected, rel_tol=rtol, abs_tol=1e-9), "the norm for {name} is wrong", **details)

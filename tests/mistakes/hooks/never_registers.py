@@ -1,0 +1,8 @@
+"""Returns the hook itself."""
+
+
+def double_gradient(y):
+    def hook(grad):
+        return grad * 2
+
+    return hook
