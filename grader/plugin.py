@@ -31,6 +31,7 @@ from grader.source import Source
 from grader.translation import load
 from grader.worker import explain
 
+WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
 
@@ -153,6 +154,7 @@ class LessonPlugin:
         """Whether the check can be asked: the module loads, the function is begun, what it needs has passed."""
         spec = self.spec_of(item)
         self.session.load()
+        self.session.wrote = False
         if self.untouched(spec.about):
             raise NotStarted(spec.about)
         for need in spec.needs:
@@ -184,11 +186,17 @@ class LessonPlugin:
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         error = None if call.excinfo is None else call.excinfo.value
-        verdict = Verdict(Outcome.PASSED) if error is None else self.verdict(item, error)
+        verdict = self.passed() if error is None else self.verdict(item, error)
         self.outcomes[item.name] = verdict.outcome
         return {"check": asdict(self.result(item, verdict, call.duration))}
 
     # ---------------------------------------------------------------------------------------------------------- verdicts
+
+    def passed(self) -> Verdict:
+        """No objection; but what was compared with tensors that the student's code has written into was compared with nothing."""
+        if self.session.wrote:
+            return Verdict(Outcome.FAILED, WROTE)
+        return Verdict(Outcome.PASSED)
 
     def verdict(self, item: pytest.Item, error: BaseException) -> Verdict:
         """What an exception that ended a check means."""

@@ -136,6 +136,7 @@ class Session:
         self.source = source
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
+        self.wrote = False
         self._workers = workers
         self._scenarios = scenarios
         self._limits = limits
@@ -305,9 +306,11 @@ class Session:
             return None
         return Handle(self._line, int(number))
 
-    @staticmethod
-    def _write_back(frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """What the student's code wrote into its inputs is written into the judge's, as it would be locally."""
+    def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """What the student's code wrote into its inputs is written into the judge's, as it would be locally.
+
+        The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers it: such a check can't pass.
+        """
         for index, data in frame.body["mutated"]:
             tensor = decoder.tensors[decoder.decode(data).index]
             target = inputs[index]
@@ -315,6 +318,7 @@ class Session:
                 raise BrokenFrame("an input came back in another shape")
             with torch.no_grad():
                 target.copy_(tensor)
+            self.wrote = True
         decoder.finish()
 
     # --------------------------------------------------------------------------------------------------------- the rest

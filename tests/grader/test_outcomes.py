@@ -149,6 +149,14 @@ def test_output_is_reported_with_the_check_that_caused_it(host: Host, small_cour
     assert checks["triple"].output == ""
 
 
+def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(host: Host, small_course: Course) -> None:
+    """The judge may compute the truth from the tensors that it handed out: making both sides zero earns nothing."""
+    checks = by_id(grade(host, small_course, with_double("def double(x):\n    x.zero_()\n    return x * 5")))
+    assert checks["double"].outcome is Outcome.FAILED
+    assert "wrote into a tensor that it was given" in (checks["double"].message or "")
+    assert checks["triple"].outcome is Outcome.PASSED
+
+
 def test_what_is_beside_the_file_does_nothing(host: Host, small_course: Course, tmp_path: Path) -> None:
     """Only the lesson's own file reaches the worker: a conftest.py or a torch.py beside it is not even read."""
     (tmp_path / "tiny.py").write_text("import helper\n" + GOOD)
