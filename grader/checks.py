@@ -227,6 +227,8 @@ def _matrix(text: str) -> Tensor | None:
 
 def assert_not_used(student: Student, about: Sequence[str], banned: Sequence[str], message: str) -> None:
     """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions ``about``, or by what they call."""
+    if student.source.unreadable:
+        raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)
     for name in banned:
         if name in used:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -152,3 +153,6 @@ def main(args: list[str] | None = None) -> None:
     except GraderError as error:
         click.echo(f"grade: {error}", err=True)
         sys.exit(error.exit_code)
+    except Exception:
+        click.echo(f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please report it", err=True)
+        sys.exit(ExitCode.ENGINE_FAULT)

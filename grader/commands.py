@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,9 +65,9 @@ def grade_here(
 
         warm_up()
         report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
+    show_report(make_console(), report, html=str(outputs.html_file) if outputs.html_file else None, say=say)
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     write_file(outputs.html_file, lambda: render_page(report, say))
-    show_report(make_console(), report, html=str(outputs.html_file) if outputs.html_file else None, say=say)
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
@@ -75,10 +76,10 @@ def grade_here(
 
 
 def write_file(path: Path | None, make: Callable[[], str]) -> None:
-    """Write a text where a path is given; raises UsageError where that can't be done."""
+    """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where that can't be done."""
     try:
         if path is not None:
-            path.write_text(make(), "utf-8")
+            path.write_text(make(), "utf-8", "backslashreplace")
     except OSError as error:
         raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None
 
@@ -87,14 +88,17 @@ def make_workspace(course: Course, folder: Path) -> None:
     """Copy stubs and READMEs into a new folder; what is there already is never overwritten."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not empty. Choose another name; nothing was changed")
-    for lesson in course.lessons:
-        target = folder / lesson.id
-        target.mkdir(parents=True, exist_ok=True)
-        for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
-            (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
+    try:
+        for lesson in course.lessons:
+            target = folder / lesson.id
+            target.mkdir(parents=True, exist_ok=True)
+            for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+                (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} can't be made: {error.filename}: {error.strerror}. Choose another place") from None
     console = make_console()
     console.print(Text(f"{folder} holds {len(course.lessons)} lessons. Next:"))
-    console.print(Text(f"\n  cd {folder}\n  grade list\n  grade {course.lessons[0].id}\n"))
+    console.print(Text(f"\n  cd {shlex.quote(str(folder))}\n  grade list\n  grade {course.lessons[0].id}\n"))
     console.print(Text(f"Begin with {course.lessons[0].id}/README.md"))
 
 
@@ -119,12 +123,15 @@ def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> 
     hints, say = lesson.hints(), load(language, lesson.texts(language))
     if name is not None and name not in hints:
         raise UsageError(f"{lesson.id} has no hint for {name!r}. There are hints for: {', '.join(hints)}")
+    shown = {key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= step}
+    if not shown:
+        raise UsageError(f"{lesson.id} has no hints of step {step} yet")
     console = make_console()
-    for key in [name] if name else hints:
+    for key, steps in shown.items():
         console.print(Text(key, style="bold"))
-        console.print(Padding(Text(say(hints[key][step - 1])), (0, 0, 0, 2), expand=False))
-    if step < 3:
-        command = f"grade hint {lesson.id} {name or next(iter(hints))} --step {step + 1}"
+        console.print(Padding(Text(say(steps[step - 1])), (0, 0, 0, 2), expand=False))
+    if step < max(map(len, shown.values())):
+        command = f"grade hint {lesson.id} {next(iter(shown))} --step {step + 1}"
         console.print(Text(f"\n{say('One step further')}: {command}", style="dim"))
 
 

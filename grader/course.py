@@ -163,14 +163,25 @@ def load_course(root: Path) -> Course:
     """Read ``course.toml``; raises CourseError that names the file and the entry."""
     path = root / "exercises" / "course.toml"
     data = read_toml(path)
-    lessons = tuple(_lesson(root, path, entry) for entry in data.get("lesson", ()))
-    if not lessons:
+    _only(path, data, {"id", "title", "version", "limits", "lesson"}, "the course")
+    entries, limits = data.get("lesson", []), data.get("limits", {})
+    if not isinstance(entries, list) or not entries:
         raise CourseError(f"{path}: no [[lesson]] in it")
+    if not isinstance(limits, dict):
+        raise CourseError(f"{path}: limits is no table; write [limits]")
+    lessons = tuple(_lesson(root, path, entry) for entry in entries)
+    ids = [lesson.id for lesson in lessons]
+    for lesson in lessons:
+        if ids.count(lesson.id) > 1:
+            raise CourseError(f"{path}: two lessons are called {lesson.id!r}")
+        for other in lesson.builds_on:
+            if other not in ids:
+                raise CourseError(f"{path}: lesson {lesson.id!r} builds on {other!r}, which is no lesson")
     try:
-        limits = Limits.from_dict(data.get("limits", {}))
+        bounds = Limits.from_dict(limits)
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
-    return Course(root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, limits)
+    return Course(root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, bounds)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -181,12 +192,24 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
-def _lesson(root: Path, path: Path, entry: dict[str, Any]) -> Lesson:
-    known = {"id", "title", "summary", "names", "bonus", "builds_on"}
-    if unknown := set(entry) - known:
-        raise CourseError(f"{path}: lesson {entry.get('id')!r}: unknown key {sorted(unknown)[0]!r}; there are: {', '.join(sorted(known))}")
-    lists = {key: tuple(entry.get(key, ())) for key in ("names", "bonus", "builds_on")}
+def _lesson(root: Path, path: Path, entry: Any) -> Lesson:
+    if not isinstance(entry, dict):
+        raise CourseError(f"{path}: {entry!r} is no lesson; write [[lesson]]")
+    _only(path, entry, {"id", "title", "summary", "names", "bonus", "builds_on"}, f"lesson {entry.get('id')!r}")
+    lists = {key: _names(path, entry, key) for key in ("names", "bonus", "builds_on")}
     return Lesson(root, _text(path, entry, "id"), _text(path, entry, "title"), _text(path, entry, "summary"), **lists)
+
+
+def _only(path: Path, data: dict[str, Any], known: set[str], what: str) -> None:
+    if unknown := sorted(set(data) - known):
+        raise CourseError(f"{path}: {what}: unknown key {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+
+
+def _names(path: Path, data: dict[str, Any], key: str) -> tuple[str, ...]:
+    value = data.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise CourseError(f"{path}: {key!r} of lesson {data.get('id')!r} is no list of texts")
+    return tuple(value)
 
 
 def _text(path: Path, data: dict[str, Any], key: str) -> str:

@@ -3,7 +3,7 @@
 ========================  ==============================================================================================
 a number, str, bool, None  itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
 a tensor                   ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``; over ``MAX_ELEMENTS`` elements
-                           the first of them flat, with ``"cut": how many are not shown``
+                           some of them flat, with ``"cut"`` and ``"before"``: how many come after, and before
 a list, tuple, set, dict   ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``, ``{"dict": [[key, value], …]}``
 anything else              ``{"other": text}``
 ========================  ==============================================================================================
@@ -52,6 +52,16 @@ def describe(value: Any, depth: int = 0) -> Any:
     return {"other": _text(value)}
 
 
+def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
+    """Both values; of two long tensors of one shape the same part, where they differ first."""
+    start = 0
+    if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.shape == actual.shape and expected.numel() > MAX_ELEMENTS:
+        differing = (expected.detach().flatten() != actual.detach().flatten()).nonzero()
+        first = int(differing[0]) if len(differing) else 0
+        start = max(0, min(first - 2, expected.numel() - MAX_ELEMENTS)) if first >= MAX_ELEMENTS else 0
+    return tuple(_tensor(value, start) if isinstance(value, Tensor) else describe(value) for value in (expected, actual))  # type: ignore[return-value]
+
+
 def _cut(value: Any) -> dict[str, int]:
     return {"cut": len(value) - MAX_ITEMS} if len(value) > MAX_ITEMS else {}
 
@@ -74,7 +84,7 @@ def _number(value: float) -> float | str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
-def _tensor(tensor: Tensor) -> dict[str, Any]:
+def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
         return {"other": str(plain.tolist())[:MAX_TEXT]}
@@ -82,7 +92,9 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
     if plain.numel() > MAX_ELEMENTS:
-        return {"tensor": _numbers(plain.flatten()[:MAX_ELEMENTS].tolist()), **data, "cut": plain.numel() - MAX_ELEMENTS}
+        part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
+        before = {"before": start} if start else {}
+        return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
     return {"tensor": _numbers(plain.tolist()), **data}
 
 

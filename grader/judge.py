@@ -98,6 +98,7 @@ class _Engine:
         self._begin = begin
         self.known: dict[str, Any] = {}
         self.trouble: Exception | None = None
+        self.uncollected: list[str] = []
         self.report: dict[str, Any] | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -110,6 +111,11 @@ class _Engine:
                 self.trouble = error
                 return True
         return None
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A check file that can't be imported: why."""
+        if report.failed:
+            self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
@@ -128,7 +134,7 @@ def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> dict[
     if engine.trouble is not None:
         raise engine.trouble
     if engine.report is None or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise EngineFault(f"pytest ended with {code!r}:\n{printed.getvalue()[-4000:]}")
+        raise EngineFault("\n".join([*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]))
     return engine.report
 
 

@@ -22,7 +22,7 @@ from grader.checks import CheckSpec
 from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in
 from grader.draw import Draw
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
-from grader.evidence import describe
+from grader.evidence import describe, describe_pair
 from grader.local import LocalStudent, execute
 from grader.model import CheckResult, Outcome
 from grader.scoring import points_for
@@ -269,6 +269,7 @@ class LessonPlugin:
             diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
         source = self.session.source
         line = self.line_of(verdict, spec)
+        expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, self.say)
         return CheckResult(
@@ -285,8 +286,8 @@ class LessonPlugin:
             diagnosis_title=diagnosis.title if diagnosis else None,
             evidence=diagnosis.evidence if diagnosis else None,
             hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
-            expected=describe(verdict.expected),
-            actual=describe(verdict.actual),
+            expected=expected,
+            actual=actual,
             inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=line,
             source_text=source.line(line) or None,

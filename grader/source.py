@@ -32,6 +32,11 @@ class Source:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module(body=[], type_ignores=[])
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether there is text, and no tree of it: it is no Python, or nested too deeply to be read here."""
+        return bool(self.text.strip()) and not self.tree.body
+
     @functools.cached_property
     def definitions(self) -> dict[str, Definition]:
         """Top-level functions, classes and assignments by name; of several with one name the last, as Python has it."""
@@ -52,7 +57,7 @@ class Source:
 
     def line(self, number: int | None) -> str:
         """A line's text without indentation; empty where there is no such line."""
-        lines = self.text.splitlines()
+        lines = self.text.split("\n")  # not splitlines, which also breaks at form feeds and Unicode's separators
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
@@ -91,22 +96,30 @@ class Source:
         return found
 
     def _references(self, root: ast.AST) -> list[tuple[str, int]]:
+        """Names and attributes below a node; what a function binds itself is nobody else's name."""
         found = []
-        for node in ast.walk(root):
-            if isinstance(node, ast.Name):
+        todo: list[tuple[ast.AST, frozenset[str]]] = [(root, frozenset())]
+        while todo:
+            node, bound = todo.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                bound = (bound | bound_names(node)) - imported_names(node)
+            if isinstance(node, ast.Name) and node.id not in bound:
                 found.append((self.imports.get(node.id, node.id), node.lineno))
             elif isinstance(node, ast.Attribute):
                 found.append((f".{node.attr}", node.lineno))
-                dotted = dotted_name(node)
-                if dotted:
-                    head, _, rest = dotted.partition(".")
+                head, _, rest = (dotted_name(node) or "").partition(".")
+                if head and head not in bound:
                     found.append((f"{self.imports.get(head, head)}.{rest}", node.lineno))
+            todo += [(child, bound) for child in ast.iter_child_nodes(node)]
         return found
 
     def same_definition(self, other: Source, name: str) -> bool:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
-        return mine is not None and theirs is not None and _skeleton(mine) == _skeleton(theirs)
+        try:
+            return mine is not None and theirs is not None and _skeleton(mine) == _skeleton(theirs)
+        except RecursionError:  # an expression that Python compiles may be too deep to be written out: no stub has such
+            return False
 
 
 def defined_names(node: ast.stmt) -> list[str]:
@@ -114,10 +127,42 @@ def defined_names(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+        return [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name) and _stored(name)]
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return [node.target.id]
     return []
+
+
+def _stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+    """The arguments and the local variables of a function, those of functions inside it apart."""
+    names = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    free: set[str] = set()
+    todo: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and _stored(node):
+            names.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            free |= set(node.names)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        todo += ast.iter_child_nodes(node)
+    return frozenset(names - free)
+
+
+def imported_names(function: ast.AST) -> frozenset[str]:
+    """The names that imports inside a function bind: those stand for what they import."""
+    return frozenset(
+        alias.asname or alias.name.split(".")[0]
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    )
 
 
 def is_docstring(node: ast.stmt) -> bool:
@@ -127,12 +172,11 @@ def is_docstring(node: ast.stmt) -> bool:
 
 def dotted_name(node: ast.expr) -> str | None:
     """``torch.nn.functional`` for a chain of attributes on a name, else None."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        head = dotted_name(node.value)
-        return f"{head}.{node.attr}" if head else None
-    return None
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
 def _skeleton(node: ast.AST) -> str:

@@ -78,30 +78,35 @@ def compose(solution: str, fragment: str, *, name: str) -> str:
     except SyntaxError as error:
         raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
     lines, pieces = solution.splitlines(), fragment.splitlines()
-    defined = {n for node in old.body for n in defined_names(node)}
-    replaced: dict[str, str] = {}
+    place = {name: number for number, node in enumerate(old.body) for name in defined_names(node)}
+    mine: dict[int, list[str]] = {}
+    first: list[str] = []
     added: list[str] = []
+    redefined: set[str] = set()
     for node in new.body:
-        if is_docstring(node):
-            continue
-        text = "\n".join(pieces[first_line(node) - 1 : node.end_lineno])
-        names = [n for n in defined_names(node) if n in defined]
-        if names:
-            replaced |= dict.fromkeys(names, text)
-        else:
-            added.append(text)
+        text = pieces[first_line(node) - 1 : node.end_lineno]
+        known = [name for name in defined_names(node) if name in place]
+        if known:
+            mine.setdefault(max(place[name] for name in known), []).extend(text)
+            redefined |= set(known)
+        elif isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            first += text
+        elif not is_docstring(node):
+            added += [*text, ""]
     out: list[str] = []
     position = 0
-    for node in old.body:
-        names = defined_names(node)
+    for number, node in enumerate(old.body):
+        names = set(defined_names(node))
         out += lines[position : first_line(node) - 1]
         position = node.end_lineno or position
+        if first and not is_docstring(node):
+            out, first = [*out, *first], []
         if names and added:
-            out += [*added, ""]
-            added = []
-        given = next((replaced.pop(n) for n in names if n in replaced), None)
-        out += given.splitlines() if given is not None else lines[first_line(node) - 1 : position]
-    return "\n".join([*out, *lines[position:], *added]) + "\n"
+            out, added = [*out, *added], []
+        if not names or not names <= redefined:
+            out += lines[first_line(node) - 1 : position]
+        out += mine.get(number, [])
+    return "\n".join([*out, *lines[position:], *first, *added]).rstrip("\n") + "\n"
 
 
 def first_line(node: ast.stmt) -> int:

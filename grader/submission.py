@@ -6,11 +6,13 @@ Imports ``errors``; no torch.
 
 from __future__ import annotations
 
+import codecs
+import functools
 import io
 import os
 import tokenize
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -35,28 +37,34 @@ class LessonFile:
 def read_submission(place: Path, lessons: Iterable[str]) -> dict[str, LessonFile]:
     """The files of those lessons that are there, by lesson; raises SubmissionError where ``place`` is no folder and no zip.
 
-    Of several with one name the one least deep counts; two at the same depth are a problem that names both.
+    Of several with one name the one least deep counts, and only that one is read; two at the same depth are a problem that names
+    both.
     """
     names = {f"{lesson}.py": lesson for lesson in lessons}
     if place.is_dir():
-        candidates = _in_folder(place, names)
-    elif place.is_file():
-        candidates = _in_zip(place, names)
-    else:
+        return _chosen(_in_folder(place, names), names)
+    if not place.is_file():
         raise SubmissionError(f"{place} does not exist. Name a folder that holds your lessons, or make one: grade init my-work")
-    found: dict[str, list[tuple[str, bytes | None]]] = {}
-    for path, data in candidates:
-        found.setdefault(names[PurePosixPath(path).name], []).append((path, data))
-    return {lesson: _choose(lesson, files) for lesson, files in found.items()}
+    try:
+        with zipfile.ZipFile(place) as archive:
+            return _chosen(_in_zip(place, archive, names), names)
+    except SubmissionError:
+        raise
+    except Exception as error:  # zipfile raises whatever a damaged directory leads to
+        raise SubmissionError(f"{place} is no folder and no readable zip: {error}") from None
 
 
-def _in_folder(root: Path, names: dict[str, str]) -> Iterator[tuple[str, bytes | None]]:
+Candidate = tuple[str, Callable[[], bytes | None]]
+"""A path within the submission, and what reads it: None where that can't be done."""
+
+
+def _in_folder(root: Path, names: dict[str, str]) -> Iterator[Candidate]:
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(s for s in subfolders if s not in SKIPPED_FOLDERS and not s.startswith("."))
         for name in sorted(files):
             if name in names:
                 path = Path(folder) / name
-                yield path.relative_to(root).as_posix(), _read(path, root)
+                yield path.relative_to(root).as_posix(), functools.partial(_read, path, root)
 
 
 def _read(path: Path, root: Path) -> bytes | None:
@@ -66,41 +74,58 @@ def _read(path: Path, root: Path) -> bytes | None:
             return None
         with path.open("rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)
-    except OSError:
+    except (OSError, RuntimeError):  # before Python 3.13 a link to itself is a RuntimeError
         return None
 
 
-def _in_zip(archive: Path, names: dict[str, str]) -> Iterator[tuple[str, bytes | None]]:
+def _in_zip(place: Path, archive: zipfile.ZipFile, names: dict[str, str]) -> Iterator[Candidate]:
+    entries = archive.infolist()
+    if len(entries) > MAX_MEMBERS:
+        raise SubmissionError(f"{place} holds {len(entries):,} entries, more than {MAX_MEMBERS:,}")
+    for entry in entries:
+        path = PurePosixPath(entry.filename.replace("\\", "/"))
+        hidden = any(part in SKIPPED_FOLDERS or part.startswith(".") for part in path.parts[:-1])
+        if path.name in names and not entry.is_dir() and not hidden:
+            yield str(path), functools.partial(_unpack, archive, entry)
+
+
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | None:
+    """A member's bytes, one over the cap at most; None where it is damaged or encrypted."""
     try:
-        with zipfile.ZipFile(archive) as members:
-            entries = members.infolist()
-            if len(entries) > MAX_MEMBERS:
-                raise SubmissionError(f"{archive} holds {len(entries):,} entries, more than {MAX_MEMBERS:,}")
-            for entry in entries:
-                path = PurePosixPath(entry.filename.replace("\\", "/"))
-                hidden = any(part in SKIPPED_FOLDERS or part.startswith(".") for part in path.parts[:-1])
-                if path.name in names and not entry.is_dir() and not hidden:
-                    with members.open(entry) as stream:
-                        yield str(path), stream.read(MAX_FILE_BYTES + 1)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
-        raise SubmissionError(f"{archive} is no folder and no readable zip: {error}") from None
+        with archive.open(entry) as stream:
+            return stream.read(MAX_FILE_BYTES + 1)
+    except Exception:  # zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
+        return None
 
 
-def _choose(lesson: str, files: list[tuple[str, bytes | None]]) -> LessonFile:
-    files = sorted(files, key=lambda file: (file[0].count("/"), file[0]))
-    path, data = files[0]
+def _chosen(candidates: Iterator[Candidate], names: dict[str, str]) -> dict[str, LessonFile]:
+    found: dict[str, list[Candidate]] = {}
+    for path, read in candidates:
+        found.setdefault(names[PurePosixPath(path).name], []).append((path, read))
+    return {lesson: _choose(lesson, sorted(files, key=lambda file: (file[0].count("/"), file[0]))) for lesson, files in found.items()}
+
+
+def _choose(lesson: str, files: list[Candidate]) -> LessonFile:
+    path, read = files[0]
     if len(files) > 1 and files[1][0].count("/") == path.count("/"):
-        return LessonFile(lesson, path, problem=f"two files claim to be this lesson: {path} and {files[1][0]}. Keep one")
-    return decode(lesson, path, data)
+        problem = f"two files claim to be this lesson: {writable(path)} and {writable(files[1][0])}. Keep one"
+        return LessonFile(lesson, writable(path), problem=problem)
+    return decode(lesson, path, read())
+
+
+def writable(path: str) -> str:
+    """A path that can be written down: what is no text in it is escaped."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
     """A lesson's file from its bytes, whatever they are."""
+    path = writable(path)
     if data is None:
         return LessonFile(lesson, path, problem=f"{path} can't be read: check its permissions, and that it is no link to elsewhere")
     if len(data) > MAX_FILE_BYTES:
         return LessonFile(lesson, path, problem=f"{path} is larger than {MAX_FILE_BYTES >> 20} MB")
-    if not data.strip():
+    if not data.removeprefix(codecs.BOM_UTF8).strip():
         return LessonFile(lesson, path, problem=f"{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
@@ -108,7 +133,8 @@ def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
+    except (SyntaxError, UnicodeError, LookupError) as error:
         line = _bad_line(data)
         return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
     return LessonFile(lesson, path, text)

@@ -98,7 +98,7 @@ class Page:
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
-            why.append(f"\n{lesson.file}:{line.source_line}    ", style="dim").append(clean(line.source_text or ""), style="default")
+            why.append(clean(f"\n{lesson.file}:{line.source_line}    "), style="dim").append(clean(line.source_text or ""), style="default")
         return why
 
     def summary(self, lesson: LessonResult) -> str:
@@ -136,7 +136,7 @@ class Page:
         if check.evidence:
             yield Text.assemble((say("Looks like") + ": ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
         if check.source_line:
-            yield Text.assemble((f"{lesson.file}:{check.source_line}    ", "dim"), clean(check.source_text or ""))
+            yield Text.assemble((clean(f"{lesson.file}:{check.source_line}    "), "dim"), clean(check.source_text or ""))
         if check.output:
             yield Text.assemble((say("It printed") + "  ", "dim"), clean(self.first_lines(check.output)))
 

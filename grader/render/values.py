@@ -32,7 +32,9 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
     cut = f", … {value['cut']:,} more" if "cut" in value else ""
     if "tensor" in value:
         body = text(value["tensor"], digits)
-        if cut:
+        if value.get("before"):
+            body = f"[{value['before']:,} before, … " + body[1:]
+        if value.get("cut"):
             body = body[:-1] + cut + "]"
         if 0 in value["shape"]:
             body = f"[] (shape {tuple(value['shape'])})"

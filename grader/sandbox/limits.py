@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -41,7 +42,7 @@ class Limits:
         for name, value in data.items():
             if name not in kinds:
                 raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or kinds[name](value) <= 0:
                 raise ValueError(f"{name} = {value!r} is no positive number")
             values[name] = kinds[name](value)
         return cls(**values)

@@ -1,0 +1,157 @@
+"""What is installed: a wheel that carries the engine and the course, nothing of the tests and nothing of the machine that built it."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import email
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.course import find_course, load_course
+
+ROOT = Path(grader.__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+DISTRIBUTIONS = {"pytest_jsonreport": "pytest-json-report", "click_default_group": "click-default-group"}
+"""Of modules that are not called like the distribution that they come with."""
+
+
+def test_everything_that_the_engine_imports_is_declared() -> None:
+    """And nothing is declared that it doesn't import."""
+    found = set()
+    for path in (ROOT / "grader").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            found |= {name.split(".")[0] for name in names}
+    used = {DISTRIBUTIONS.get(name, name) for name in found - set(sys.stdlib_module_names) - {"grader"}}
+    declared = {re.split(r"[<>=!~ \[]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert used <= declared
+    assert declared - used <= {"numpy"}  # the lessons use it
+
+
+# ------------------------------------------------------------------------------------------------------------- the wheel
+
+slow = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of this checkout; with the build backend that is installed here, else one that pip gets."""
+    target = tmp_path_factory.mktemp("wheel")
+    backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--quiet", *backend, "--wheel-dir", str(target)]
+    subprocess.run(command, check=True, cwd=target, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    (path,) = target.iterdir()
+    return zipfile.ZipFile(path)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the wheel was unpacked."""
+    folder = tmp_path_factory.mktemp("installed")
+    wheel.extractall(folder)
+    return folder
+
+
+def metadata(wheel: zipfile.ZipFile, name: str) -> str:
+    """A file of the wheel's own records."""
+    return wheel.read(f"gradlings-{grader.__version__}.dist-info/{name}").decode()
+
+
+@slow
+def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
+    """Every module, the schema, the catalogues, the templates."""
+    names = set(wheel.namelist())
+    for path in (ROOT / "grader").rglob("*"):
+        if path.suffix in (".py", ".po", ".json"):
+            assert path.relative_to(ROOT).as_posix() in names
+    assert {f"grader/_templates/{path.name}" for path in (ROOT / "templates").iterdir()} <= names
+    assert {"grader/report.schema.json", "grader/_templates/report.html", "grader/_templates/report.css"} <= names
+
+
+@slow
+def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
+    """The same lessons with the same verdicts, and all that a lesson shows or is proved by."""
+    here, there = load_course(find_course()), load_course(installed / "grader" / "_course")
+    assert there.hash == here.hash
+    assert there.lessons
+    for mine, theirs in zip(here.lessons, there.lessons, strict=True):
+        assert theirs.id == mine.id
+        assert theirs.stub.is_file()
+        assert (theirs.folder / "README.md").is_file()
+        assert theirs.hints() == mine.hints()
+        assert [path.name for path in (*theirs.mistakes, *theirs.accepted)] == [path.name for path in (*mine.mistakes, *mine.accepted)]
+
+
+@slow
+def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
+    """No tests of the engine, no compiled files, nothing beside the package and its records."""
+    for name in wheel.namelist():
+        assert re.match(r"grader/|gradlings-[\d.]+\.dist-info/", name), name
+        assert not name.startswith(("grader/_course/tests/grader/", "grader/_course/tests/attacks/", "grader/_course/tests/benchmarks/")), (
+            name
+        )
+        assert "__pycache__" not in name and not name.endswith((".pyc", ".sqlite", "report.json")), name
+        assert "/." not in name, name
+
+
+@slow
+def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(wheel: zipfile.ZipFile) -> None:
+    places = {str(place) for place in (ROOT, Path.home(), Path(sys.prefix)) if len(place.parts) > 1}
+    for name in wheel.namelist():
+        text = wheel.read(name).decode("utf-8", "replace")
+        assert not [place for place in places if re.search(re.escape(place) + r"\b", text)], name
+
+
+@slow
+def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
+    """The version is the package's; the command is there; it runs with the Pythons that are declared."""
+    record: Message = email.message_from_string(metadata(wheel, "METADATA"))
+    assert (record["Name"], record["Version"]) == ("gradlings", grader.__version__)
+    assert record["Requires-Python"] == PROJECT["requires-python"]
+    assert record.get_payload().strip(), "no README"
+    scripts = configparser.ConfigParser()
+    scripts.read_string(metadata(wheel, "entry_points.txt"))
+    assert dict(scripts["console_scripts"]) == {"grade": "grader.cli:main"}
+    assert "Root-Is-Purelib: true" in metadata(wheel, "WHEEL")
+    assert "MIT License" in metadata(wheel, "licenses/LICENSE")
+
+
+@slow
+def test_a_wheel_that_says_that_it_is_typed_is(wheel: zipfile.ZipFile) -> None:
+    assert "Classifier: Typing :: Typed" in metadata(wheel, "METADATA")
+    assert "grader/py.typed" in wheel.namelist()
+
+
+def grade(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command of the unpacked wheel, run in a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(installed), "LC_ALL": "C.UTF-8"}
+    environment.pop("GRADE_LANG", None)
+    command = [sys.executable, "-m", "grader", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300)
+
+
+@slow
+def test_what_is_installed_makes_a_workspace_and_grades_it(installed: Path, tmp_path: Path) -> None:
+    """Far from any checkout: the course that came along, every lesson of it, a page made of the templates that came along."""
+    lessons = [lesson.id for lesson in load_course(installed / "grader" / "_course").lessons]
+    assert grade(installed, tmp_path, "init", "work").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == sorted(lessons)
+    listed = grade(installed, tmp_path / "work", "list")
+    assert all(lesson in listed.stdout for lesson in lessons)
+    assert "not here" not in listed.stdout
+    graded = grade(installed, tmp_path / "work")
+    assert (graded.returncode, graded.stderr) == (1, "")
+    assert f"0 / {10 * len(lessons)}" in graded.stdout
+    assert "<!doctype html>" in (tmp_path / "work" / "report.html").read_text("utf-8")
