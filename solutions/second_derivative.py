@@ -23,6 +23,7 @@ def differentiable_gradient(y: Tensor, x: Tensor) -> Tensor:
 
 # end solution
 
+
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, of x's shape (any: 0-d and empty too) and dtype.
 

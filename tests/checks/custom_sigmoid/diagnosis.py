@@ -432,7 +432,7 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
     "backward_returns_nothing",
     about="Sigmoid",
     title="backward has no return",
-    explanation="For x = {x} and v = {v} backward ran, and no gradient came back. None counts as \"no gradient\", so torch raises nothing "
+    explanation='For x = {x} and v = {v} backward ran, and no gradient came back. None counts as "no gradient", so torch raises nothing '
     "and .grad just stays None.",
 )
 def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
