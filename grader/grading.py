@@ -29,7 +29,7 @@ from grader.translation import ENGLISH, load
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to grade: the seed, the sandbox's mode, the limits, which checks (their test names; None for all).
+    """How to grade: the seed, the sandbox's mode, the limits, the language.
 
     ``without`` leaves layers of the sandbox away, to see what a weaker host would do.
     """
@@ -37,8 +37,6 @@ class Settings:
     seed: int
     sandbox: str = "auto"
     limits: Limits = field(default_factory=Limits)
-    only: tuple[str, ...] | None = None
-    exact_seed: bool = False
     without: tuple[str, ...] = ()
     lang: str = ENGLISH
 
@@ -66,8 +64,6 @@ def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
         "source": file.text,
         "problem": file.problem and {"message": file.problem, "line": file.line},
         "seed": settings.seed,
-        "exact_seed": settings.exact_seed,
-        "only": settings.only and list(settings.only),
         "limits": asdict(settings.limits),
     }
 

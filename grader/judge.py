@@ -51,7 +51,7 @@ class Judge:
         ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
         ``catalogue`` of the lesson's mistakes and what they are about. Raises EngineFault where pytest itself failed.
         """
-        engine = _Engine(lambda session: begin(lambda task, workers: self.take(session, task, workers)))
+        engine = _Engine(lambda: begin(self.take))
         try:
             report = run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
         finally:
@@ -70,15 +70,13 @@ class Judge:
             "catalogue": {one.id: list(one.about) for one in self.plugin.mistakes},
         }
 
-    def take(self, collected: pytest.Session, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
-        """Take a task: a worker with the module in it, and only the checks that are wanted."""
+    def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+        """Take a task: a worker with the module in it."""
         source = Source(task["source"], self.spec["filename"])
         problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
         limits = Limits.from_dict(task["limits"])
         session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)
-        self.plugin.take(session, seed=task["seed"], exact_seed=task["exact_seed"])
-        if task["only"]:
-            collected.items[:] = [item for item in collected.items if item.name in task["only"]]
+        self.plugin.take(session, seed=task["seed"])
         try:
             session.load()
         except StudentError as error:
@@ -94,7 +92,7 @@ Begin = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
 class _Engine:
     """The hooks that make pytest an engine: stop between collecting and running, and take the report as it is made."""
 
-    def __init__(self, begin: Callable[[pytest.Session], dict[str, Any]]) -> None:
+    def __init__(self, begin: Callable[[], dict[str, Any]]) -> None:
         self._begin = begin
         self.known: dict[str, Any] = {}
         self.trouble: Exception | None = None
@@ -106,7 +104,7 @@ class _Engine:
         """Everything is collected: time for a submission. What goes wrong here is kept from pytest, and raised when it is done."""
         if not session.testsfailed:
             try:
-                self.known = self._begin(session)
+                self.known = self._begin()
             except Exception as error:
                 self.trouble = error
                 return True

@@ -76,16 +76,14 @@ class LessonPlugin:
         self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
         self.solved = LocalStudent(Source(spec["solution"], spec["filename"]), self.scenarios)
         self.seed = 0
-        self.exact_seed = False
         self.outcomes: dict[str, Outcome] = {}
         self._untouched: dict[str, bool] = {}
 
-    def take(self, session: Session, *, seed: int, exact_seed: bool) -> None:
-        """The submission to judge, by its session. With ``exact_seed`` the seed is each check's own, as in a replay."""
+    def take(self, session: Session, *, seed: int) -> None:
+        """The submission to judge, by its session; each check's seed is derived from ``seed``."""
         self.session = session
         self.remote = RemoteStudent(session)
         self.seed = seed
-        self.exact_seed = exact_seed
         self.outcomes = {}
         self._untouched = {}
 
@@ -113,8 +111,8 @@ class LessonPlugin:
         return f"{self.lesson}.{item.name.removeprefix('test_')}"
 
     def seed_of(self, check_id: str) -> int:
-        """The check's seed: derived from the run's, or the run's itself for a replay."""
-        return self.seed if self.exact_seed else check_seed(self.seed, check_id)
+        """The check's seed, derived from the run's."""
+        return check_seed(self.seed, check_id)
 
     @staticmethod
     def spec_of(item: pytest.Item) -> CheckSpec:

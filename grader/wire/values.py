@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -339,15 +339,3 @@ def copied(value: Any) -> Any:
     encoder = Encoder(strided=True)
     data = encoder.encode(value)
     return decode(data, encoder.blob, strided=True)
-
-
-def walk_tensors(value: Any) -> Iterator[Tensor]:
-    """Every tensor in a structure of lists, tuples and dictionaries, in order."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from walk_tensors(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from walk_tensors(item)
