@@ -25,8 +25,9 @@ from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, 
 from grader.evidence import describe, describe_pair
 from grader.local import LocalStudent, execute
 from grader.model import CheckResult, Outcome
+from grader.remote import RemoteStudent
 from grader.scoring import points_for
-from grader.session import NotStarted, RemoteStudent, Session, student_error
+from grader.session import NotStarted, Session, student_error
 from grader.source import Source
 from grader.translation import load
 from grader.worker import explain

@@ -14,19 +14,19 @@ Imports ``workers``, ``errors``, ``source`` and ``wire``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from grader.errors import MissingName, StudentError, WorkerLost
+from grader.remote import Handle, Line, RemoteCallable, Reply
 from grader.sandbox.limits import Limits
 from grader.source import Source
 from grader.wire.frames import BrokenFrame, Frame, pack
-from grader.wire.values import Decoder, Encoder, StudentRef, encode_tensors, fill
-from grader.workers import WorkerProcess, WorkerSource
+from grader.wire.values import Decoder, Encoder, encode_tensors, fill
+from grader.workers import WorkerSource
 
 
 class Student(Protocol):
@@ -42,89 +42,6 @@ class Student(Protocol):
 
 class NotStarted(Exception):
     """A constant that is still ``...``."""
-
-
-class Handle:
-    """The judge's hold on a call that the worker keeps; let go of when the node that uses it dies."""
-
-    def __init__(self, line: Line, number: int) -> None:
-        self._line = line
-        self._number = number
-
-    def number_on(self, line: Line) -> int:
-        """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
-        if line is not self._line:
-            raise WorkerLost("crashed", "the worker that held this graph is gone")
-        return self._number
-
-    def __del__(self) -> None:
-        self._line.freed.append(self._number)
-
-
-@dataclass(slots=True)
-class Line:
-    """One living worker with the module loaded."""
-
-    worker: WorkerProcess
-    freed: list[int]
-    next_id: int = 1
-
-
-@dataclass(slots=True)
-class Reply:
-    """A decoded answer: the structure with slots, its tensors, the handle for products."""
-
-    structure: Any
-    tensors: list[Tensor]
-    wanted: list[bool]
-    handle: Handle | None
-    session: Session
-
-    def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The tensors, with a node that leads back to ``inputs`` where they can be differentiated."""
-        if self.handle is None or not self.tensors:
-            return tuple(self.tensors)
-        return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
-
-
-class _Remote(torch.autograd.Function):
-    """The node of a remote call, and of the products of one."""
-
-    @staticmethod
-    def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
-        ctx.set_materialize_grads(False)
-        # The handle, and not the reply: its tensors become this node's outputs, and a node that held them would never die.
-        ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
-        ctx.mark_non_differentiable(*(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants))
-        return tuple(reply.tensors)
-
-    @staticmethod
-    def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
-        product = ctx.session.product(ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
-        vectors = tuple(v for v in incoming if v is not None)
-        found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
-        return (None, *(None if slot is None else next(found) for slot in product.structure))
-
-
-class RemoteCallable(StudentRef):
-    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
-
-    def __init__(self, session: Session, path: str) -> None:
-        super().__init__(path)
-        self._session = session
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it across the border."""
-        return self._session.call(self.path, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._session.resolve(f"{self.path}.{name}")
-
-    @property
-    def __name__(self) -> str:
-        return self.path
 
 
 class Session:
@@ -336,29 +253,6 @@ class Session:
         if self._line is not None:
             line, self._line = self._line, None
             self._workers.end(line.worker, died=False)
-
-
-class RemoteStudent:
-    """A student as a check sees it."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._known: dict[str, RemoteCallable] = {}
-        self.source = session.source
-
-    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario beside the student's module; what it measured."""
-        return self._session.observe(scenario, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in self._known:
-            return self._known[name]
-        found = self._session.resolve(name)
-        if isinstance(found, RemoteCallable):
-            self._known[name] = found
-        return found
 
 
 def missing_name(name: str, present: list[str]) -> MissingName:

@@ -18,9 +18,10 @@ from grader.course import Course, load_course
 from grader.forkserver import Terms, worker_process
 from grader.host import Host
 from grader.reaper import end_worker
+from grader.remote import RemoteStudent
 from grader.sandbox import Prepared
 from grader.sandbox.limits import Limits
-from grader.session import RemoteStudent, Session
+from grader.session import Session
 from grader.source import Source
 from grader.workers import WorkerProcess, describe_death, greet
 

@@ -12,7 +12,8 @@ from torch.autograd import grad, gradcheck, gradgradcheck
 
 from grader.errors import MissingName, StudentError, WorkerLost
 from grader.local import LocalStudent
-from grader.session import NotStarted, RemoteStudent
+from grader.remote import RemoteStudent
+from grader.session import NotStarted
 from grader.source import Source
 from grader.wire.program import program
 

@@ -15,9 +15,10 @@ from grader.channel import SocketChannel
 from grader.errors import StudentError, WorkerLost
 from grader.forkserver import Terms, worker_process
 from grader.reaper import end_worker
+from grader.remote import RemoteStudent
 from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, empty_scratch, landlock, prepare, seccomp, watch
 from grader.sandbox.limits import Limits
-from grader.session import RemoteStudent, Session
+from grader.session import Session
 from grader.source import Source
 from grader.workers import WorkerProcess, describe_death, greet
 
