@@ -68,7 +68,7 @@ def _cut(value: Any) -> dict[str, int]:
 
 def _text(value: Any) -> str:
     if isinstance(value, Opaque):
-        return f"a {value.type_name}" + (f" ({value.text})" if value.text else "")
+        return value.type_name + (f" ({value.text})" if value.text else "")
     if isinstance(value, StudentRef):
         return value.path
     if isinstance(value, Program):

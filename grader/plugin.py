@@ -211,7 +211,7 @@ class LessonPlugin:
             case StudentError():
                 return self.raised(error)
             case MissingName():
-                present = ", ".join(error.present) or "nothing"
+                present = ", ".join(error.present) or "no public name"
                 return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", {
                     "file": self.session.source.filename, "name": error.name, "present": present})  # fmt: skip
             case WorkerLost():
