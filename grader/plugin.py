@@ -260,7 +260,7 @@ class LessonPlugin:
         spec, check_id = self.spec_of(item), self.id_of(item)
         seed = self.seed_of(check_id)
         diagnosis, trouble = None, None
-        if verdict.outcome in DIAGNOSED:
+        if verdict.outcome in DIAGNOSED and self.session.loadable:
             failure = Failure(
                 check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved, draw=Draw(seed),
                 expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,

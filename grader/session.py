@@ -62,12 +62,17 @@ class Session:
         self._unloadable: StudentError | WorkerLost | None = unloadable
         self._printed = ""
 
+    @property
+    def loadable(self) -> bool:
+        """Whether the file could be loaded, as far as is known."""
+        return self._unloadable is None
+
     # ------------------------------------------------------------------------------------------------ asking questions
 
     def load(self) -> None:
         """Have a worker with the module in it; raises StudentError or WorkerLost, the same each time, where that can't be."""
         if self._unloadable is not None:
-            raise self._unloadable
+            raise self._unloadable.with_traceback(None)  # one exception raised again and again would grow a traceback each time
         if self._line is not None:
             return
         began = time.monotonic()
