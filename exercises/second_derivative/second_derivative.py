@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 
+
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, of x's shape (any: 0-d and empty too) and dtype.
 
