@@ -56,7 +56,8 @@ def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
     """Both values; of two long tensors of one shape the same part, where they differ first."""
     start = 0
     if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.shape == actual.shape and expected.numel() > MAX_ELEMENTS:
-        differing = (expected.detach().flatten() != actual.detach().flatten()).nonzero()
+        same = torch.isclose(actual.detach().flatten(), expected.detach().flatten().to(actual.dtype), equal_nan=True)
+        differing = (~same).nonzero()
         first = int(differing[0]) if len(differing) else 0
         start = max(0, min(first - 2, expected.numel() - MAX_ELEMENTS)) if first >= MAX_ELEMENTS else 0
     return tuple(_tensor(value, start) if isinstance(value, Tensor) else describe(value) for value in (expected, actual))  # type: ignore[return-value]

@@ -9,6 +9,7 @@ import ast
 import functools
 from dataclasses import dataclass
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -103,6 +104,9 @@ class Source:
             node, bound = todo.pop()
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 bound = (bound | bound_names(node)) - imported_names(node)
+            elif isinstance(node, COMPREHENSIONS):
+                targets = [name for part in node.generators for name in ast.walk(part.target)]
+                bound |= {name.id for name in targets if isinstance(name, ast.Name)}
             if isinstance(node, ast.Name) and node.id not in bound:
                 found.append((self.imports.get(node.id, node.id), node.lineno))
             elif isinstance(node, ast.Attribute):
@@ -138,7 +142,7 @@ def _stored(name: ast.Name) -> bool:
 
 
 def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """The arguments and the local variables of a function, those of functions inside it apart."""
+    """The arguments and the local variables of a function, those of functions and comprehensions inside it apart."""
     names = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     free: set[str] = set()
     todo: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
@@ -150,6 +154,8 @@ def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -
             free |= set(node.names)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
+            continue
+        elif isinstance(node, COMPREHENSIONS):
             continue
         todo += ast.iter_child_nodes(node)
     return frozenset(names - free)

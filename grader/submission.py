@@ -20,6 +20,7 @@ from grader.errors import SubmissionError
 
 MAX_FILE_BYTES = 1 << 20
 MAX_MEMBERS = 10_000
+READABLE = "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor encrypted"
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 
 
@@ -122,7 +123,7 @@ def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
     """A lesson's file from its bytes, whatever they are."""
     path = writable(path)
     if data is None:
-        return LessonFile(lesson, path, problem=f"{path} can't be read: check its permissions, and that it is no link to elsewhere")
+        return LessonFile(lesson, path, problem=f"{path} can't be read: {READABLE}")
     if len(data) > MAX_FILE_BYTES:
         return LessonFile(lesson, path, problem=f"{path} is larger than {MAX_FILE_BYTES >> 20} MB")
     if not data.removeprefix(codecs.BOM_UTF8).strip():

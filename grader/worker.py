@@ -81,7 +81,7 @@ class Worker:
         self.scenarios = types.ModuleType(SCENARIOS)
         exec(compile(body["scenarios"], "<scenarios>", "exec"), self.scenarios.__dict__)
         source: str = body["source"]
-        linecache.cache[self.filename] = (len(source), None, source.splitlines(keepends=True), self.filename)
+        linecache.cache[self.filename] = (len(source), None, [line + "\n" for line in source.split("\n")], self.filename)
         code = compile(source, self.filename, "exec", dont_inherit=True)
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename

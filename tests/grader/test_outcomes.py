@@ -248,4 +248,5 @@ def test_a_check_that_is_itself_broken_is_the_graders_fault(host: Host, small_co
 
 def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
     file = decode("tiny", "a/tiny.py", None)
-    assert file.problem == "a/tiny.py can't be read: check its permissions, and that it is no link to elsewhere"
+    assert file.problem is not None
+    assert file.problem.startswith("a/tiny.py can't be read: check its permissions")

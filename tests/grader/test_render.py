@@ -197,6 +197,18 @@ def test_a_difference_in_what_was_cut_is_seen() -> None:
     assert right.endswith("… 18 more]")
 
 
+@pytest.mark.parametrize("harmless", [1.0 + 1e-15, math.nan], ids=["rounding", "NaN in both"])
+def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
+    """Neither the dust of rounding nor NaN where NaN is wanted is shown in its place."""
+    wanted = torch.ones(100, dtype=torch.float64)
+    got = wanted.clone()
+    wanted[30] = harmless if math.isnan(harmless) else 1.0
+    got[30] = harmless
+    got[90] = 2.0
+    left, right = pair(*describe_pair(wanted, got))
+    assert left != right
+
+
 # ------------------------------------------------------------------------------------------------------------------ clean
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from grader.errors import StudentError
+from grader.remote import RemoteStudent
 from grader.source import Source
 
 TEXT = '''"""A lesson: don't use torch.tanh."""
@@ -169,6 +173,24 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
     assert banned not in source(text).names_used("f")
 
 
+@pytest.mark.parametrize(
+    ("text", "banned"),
+    [
+        ("import torch\ndef f(x):\n    def g(torch): return 1\n    return torch.tanh(x)\n", "torch.tanh"),
+        ("from torch import exp\nclass f:\n    exp = 1\n    def g(self, x): return exp(x)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x):\n    global exp\n    exp = exp(x)\n", "torch.exp"),
+    ],
+    ids=["inner function", "class", "global"],
+)
+def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
+    assert banned in source(text).names_used("f")
+
+
+def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
+    text = "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n    return grad(total, x)\n"
+    assert "torch.autograd.grad" in source(text).names_used("f")
+
+
 # ------------------------------------------------------------------------------------------------------- same definition
 
 STUB = 'def f(x: Tensor, *, n: int = 2) -> Tensor:\n    """Twice x."""\n    raise NotImplementedError\n'
@@ -253,6 +275,14 @@ def test_lines_are_counted_as_python_counts_them(separator: str) -> None:
     """A form feed or a Unicode line separator ends no line, so the line that is shown is the one that is meant."""
     file = source(f"# a{separator}b\ndef f(x):\n    return x\n")
     assert file.line(file.anchor("f")) == "return x"
+
+
+def test_the_worker_counts_lines_in_the_same_way(remote: Callable[..., RemoteStudent]) -> None:
+    """So that a stub is still known for one below a form feed."""
+    student = remote("# a\fb\ndef f(x):\n    raise NotImplementedError\n")
+    with pytest.raises(StudentError) as caught:
+        student.f(1)
+    assert (caught.value.line, caught.value.raised_here) == (3, True)
 
 
 # ---------------------------------------------------------------------------------------------------------- hostile text

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -250,6 +252,13 @@ def test_a_member_whose_checksum_is_wrong_can_not_be_read(tmp_path: Path) -> Non
     assert "can't be read" in problem(found["tiny"])
 
 
+@pytest.mark.parametrize(("spoil", "word"), [(encrypted, "encrypted|password"), (damaged, "damaged")])
+def test_what_is_wrong_with_a_member_is_said(spoil: Callable[[Path, str], Path], word: str, tmp_path: Path) -> None:
+    """A zip's members have no permissions to check."""
+    path = spoil(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py")
+    assert re.search(word, problem(read_submission(path, LESSONS)["tiny"]))
+
+
 def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
     path = damaged(archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 50}), "tiny.py")
     with contextlib.suppress(SubmissionError):
@@ -257,10 +266,10 @@ def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [encrypted, damaged])
-def test_a_bad_member_costs_only_its_lesson(spoil: object, tmp_path: Path) -> None:
+def test_a_bad_member_costs_only_its_lesson(spoil: Callable[[Path, str], Path], tmp_path: Path) -> None:
     """What is wrong with one file is a problem of that lesson alone, as the module promises."""
     path = archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED)
-    found = read_submission(spoil(path, "tiny.py"), LESSONS)  # type: ignore[operator]
+    found = read_submission(spoil(path, "tiny.py"), LESSONS)
     assert problem(found["tiny"])
     assert found["small"].text == "fine\n"
 
