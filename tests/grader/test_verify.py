@@ -375,13 +375,14 @@ def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Co
     assert (proof.caught, proof.named) == (0, 0)
 
 
-def test_the_first_diagnosis_is_what_a_mistake_is_called(small_course: Course) -> None:
+@pytest.mark.parametrize(("names", "named"), [(("squares", "other"), 1), (("other", "squares"), 0)])
+def test_the_first_diagnosis_is_what_a_mistake_is_called(names: tuple[str, str], named: int, small_course: Course) -> None:
     """Also where a later check is called something else; and a second file proves the same mistake."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares__2", "")
-    first, second = judged(Outcome.FAILED, diagnosis="squares"), judged(Outcome.FAILED, diagnosis="other")
-    both = Judged(LessonResult("tiny", "T", LessonStatus.FAILED, 0, 10, checks=first.result.checks + second.result.checks))
-    proof, problems = judge_lesson(case.lesson, {case: [(1, Judged(both.result, catalogue=first.catalogue))]})
-    assert (proof.named, problems) == (1, [])
+    one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
+    both = LessonResult("tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks)
+    proof, problems = judge_lesson(case.lesson, {case: [(1, Judged(both, catalogue=one.catalogue))]})
+    assert (proof.named, len(problems)) == (named, 1 - named)
 
 
 @pytest.mark.parametrize("bonus", [True, False])
