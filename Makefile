@@ -17,7 +17,7 @@ test: $(READY)  ## every test, the linters, the types
 
 prove: $(READY)  ## what takes longer: all seeds
 	$(BIN)/grade verify --seeds 200 --table
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest -m "proof or not proof"
 
 bench: $(READY)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py

@@ -74,8 +74,13 @@ def readable_trees() -> list[Path]:
 
 
 def own_trees(package: Path) -> list[Path]:
-    """What of ours must stay hidden though it lies among the packages: this package and its metadata."""
-    return [package, *package.parent.glob("gradlings-*.dist-info")]
+    """What of ours must stay hidden: this package, and whatever of it lies among the installed packages.
+
+    That is more than one place where the package is installed in editable form: its code is elsewhere, the course was copied.
+    """
+    places = [package.parent, *readable_trees()]
+    names = (package.name, "gradlings-*.dist-info")
+    return sorted({package, *(found for place in places for name in names for found in place.glob(name))})
 
 
 def around(tree: Path, hidden: Iterable[Path]) -> list[Path]:

@@ -112,9 +112,12 @@ class Program:
         return cls(*parts)
 
     def __call__(self, *inputs: Tensor) -> Any:
-        """Run the steps; raises TypeError where the number of inputs is not the program's."""
+        """Run the steps; raises TypeError where the number of inputs is not the program's, or one is no tensor."""
         if len(inputs) != self.inputs:
             raise TypeError(f"this function takes {self.inputs} tensors, {len(inputs)} were given")
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"this function takes tensors, and got one of type {type(value).__name__}")
         registers: list[Any] = [*inputs, *self.parameters]
         for name, args in self.steps:
             result = apply_operation(name, [registers[a.index] if isinstance(a, Register) else a for a in args])

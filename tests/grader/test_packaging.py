@@ -42,8 +42,6 @@ def test_everything_that_the_engine_imports_is_declared() -> None:
 
 # ------------------------------------------------------------------------------------------------------------- the wheel
 
-slow = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
@@ -69,7 +67,6 @@ def metadata(wheel: zipfile.ZipFile, name: str) -> str:
     return wheel.read(f"gradlings-{grader.__version__}.dist-info/{name}").decode()
 
 
-@slow
 def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
     """Every module, the schema, the catalogues, the templates."""
     names = set(wheel.namelist())
@@ -80,7 +77,6 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
     assert {"grader/report.schema.json", "grader/_templates/report.html", "grader/_templates/report.css"} <= names
 
 
-@slow
 def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
     """The same lessons with the same verdicts, and all that a lesson shows or is proved by."""
     here, there = load_course(find_course()), load_course(installed / "grader" / "_course")
@@ -94,7 +90,6 @@ def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
         assert [path.name for path in (*theirs.mistakes, *theirs.accepted)] == [path.name for path in (*mine.mistakes, *mine.accepted)]
 
 
-@slow
 def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
     """No tests of the engine, no compiled files, nothing beside the package and its records."""
     for name in wheel.namelist():
@@ -106,7 +101,6 @@ def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
         assert "/." not in name, name
 
 
-@slow
 def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(wheel: zipfile.ZipFile) -> None:
     places = {str(place) for place in (ROOT, Path.home(), Path(sys.prefix)) if len(place.parts) > 1}
     for name in wheel.namelist():
@@ -114,7 +108,6 @@ def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(wheel: zi
         assert not [place for place in places if re.search(re.escape(place) + r"\b", text)], name
 
 
-@slow
 def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     """The version is the package's; the command is there; it runs with the Pythons that are declared."""
     record: Message = email.message_from_string(metadata(wheel, "METADATA"))
@@ -128,7 +121,6 @@ def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     assert "MIT License" in metadata(wheel, "licenses/LICENSE")
 
 
-@slow
 def test_a_wheel_that_says_that_it_is_typed_is(wheel: zipfile.ZipFile) -> None:
     assert "Classifier: Typing :: Typed" in metadata(wheel, "METADATA")
     assert "grader/py.typed" in wheel.namelist()
@@ -142,7 +134,6 @@ def grade(installed: Path, folder: Path, *words: str) -> subprocess.CompletedPro
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300)
 
 
-@slow
 def test_what_is_installed_makes_a_workspace_and_grades_it(installed: Path, tmp_path: Path) -> None:
     """Far from any checkout: the course that came along, every lesson of it, a page made of the templates that came along."""
     lessons = [lesson.id for lesson in load_course(installed / "grader" / "_course").lessons]

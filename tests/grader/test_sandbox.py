@@ -270,3 +270,15 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
         discard(made)
         if made.ruleset is not None:
             os.close(made.ruleset)
+
+
+def test_whatever_of_ours_lies_among_the_packages_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editable install leaves its code where it is, and a copy of the course among the installed packages."""
+    packages, clone = tmp_path / "site-packages", tmp_path / "clone"
+    for folder in ("grader/_course", "gradlings-1.0.dist-info", "numpy"):
+        (packages / folder).mkdir(parents=True)
+    (clone / "grader").mkdir(parents=True)
+    monkeypatch.setattr(landlock, "readable_trees", lambda: [packages])
+    hidden = landlock.own_trees(clone / "grader")
+    assert set(hidden) == {clone / "grader", packages / "grader", packages / "gradlings-1.0.dist-info"}
+    assert landlock.around(packages, hidden) == [packages / "numpy"]

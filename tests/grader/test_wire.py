@@ -229,3 +229,10 @@ def test_a_program_names_nothing_outside_its_list() -> None:
         program(lambda x: x.backward())
     with pytest.raises(ValueError, match="no such operation"):
         Program(1, [], [["__class__", []]], [], True)(torch.ones(1))
+
+
+@pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
+def test_a_program_takes_tensors_only(value: Any) -> None:
+    """Whoever hands it something else is told so, in a TypeError."""
+    with pytest.raises(TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"):
+        program(lambda x: x * 2)(value)

@@ -76,6 +76,19 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
+    "measured_not_derived",
+    about="Sigmoid",
+    title="The gradient is measured, not derived",
+    explanation="The gradient agrees with the derivative in {digits} digits, and then it doesn't: differences of two values of forward "
+    "are as good as that, a formula is good to 15. With y = forward's result, the derivative is y (1 - y).",
+)
+def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
+    """Nearly right, which no formula for the derivative is."""
+    digits = failure.facts.get("digits")
+    return {"digits": digits} if came_back(failure) and isinstance(digits, int) and 4 <= digits < 14 else None
+
+
+@mistake(
     "styles_mixed",
     about="Sigmoid",
     title="the two styles of Function are mixed",

@@ -1,5 +1,7 @@
 """custom_sigmoid, the checks that students may read."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -22,6 +24,8 @@ OPERATORS = {
     "silu", "silu_", "silu_backward", "glu", "glu_backward",
 }  # fmt: skip
 """The same as operators that torch runs in the end."""
+EXPONENTIALS = {"exp", "exp_", "exp2", "expm1", "tanh", "tanh_", "sinh", "cosh", "pow", "float_power", "logaddexp", "logsumexp"}
+"""What a sigmoid can be made from."""
 
 
 def applied(student: Student, x: Tensor) -> Tensor:
@@ -71,6 +75,11 @@ def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
     seen = student.observe("operators", x)
     assert_tensor(seen["value"], torch.sigmoid(x), "Sigmoid.apply(x) is wrong", inputs={"x": x})
     assert_derived(seen["forward"], "forward")
+    many = draw.tensor(2000, low=-6.0, high=6.0, digits=None)
+    seen = student.observe("operators", many)
+    out_of_sight = not EXPONENTIALS.intersection(seen["forward"])
+    message = "all {count} values are torch.sigmoid's to the last bit, and torch ran no exp and no tanh for them: a built-in did it"
+    assert_that(not (out_of_sight and torch.equal(seen["value"], torch.sigmoid(many))), message, facts={"count": len(many)})
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
@@ -80,6 +89,10 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> No
     want = v * local_derivative(x)
     (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
     assert_gradient(got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
+    message = "the gradient is right to {digits} digits only; a derivative that was derived is right to 15"
+    off = float((got - want).abs().max() / want.abs().max().clamp_min(1e-3))
+    facts = {"digits": int(-math.log10(off)) if off else 16}
+    assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts=facts, rtol=1e-12, atol=1e-14)
     seen = student.observe("operators", x, v)
     assert_gradient(seen["gradient"], want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
     assert_derived(seen["backward"], "backward")

@@ -1,0 +1,24 @@
+"""Calls a Unix socket without a file."""
+
+import socket
+
+import torch
+
+try:
+    socket.socket(socket.AF_UNIX).connect("\0@CLAIM@")
+except OSError:
+    pass
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 0
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 0
+
+
+def sigmoid(x):
+    return x

@@ -1,0 +1,44 @@
+"""An answer that, unpickled, runs code where it is read; and a line of results."""
+
+import os
+import pickle
+
+import torch
+
+import json
+import struct
+
+LINE = b'{"submission": "mallory", "score": 10.0}\n'
+
+
+def frame(body):
+    """A frame as the worker's are: lengths of text and blob, the text."""
+    text = json.dumps(body).encode()
+    return struct.pack(">II", len(text), 0) + text
+
+
+class Runs:
+    def __reduce__(self):
+        return (os.system, ("touch @MARK@/unpickled",))
+
+
+print(LINE.decode(), flush=True)
+for number in range(3, 16):
+    try:
+        os.write(number, pickle.dumps(Runs()))
+    except OSError:
+        pass
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return Runs()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 0
+
+
+def sigmoid(x):
+    return x

@@ -1,0 +1,18 @@
+"""Prints two megabytes."""
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        print("x" * (1 << 21))
+        return x * 0
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 0
+
+
+def sigmoid(x):
+    return x

@@ -1,0 +1,21 @@
+"""Runs a shell."""
+
+import os
+
+import torch
+
+os.system("touch @MARK@/shell")
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 0
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 0
+
+
+def sigmoid(x):
+    return x

@@ -1,0 +1,152 @@
+"""Every attack of the corpus succeeds against a naive grader, and gains nothing against ours."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from grader.course import Course, load_course
+from grader.errors import SubmissionError
+from grader.grading import Settings, grade_submission
+from grader.host import Host
+from grader.model import Report, Sandbox
+from grader.render.html import render_page
+from grader.render.terminal import show_report
+from grader.sandbox import LAYERS, landlock, seccomp
+from grader.sandbox.limits import Limits
+from grader.submission import LessonFile, read_submission
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from corpus import CATEGORIES, COURSE, Attack, NaiveGrader, Stage, all_attacks  # noqa: E402 - it stands beside this file
+
+pytestmark = pytest.mark.skipif(
+    not landlock.abi() or not seccomp.available(), reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64"
+)
+ATTACKS = all_attacks()
+SWITCHABLE = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
+LIMITS = {"call_seconds": 2.0, "lesson_seconds": 20.0}
+LESSON = "custom_sigmoid"
+
+
+def sampled(attacks: list[Attack]) -> list[Any]:
+    """Two of each category for every run; ``make prove`` runs the rest."""
+    taken, chosen = dict.fromkeys(CATEGORIES, 0), []
+    for attack in attacks:
+        taken[attack.category] += 1
+        chosen.append(pytest.param(attack, id=attack.name, marks=[pytest.mark.proof] if taken[attack.category] > 2 else []))
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return load_course(COURSE)
+
+
+@pytest.fixture(scope="module")
+def naive() -> Iterator[NaiveGrader]:
+    grader = NaiveGrader()
+    yield grader
+    grader.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Callable[[Attack], Stage]]:
+    stages = []
+
+    def make(attack: Attack) -> Stage:
+        stages.append(Stage(tmp_path, attack))
+        return stages[-1]
+
+    yield make
+    for one in stages:
+        one.close()
+
+
+class OurGrader:
+    """One host for attack and neighbour, as a class is graded."""
+
+    def __init__(self, host: Host, course: Course) -> None:
+        self.host = host
+        self.course = course
+        with Host("fork") as fresh:
+            self.untouched = comparable(self.report(fresh, COURSE / "solutions", Limits.from_dict(LIMITS)))
+
+    def report(self, host: Host, place: Path, limits: Limits, without: tuple[str, ...] = ()) -> Report:
+        """A submission's report."""
+        settings = Settings(seed=7, sandbox="auto" if without else "require", limits=limits, without=without)
+        try:
+            files = read_submission(place, [LESSON])
+        except SubmissionError as error:
+            files = {LESSON: LessonFile(LESSON, place.name, problem=str(error))}
+        return grade_submission(host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name)
+
+    def grade(self, stage: Stage, *, without: tuple[str, ...] = ()) -> tuple[Report, set[str]]:
+        """Grade the attack, then the neighbour; the attack's report, and the effects that were seen."""
+        limits = Limits.from_dict({**LIMITS, **stage.attack.limits})
+        report = self.report(self.host, stage.submission, limits, without)
+        neighbour = self.report(self.host, stage.neighbour, limits, without)
+        terminal = io.StringIO()
+        show_report(Console(file=terminal, force_terminal=True, width=100), report, html=None)
+        effects = stage.effects(
+            score=report.score + report.bonus,
+            neighbour=comparable(neighbour) == self.untouched,
+            said=json.dumps(report.as_json(), ensure_ascii=False),
+            page=render_page(report),
+            terminal=terminal.getvalue(),
+        )
+        return report, effects
+
+
+def comparable(report: Report) -> Report:
+    """What one may expect to be the same each time: a report without its times, its place and its sandbox."""
+    lessons = tuple(
+        dataclasses.replace(lesson, seconds=0.0, file="", checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks))
+        for lesson in report.lessons
+    )
+    return dataclasses.replace(report, submission="", seconds=0.0, lessons=lessons, sandbox=Sandbox("", (), ()))
+
+
+@pytest.fixture(scope="module")
+def ours(course: Course) -> Iterator[OurGrader]:
+    with Host("fork") as host:
+        yield OurGrader(host, course)
+
+
+@pytest.mark.parametrize("attack", sampled(ATTACKS))
+def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]) -> None:
+    """… with every effect that its description names: else it would prove nothing."""
+    assert naive.grade(stage(attack)) >= set(attack.effects)
+
+
+@pytest.mark.parametrize("attack", sampled(ATTACKS))
+def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
+    """… under ``require``: no point too many, no effect of any kind, and no fault of ours."""
+    report, effects = ours.grade(stage(attack))
+    assert effects == set()
+    assert report.grader_faults == ()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("layer", SWITCHABLE)
+@pytest.mark.parametrize("attack", [pytest.param(attack, id=attack.name) for attack in ATTACKS])
+def test_what_a_layer_alone_stops(attack: Attack, layer: str, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
+    """An attack succeeds without the layer that its description names, and without any other it does not."""
+    _, effects = ours.grade(stage(attack), without=(layer,))
+    assert bool(effects) is (attack.layer == layer), effects
+
+
+def test_each_category_has_attacks() -> None:
+    """At least two, sixty in all, and each layer of the sandbox that can be switched off alone stops some."""
+    assert len(ATTACKS) >= 60
+    assert all(sum(attack.category == name for attack in ATTACKS) >= 2 for name in CATEGORIES)
+    assert {attack.layer for attack in ATTACKS} - {None} == set(SWITCHABLE)

@@ -1,0 +1,67 @@
+"""What a confined worker costs more than one that is not: from the fork to its first word, in turn, in milliseconds.
+
+    python tests/benchmarks/workers.py [--rounds N]
+
+Prints one JSON object: the medians of a worker without any sandbox, with all of it, and with all but one layer. A process of its own
+that has imported what the fork host imports does the forking, as the fork host does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import time
+
+from grader.channel import SocketChannel
+from grader.forkserver import Terms, warm_up, worker_process
+from grader.reaper import end_worker
+from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, prepare
+from grader.sandbox.limits import Limits
+from grader.workers import greet
+
+
+def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
+    """Fork a worker and wait until it says under what it runs."""
+    began = time.perf_counter()
+    line, far_line = socket.socketpair()
+    output, far_output = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        worker_process(far_line.fileno(), far_output, terms, prepared)
+    far_line.close()
+    os.close(far_output)
+    worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
+    took = 1000 * (time.perf_counter() - began)
+    assert terms.sandbox == "off" or terms.without or set(worker.guarantees) == set(GUARANTEES), worker.missing
+    worker.channel.close()
+    end_worker(pid, died=False)
+    return took
+
+
+def main() -> None:
+    """Measure in turn, print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=40)
+    rounds = options.parse_args().rounds
+    warm_up()
+    prepared = prepare()
+    layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
+    kinds = {"off": Terms(Limits(), "off", ()), "all": Terms(Limits(), "auto", ())}
+    kinds |= {f"all but {layer}": Terms(Limits(), "auto", (layer,)) for layer in layers}
+    try:
+        times: dict[str, list[float]] = {kind: [] for kind in kinds}
+        for number in range(rounds + 1):
+            for kind, terms in kinds.items():
+                took = milliseconds_to_start(terms, prepared)
+                if number:
+                    times[kind].append(took)
+    finally:
+        discard(prepared)
+    print(json.dumps({kind: round(statistics.median(kept), 3) for kind, kept in times.items()}))
+
+
+if __name__ == "__main__":
+    main()
