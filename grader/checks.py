@@ -130,6 +130,8 @@ def assert_tensor(
     """A tensor must have the expected shape, dtype and values, within the dtype's tolerance (``TOLERANCES``), or that given."""
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
+    if actual is None:
+        raise CheckFailure("None came back where a Tensor is promised: is there a return?", facts=facts, **details)
     if not isinstance(actual, Tensor):
         raise CheckFailure("a {type} came back where a Tensor is promised", facts=facts, **details)
     if actual.shape != expected.shape:

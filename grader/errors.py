@@ -98,12 +98,17 @@ class MissingName(Exception):
 
 
 class WorkerLost(Exception):
-    """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``, the text says how."""
+    """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    def __init__(self, outcome: str, reason: str) -> None:
-        super().__init__(reason)
+    ``template`` says how, with ``{names}`` that ``facts`` fill, so that it can be translated; ``reason`` is that in English.
+    """
+
+    def __init__(self, outcome: str, template: str, **facts: Any) -> None:
         self.outcome = outcome
-        self.reason = reason
+        self.template = template
+        self.facts = facts
+        self.reason = template.format(**facts) if facts else template
+        super().__init__(self.reason)
 
 
 class CheckFailure(AssertionError):

@@ -174,7 +174,7 @@ class Workshop:
         self.requests = requests
         self.terms = terms
         self.prepared = prepared
-        self.overused: dict[int, str] = {}
+        self.overused: dict[int, tuple[str, int]] = {}
         self.living: int | None = None
 
     def serve(self) -> bool:

@@ -82,7 +82,8 @@ class Judge:
         except StudentError as error:
             return {"invalid": {"message": error.message if problem else str(error), "line": error.line}}
         except WorkerLost as lost:
-            return {"invalid": {"message": f"loading the file: {lost.reason}", "line": None}}
+            say = self.plugin.say
+            return {"invalid": {"message": say("loading the file: {reason}", reason=say(lost.template, **lost.facts)), "line": None}}
         return {"invalid": None}
 
 

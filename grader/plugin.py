@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from grader.evidence import describe, describe_pair
 from grader.local import LocalStudent, execute
 from grader.model import CheckResult, Outcome
 from grader.remote import RemoteStudent
+from grader.sandbox.limits import MIB, Limits
 from grader.scoring import points_for
 from grader.session import NotStarted, Session, student_error
 from grader.source import Source
@@ -58,6 +59,16 @@ class Verdict:
     error: StudentError | None = None
     line: int | None = None
     note: str | None = None
+
+
+LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
+    ("MemoryError", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("can't allocate memory", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("[Errno 12]", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("[Errno 27]", "the limit of {limit} MB for one file was hit: {raised}", lambda limits: limits.file_bytes // MIB),
+    ("[Errno 24]", "the limit of {limit} open files was hit: {raised}", lambda limits: limits.open_files),
+)
+"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE); what to say; the limit."""
 
 
 class LessonPlugin:
@@ -215,7 +226,7 @@ class LessonPlugin:
                 return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", {
                     "file": self.session.source.filename, "name": error.name, "present": present})  # fmt: skip
             case WorkerLost():
-                return Verdict(Outcome(error.outcome), "{reason}", {"reason": error.reason})
+                return Verdict(Outcome(error.outcome), error.template, error.facts)
             case GradcheckError():
                 return Verdict(Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]})
             case EngineFault():
@@ -226,6 +237,10 @@ class LessonPlugin:
         """The student's code raised: its stub's NotImplementedError, or anything else."""
         if error.type_name == "NotImplementedError" and error.raised_here:
             return Verdict(Outcome.NOT_STARTED, line=error.line)
+        for sign, template, limit in LIMITS_HIT:
+            if sign in str(error):
+                facts = {"raised": str(error)[:200], "limit": limit(self.session.limits)}
+                return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line)
         return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line)
 
     def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:

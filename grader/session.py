@@ -56,7 +56,7 @@ class Session:
         self.wrote = False
         self._workers = workers
         self._scenarios = scenarios
-        self._limits = limits
+        self.limits = limits
         self._lesson_deadline = time.monotonic() + limits.lesson_seconds
         self._line: Line | None = None
         self._unloadable: StudentError | WorkerLost | None = unloadable
@@ -94,7 +94,7 @@ class Session:
         assert line is not None
         number, line.next_id = line.next_id, line.next_id + 1
         freed, line.freed[:] = line.freed[:], []
-        deadline = min(time.monotonic() + self._limits.call_seconds, self._lesson_deadline)
+        deadline = min(time.monotonic() + self.limits.call_seconds, self._lesson_deadline)
         try:
             line.worker.channel.send(pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline)
             reply = line.worker.channel.receive(deadline)
@@ -116,11 +116,13 @@ class Session:
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
             if time.monotonic() >= self._lesson_deadline:
-                return WorkerLost("timeout", f"the lesson took more than {self._limits.lesson_seconds:g} s")
-            return WorkerLost("timeout", f"no answer within {self._limits.call_seconds:g} s")
-        if how and "SIGXCPU" in how:
-            return WorkerLost("timeout", f"more than {self._limits.cpu_seconds} s of processor time")
-        return WorkerLost("crashed", f"{lost.reason}: {how}" if how else lost.reason)
+                return WorkerLost("timeout", "the lesson took more than {seconds} s", seconds=f"{self.limits.lesson_seconds:g}")
+            return WorkerLost("timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}")
+        if how is None:
+            return lost
+        if how.facts.get("signal") == "SIGXCPU":
+            return WorkerLost("timeout", "more than {seconds} s of processor time", seconds=self.limits.cpu_seconds)
+        return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
         """What ``parse`` makes of an answer; an answer that is none loses the worker."""
@@ -213,8 +215,11 @@ class Session:
             if len(slots) != len(inputs):
                 raise BrokenFrame("as many gradients as there are inputs were asked for")
             for slot, tensor in zip(slots, inputs, strict=True):
-                if slot is not None and decoder.tensors[slot.index].shape != tensor.shape:
-                    raise BrokenFrame("a gradient whose shape is not its input's")
+                if slot is None:
+                    continue
+                gradient = decoder.tensors[slot.index]
+                if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
+                    raise BrokenFrame("a gradient whose shape or dtype is not its input's")
             reply = Reply(slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
             self._write_back(frame, decoder, tuple(vectors))
             return reply

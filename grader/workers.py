@@ -48,7 +48,7 @@ class WorkerSource(Protocol):
     def start(self) -> WorkerProcess:
         """A new worker."""
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         """End a worker and all that it started; where it ``died`` before that, how."""
 
 
@@ -67,14 +67,27 @@ def isolated_command(module: str, *args: str) -> list[str]:
     return [sys.executable, "-I", "-c", code, *args]
 
 
-def describe_death(status: int) -> str:
-    """How a process ended, from ``os.waitpid``'s status."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a worker ended: a template, and what fills it."""
+
+    template: str
+    facts: dict[str, Any]
+
+    @classmethod
+    def of_code(cls, code: int) -> Death:
+        """A process's death, from its exit code; minus the signal's number where one killed it (``subprocess.Popen.returncode``)."""
+        if code >= 0:
+            return cls("ended with exit status {status}", {"status": code})
+        name = str(-code)
         with contextlib.suppress(ValueError):
-            return f"killed by {signal.Signals(number).name}"
-        return f"killed by signal {number}"
-    return f"ended with exit status {os.waitstatus_to_exitcode(status)}"
+            name = signal.Signals(-code).name
+        return cls("killed by {signal}", {"signal": name})
+
+    @classmethod
+    def of_status(cls, status: int) -> Death:
+        """The same from ``os.waitpid``'s status."""
+        return cls.of_code(os.waitstatus_to_exitcode(status))
 
 
 def greet(channel: Channel, pid: int) -> WorkerProcess:
@@ -117,14 +130,15 @@ class ForkedWorkers:
         channel = SocketChannel(socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes)
         return greet(channel, pid.body)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         """Have the host kill it; how it had died before, if it had."""
         worker.channel.settle()
         worker.channel.close()
         answer = self._ask(do="end", pid=worker.pid, died=died)
         if answer["overuse"] is not None:
-            return f"stopped, since {answer['overuse']}"
-        return None if answer["status"] is None else describe_death(answer["status"])
+            template, limit = answer["overuse"]
+            return Death(template, {"limit": limit})
+        return None if answer["status"] is None else Death.of_status(answer["status"])
 
 
 class SpawnedWorkers:
@@ -149,7 +163,7 @@ class SpawnedWorkers:
         channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)
         return greet(channel, process.pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         """Kill it; how it had died before, if it had."""
         process = self._processes.pop(worker.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -158,6 +172,4 @@ class SpawnedWorkers:
         process.kill()
         process.wait()
         worker.channel.close()
-        if code is None:
-            return None
-        return f"killed by signal {-code}" if code < 0 else f"ended with exit status {code}"
+        return None if code is None else Death.of_code(code)

@@ -12,18 +12,18 @@ SECONDS = 0.02
 """How often a waiting parent looks."""
 
 
-def overuse(pid: int, scratch: Path | None, limits: Limits) -> str | None:
-    """Why a worker must end, or None. Reads ``/proc``; what it can't read counts as nothing."""
+def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] | None:
+    """Why a worker must end (a template, and the limit for it), or None. Reads ``/proc``; what it can't read counts as nothing."""
     if threads(pid) > limits.threads:
-        return f"it started more than {limits.threads} threads"
+        return "it started more than {limit} threads", limits.threads
     if scratch is not None:
         files, size = 0, 0
         for entry_size in sizes_below(scratch):
             files, size = files + 1, size + entry_size
             if files > limits.scratch_files:
-                return f"it made more than {limits.scratch_files} files"
+                return "it made more than {limit} files", limits.scratch_files
             if size > limits.scratch_bytes:
-                return f"it wrote more than {limits.scratch_bytes // MIB} MB of files"
+                return "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
     return None
 
 

@@ -23,7 +23,7 @@ from grader.sandbox import Prepared
 from grader.sandbox.limits import Limits
 from grader.session import Session
 from grader.source import Source
-from grader.workers import WorkerProcess, describe_death, greet
+from grader.workers import Death, WorkerProcess, greet
 
 torch.set_num_threads(1)
 
@@ -49,11 +49,11 @@ class TestForks:
         os.close(far_output)
         return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         worker.channel.settle()
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else describe_death(status)
+        return None if status is None else Death.of_status(status)
 
 
 @pytest.fixture

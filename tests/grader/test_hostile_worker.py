@@ -17,7 +17,7 @@ from grader.sandbox.limits import Limits
 from grader.session import NotStarted, Session
 from grader.source import Source
 from grader.wire.frames import HEADER, Frame, sizes, unpack
-from grader.workers import WorkerProcess
+from grader.workers import Death, WorkerProcess
 
 EXPECTED = (StudentError, MissingName, WorkerLost, NotStarted)
 """What a check may meet: the student's own error, a missing or unwritten name, and the one error for a broken worker."""
@@ -34,7 +34,7 @@ class Liar:
     def start(self) -> WorkerProcess:
         return WorkerProcess(self, 0)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         return None
 
     def send(self, data: bytes, deadline: float) -> None:

@@ -81,7 +81,7 @@ def test_what_needs_a_failed_check_is_skipped(host: Host, small_course: Course) 
 RAISING = {
     "raises": ("def double(x):\n    return x.nope()", "error", "AttributeError"),
     "wrong signature": ("def double(): return 1", "error", "TypeError"),
-    "returns None": ("def double(x): pass", "failed", "a NoneType came back where a Tensor is promised"),
+    "returns None": ("def double(x): pass", "failed", "None came back where a Tensor is promised: is there a return?"),
     "returns a float": ("def double(x): return 2.0", "failed", "a float came back"),
     "returns a module": ("import math\ndef double(x): return math", "failed", "a module came back"),
     "wrong shape": ("def double(x): return 2 * x.reshape(1, 3)", "failed", "the shape is (1, 3), expected (3,)"),
@@ -97,7 +97,17 @@ RAISING = {
         "crashed", "no message of the worker's",
     ),
     "recursion": ("def double(x): return double(x)", "error", "RecursionError"),
-    "too much memory": ("def double(x): return bytearray(1 << 42)", "error", "MemoryError"),
+    "too much memory": ("def double(x): return bytearray(1 << 42)", "error", "of memory was hit: MemoryError"),
+    "too much memory for torch": ("import torch\ndef double(x): return torch.ones(1 << 40)", "error", "of memory was hit: RuntimeError"),
+    "a large file": ("def double(x): open('f', 'wb').write(bytes(1 << 25))", "error", "for one file was hit: OSError: [Errno 27]"),
+    "open files": ("def double(x): return [open('/dev/null') for _ in range(999)]", "error", "open files was hit: OSError: [Errno 24]"),
+    "threads": (
+        "import threading, time\ndef double(x):\n    for _ in range(80): threading.Thread(target=time.sleep, args=(1,)).start()\n"
+        "    time.sleep(1)", "crashed", "it started more than 64 threads",
+    ),
+    "many files": (
+        "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n    time.sleep(1)", "crashed", "more than 256 files",
+    ),
     "a huge answer": ("import torch\ndef double(x): return torch.zeros(1 << 25, dtype=torch.float64)", "error", "over the cap"),
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, empty_scratch,
 from grader.sandbox.limits import Limits
 from grader.session import Session
 from grader.source import Source
-from grader.workers import WorkerProcess, describe_death, greet
+from grader.workers import Death, WorkerProcess, greet
 
 pytestmark = pytest.mark.skipif(
     not landlock.abi() or not seccomp.available(), reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64"
@@ -46,10 +46,10 @@ class Confined:
         os.close(far_output)
         return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), self.pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> str | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else describe_death(status)
+        return None if status is None else Death.of_status(status)
 
 
 @pytest.fixture(scope="module")
@@ -220,13 +220,13 @@ def test_threads_and_files_beyond_the_limit_are_seen(tmp_path: Path) -> None:
     assert watch.threads(os.getpid()) >= 1
     for number in range(4):
         (tmp_path / f"{number}").write_bytes(b"")
-    assert watch.overuse(0, tmp_path, limits) == "it made more than 3 files"
+    assert watch.overuse(0, tmp_path, limits) == ("it made more than {limit} files", 3)
     for number in range(4):
         (tmp_path / f"{number}").unlink()
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "big").write_bytes(bytes(2 << 20))
-    assert watch.overuse(0, tmp_path, limits) == "it wrote more than 1 MB of files"
-    assert watch.overuse(os.getpid(), None, Limits(threads=1)) in (None, "it started more than 1 threads")
+    assert watch.overuse(0, tmp_path, limits) == ("it wrote more than {limit} MB of files", 1)
+    assert watch.overuse(os.getpid(), None, Limits(threads=1)) in (None, ("it started more than {limit} threads", 1))
 
 
 def test_the_scratch_folder_is_emptied(prepared: Prepared) -> None:
