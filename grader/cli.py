@@ -122,15 +122,19 @@ def hint(lesson: str, name: str | None, step: int, lang: str | None, course_root
 @click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")
 @click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
 @click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
+@click.option("--lang", default="en", show_default=True, help="Grade in a language, and list what it has no words for.")
 @COURSE_OPTION
-def verify(lessons: tuple[str, ...], seeds: int, workers: int | None, table: bool, write_stubs: bool, course_root: Path | None) -> None:
+def verify(
+    lessons: tuple[str, ...], seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str, course_root: Path | None
+) -> None:
     """For authors: references pass, stubs don't, mistakes are caught and named.
 
     Example: grade verify custom_sigmoid --seeds 5
     """
     from grader.commands import verify_course
 
-    sys.exit(verify_course(course(course_root), lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs))
+    found = course(course_root)
+    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
 
 
 def course(root: Path | None) -> Course:

@@ -135,14 +135,16 @@ def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> 
         console.print(Text(f"\n{say('One step further')}: {command}", style="dim"))
 
 
-def verify_course(course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool) -> ExitCode:
+def verify_course(
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str
+) -> ExitCode:
     """Verify lessons; list all problems; the exit code."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     if write_stubs:
         for lesson in lessons:
             lesson.folder.mkdir(parents=True, exist_ok=True)
             lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8")
-    settings = Settings(seed=0, sandbox="auto", limits=course.limits)
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("grading what is known")

@@ -4,6 +4,7 @@
 * a stub is not started on every check, scores 0, and is exactly what its solution generates
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no other, and is named
+* with a language: no text that a learner of it reads is left in English, and translations keep their placeholders
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no mistake without its proof
 
 Imports ``grading`` and what lies below; no torch.
@@ -12,6 +13,7 @@ Imports ``grading`` and what lies below; no torch.
 from __future__ import annotations
 
 import queue
+import string
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,6 +28,7 @@ from grader.scoring import FULL_LESSON
 from grader.source import Source
 from grader.stubs import compose, stub_of, without_markers
 from grader.submission import LessonFile
+from grader.translation import ENGLISH, load
 
 CHECK_FILES = {"test_visible.py", "test_hidden.py", "scenarios.py", "diagnosis.py", "README.md"}
 LEAST_CHECKS = 2
@@ -76,6 +79,7 @@ def verify(
     for lesson in lessons:
         try:
             problems += static_problems(lesson)
+            problems += catalogue_problems(lesson, settings.lang)
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
@@ -152,6 +156,7 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
         for seed, judged in runs:
             about |= judged.catalogue
             trouble = list(case_problems(case, judged))
+            problems += [f"{lesson.id}: not translated: {text!r}" for text in judged.untranslated]
             if case.kind == "solution":
                 checks = len(judged.result.checks)
                 trouble += points_problems(lesson, judged.result.checks)
@@ -168,7 +173,7 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
         lesson=lesson.id,
         checks=checks,
         mistakes=len(mistakes),
-        caught=sum(all(lost(judged) for _, judged in found[case]) for case in mistakes),
+        caught=sum(all(lost(case, judged) for _, judged in found[case]) for case in mistakes),
         named=sum(case not in unnamed for case in mistakes),
         accepted=len(accepted),
         accepted_passed=sum(case not in bad for case in accepted),
@@ -176,9 +181,11 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
     return proof, list(dict.fromkeys(problems))
 
 
-def lost(judged: Judged) -> list[CheckResult]:
-    """The checks of full marks that were not passed."""
-    return [check for check in judged.result.checks if check.outcome is not Outcome.PASSED and not check.bonus]
+def lost(case: Case, judged: Judged) -> list[CheckResult]:
+    """The checks that were not passed and count: those of full marks, and all where the mistake is about bonus parts only."""
+    about = judged.catalogue.get(mistake_id(case.name), ())
+    bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
+    return [check for check in judged.result.checks if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)]
 
 
 def is_named(case: Case, judged: Judged) -> bool:
@@ -211,7 +218,7 @@ def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
     """A mistake must cost marks on what it is about, nowhere else, and be named."""
     about = judged.catalogue.get(mistake_id(case.name), ())
     failing = [check for check in judged.result.checks if check.outcome is not Outcome.PASSED]
-    if not lost(judged):
+    if not lost(case, judged):
         yield "loses no marks"
     for check in failing:
         if about and check.function not in about:
@@ -263,6 +270,30 @@ def static_problems(lesson: Lesson) -> list[str]:
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
     return problems
+
+
+def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
+    """What a language's texts lack that no grading shows: title, summary, hints, the README; placeholders; what nobody finished."""
+    if lang == ENGLISH:
+        return []
+    say = load(lang, lesson.texts(lang))
+    for text in (lesson.title, lesson.summary, *(step for steps in lesson.hints().values() for step in steps)):
+        say(text)
+    problems = [f"not translated: {text!r}" for text in sorted(say.missing)]
+    readme = lesson.folder / f"README.{lang}.md"
+    problems += [] if readme.exists() else [f"there is no {readme.name}"]
+    for text, translation in say.texts.items():
+        if placeholders(text) != placeholders(translation):
+            problems.append(f"the translation has other placeholders: {text!r}")
+    return [f"{lesson.id}: {problem}" for problem in problems]
+
+
+def placeholders(text: str) -> set[str]:
+    """The ``{names}`` in a text; of one that is no template there are none."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    except ValueError:
+        return set()
 
 
 def strays(folder: Path, allowed: set[str]) -> list[Path]:

@@ -15,10 +15,12 @@ for the neighbour's folder.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import html.parser
 import json
 import os
+import re
 import runpy
 import secrets
 import select
@@ -90,6 +92,24 @@ def all_attacks() -> list[Attack]:
     """Every attack, by category."""
     attacks = [read_attack(path.parent) for path in HERE.glob("*/attack.toml")]
     return sorted(attacks, key=lambda attack: (list(CATEGORIES).index(attack.category), attack.name))
+
+
+def table(attacks: list[Attack]) -> str:
+    """The corpus in Markdown: what each attack does, what success is, which layer alone stops it."""
+    rows = ["| attack | what it does | success would be | stopped by one layer alone |", "|---|---|---|---|"]
+    category = None
+    for attack in attacks:
+        if attack.category != category:
+            category = attack.category
+            rows.append(f"| **{category}** | *{CATEGORIES[category]}* | | |")
+        source = next(attack.folder.rglob("*.py"))
+        for name in ("archive.py", "submission/custom_sigmoid.py"):
+            source = attack.folder / name if (attack.folder / name).exists() else source
+        does = ast.get_docstring(ast.parse(re.sub(rb"@\w+@", b"0", source.read_bytes()))) or ""
+        rows.append(
+            f"| {attack.name} | {' '.join(does.split())} | {'; '.join(EFFECTS[effect] for effect in attack.effects)} | {attack.layer or ''} |"
+        )
+    return "\n".join(rows)
 
 
 class Stage:
@@ -233,3 +253,7 @@ class NaiveGrader:
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
+
+
+if __name__ == "__main__":
+    print(table(all_attacks()))

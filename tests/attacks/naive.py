@@ -21,7 +21,7 @@ import time
 import zipfile
 from pathlib import Path
 
-CHECKS = '''
+CHECKS = """
 import importlib
 import sys
 
@@ -56,7 +56,7 @@ def test_sigmoid():
     want = truth.expected(POINTS)
     got = student.sigmoid(POINTS)
     assert torch.allclose(got, want)
-'''
+"""
 TRUTH = '"""What is expected."""\nimport torch\n\n\ndef expected(x):\n    return torch.sigmoid(x)\n'
 
 
