@@ -56,7 +56,7 @@ def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
 # -------------------------------------------------------------------------------------------------------- double_gradient
 
 
-@check(points=0.5, about="double_gradient")
+@check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_worked_example(student):
     """For log(x**3) at x = 5, 0.6 becomes 1.2"""
     x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
