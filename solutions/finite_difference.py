@@ -1,0 +1,46 @@
+"""finite_difference: derivatives from values of a function alone, and how good they are.
+
+Run `grade finite_difference` to see how far you are, `grade hint finite_difference` for a nudge.
+"""
+
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    """Return the slope of f over the step from x to x + h.
+
+    f takes a 0-d tensor and returns a 0-d tensor. x is 0-d, float32 or float64, and h a positive number. The result is a 0-d
+    tensor of x's dtype. x is never written to, not even for a moment.
+    """
+    # solution
+    return (f(x + h) - f(x)) / h
+    # end solution
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    """Return the slope of f over the two steps from x - h to x + h.
+
+    f, x, h and the result are as for forward_difference. x is never written to, not even for a moment.
+    """
+    # solution
+    return (f(x + h) - f(x - h)) / (2 * h)
+    # end solution
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    """Return the gradient of f at x: for each element of x the slope of f as that element goes from h below to h above.
+
+    f takes a tensor of x's shape and returns a 0-d tensor. x has any shape (0-d and empty too) and any strides, float32 or float64;
+    h is a positive number. The result has x's shape and dtype. No autograd is used. x is never written to, not even for a moment.
+    """
+    # solution
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    with torch.no_grad():
+        for k in range(x.numel()):
+            step = torch.zeros_like(slopes)
+            step[k] = h
+            step = step.reshape(x.shape)
+            slopes[k] = (f(x + step) - f(x - step)) / (2 * h)
+    return slopes.reshape(x.shape)
+    # end solution

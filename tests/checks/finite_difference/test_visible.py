@@ -1,0 +1,164 @@
+"""finite_difference, the checks that students may read.
+
+Every answer is got by the scenario ``answer``, which also notes where f was asked. Truth is torch's own derivative, or the difference
+that the task describes, computed by the reference.
+"""
+
+import torch
+from torch import Tensor
+
+from grader.checks import assert_tensor, check, fail
+from grader.wire.program import program
+
+NOT_THE_FORWARD = "not the slope from x to x + h"
+NOT_THE_CENTRAL = "not the slope from x - h to x + h"
+NOT_THE_GRADIENT = "not the gradient"
+
+DEFAULT_STEPS = {"forward_difference": 1e-3, "central_difference": 1e-3, "numerical_gradient": 1e-5}
+
+CURVES = [
+    "{a} * x ** 3 + ({b} * x).exp()",
+    "({a} * x).exp() * x + {b} * x ** 4",
+    "{a} * x ** 4 + {b} * x ** 2 - {c} * x",
+    "({a} * x).exp() - {b} * x.log()",
+]
+SURFACES = [
+    "x[0] ** 2 * x[1] * {a} + (x[2] * x[0]).sin() + x[1] ** 3 * {b}",
+    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
+    "x.prod() * {a} + (x * {b}).exp().sum() + x[0] ** 2 * x[2]",
+]
+
+
+class Formula:
+    """A function of x as text, for messages, and as the program that it says."""
+
+    def __init__(self, text):
+        self.text = text
+        self.program = program(eval(f"lambda x: {text}"))
+
+    def __str__(self):
+        return self.text
+
+
+def drawn(draw, texts):
+    """One of the formulas with coefficients that are drawn."""
+    a, b, c = draw.coefficients(3, low=0.4, high=1.2)
+    return Formula(draw.choice(texts).format(a=a, b=b, c=c))
+
+
+def asked(student, name, f, x, *h):
+    """What came back, with the details of a failure; without an h the default step is used."""
+    seen = student.observe("answer", name, f.program, x, *h)
+    result = seen.pop("result")
+    step = h[0] if h else DEFAULT_STEPS[name]
+    return result, {"inputs": {"f": f, "x": x, "h": step}, "facts": {**seen, "name": name}}
+
+
+def assert_values(got, want, message, details, **tolerance):
+    """Shape and values; the dtype is another check's matter."""
+    if isinstance(got, Tensor) and got.is_floating_point():
+        got = got.to(want.dtype)
+    assert_tensor(got, want, message, **tolerance, **details)
+
+
+def gradient(f, x):
+    """torch's own gradient of f at x."""
+    x = x.detach().clone().requires_grad_()
+    return torch.autograd.grad(f.program(x), x)[0]
+
+
+# ----------------------------------------------------------------------------------------------------- forward_difference
+
+
+@check(points=0.5, about="forward_difference")
+def test_forward_difference_of_a_drawn_function(student, reference, draw):
+    """forward_difference is the slope from x to x + h"""
+    for _ in range(2):
+        f, x = drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
+        got, details = asked(student, "forward_difference", f, x)
+        assert_values(got, reference.forward_difference(f.program, x), NOT_THE_FORWARD, details)
+
+
+@check(points=0.25, about="forward_difference", needs=test_forward_difference_of_a_drawn_function)
+def test_the_numbers_of_c1(student):
+    """f is asked at 5 and at 5.001: log(x³) says 4.8283, 4.8289"""
+    for text, values in (("x ** 3", (125.0, 125.0750)), ("(x ** 3).log()", (4.8283, 4.8289))):
+        f, x = Formula(text), torch.tensor(5.0, dtype=torch.float64)
+        _, details = asked(student, "forward_difference", f, x, 0.001)
+        said = [round(value, 4) for t in details["facts"]["values"] if isinstance(t, Tensor) for value in t.flatten().tolist()]
+        for at, value in zip((5.0, 5.001), values, strict=True):
+            if value not in said:
+                details["facts"] |= {"at": at, "value": value, "said": said}
+                fail("at x = {at} f is {value}, but for you f said: {said}", expected=list(values), actual=said, **details)
+
+
+@check(points=0.25, about="forward_difference", needs=test_forward_difference_of_a_drawn_function)
+def test_the_numbers_of_c2(student):
+    """log(x³) from 5 to 5.001 rises with slope 0.5999"""
+    f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, dtype=torch.float64)
+    got, details = asked(student, "forward_difference", f, x, 0.001)
+    assert_values(got, torch.tensor(0.5999400079985, dtype=torch.float64), NOT_THE_FORWARD, details)
+
+
+# ----------------------------------------------------------------------------------------------------- central_difference
+
+
+@check(points=0.5, about="central_difference")
+def test_central_difference_of_a_drawn_function(student, reference, draw):
+    """central_difference is the slope from x - h to x + h"""
+    for _ in range(2):
+        f, x = drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
+        got, details = asked(student, "central_difference", f, x)
+        assert_values(got, reference.central_difference(f.program, x), NOT_THE_CENTRAL, details)
+
+
+@check(points=0.25, about="central_difference", needs=test_central_difference_of_a_drawn_function)
+def test_from_both_sides_of_c2(student):
+    """log(x³) at 5 has slope 0.6, to eight digits with h = 0.001"""
+    f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, dtype=torch.float64)
+    got, details = asked(student, "central_difference", f, x, 0.001)
+    assert_values(got, torch.tensor(0.600000008, dtype=torch.float64), NOT_THE_CENTRAL, details, rtol=0.0, atol=2e-9)
+
+
+@check(points=0.25, about="central_difference", needs=test_central_difference_of_a_drawn_function)
+def test_a_parabola_is_exact(student, draw):
+    """for a parabola it is exact, however wide the step"""
+    a, b, c = draw.coefficients(3)
+    f, x = Formula(f"{a} * x ** 2 - {b} * x + {c}"), draw.tensor()
+    h = draw.number(1.0, 3.0)
+    got, details = asked(student, "central_difference", f, x, h)
+    assert_values(got, gradient(f, x), NOT_THE_CENTRAL, details)
+
+
+# ----------------------------------------------------------------------------------------------------- numerical_gradient
+
+
+@check(points=0.75, about="numerical_gradient")
+def test_gradient_of_a_drawn_function(student, draw):
+    """numerical_gradient agrees with torch's own gradient"""
+    for _ in range(2):
+        f, x = drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
+        got, details = asked(student, "numerical_gradient", f, x)
+        # What rounding leaves of a value of about 10, divided by h, stays below 1e-8; a one-sided step errs by h times the curvature.
+        assert_values(got, gradient(f, x), NOT_THE_GRADIENT, details, rtol=1e-7, atol=1e-7)
+
+
+@check(points=0.25, about="numerical_gradient", needs=test_gradient_of_a_drawn_function)
+def test_a_single_number_has_a_gradient(student):
+    """a 0-d x has a 0-d gradient: 0.6 for log(x³) at 5"""
+    f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, dtype=torch.float64)
+    got, details = asked(student, "numerical_gradient", f, x)
+    assert_values(got, torch.tensor(0.6, dtype=torch.float64), NOT_THE_GRADIENT, details, rtol=1e-6, atol=0.0)
+
+
+@check(points=0.5, about="numerical_gradient", needs=test_gradient_of_a_drawn_function)
+def test_every_shape_has_a_gradient(student, draw):
+    """matrices and stacks of them: the gradient has x's shape"""
+    for shape in ((1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+        a, b = draw.coefficients(2)
+        x = draw.tensor(*shape)
+        f = Formula(
+            f"(x ** 3).sum() * {a} + (x.sum() * {b}).sin()" if len(shape) < 2 else f"((x * {a}).exp() * x[0]).sum() + x[0].sum() * {b}"
+        )
+        got, details = asked(student, "numerical_gradient", f, x)
+        assert_values(got, gradient(f, x), NOT_THE_GRADIENT, details, rtol=1e-6, atol=1e-6)
