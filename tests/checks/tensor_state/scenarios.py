@@ -1,0 +1,116 @@
+"""What has to be seen from inside for tensor_state. Sent into the sandbox; imports torch, and warnings to listen to them.
+
+A graph is f of the inputs; its tensors are the inputs and then the outputs of f, and the last one is where a backward starts.
+"""
+
+import warnings
+
+import torch
+
+
+def states(student, f, inputs, retained, held, backward):
+    """What tensor_state returned for each tensor of a graph, before a backward and, if there is to be one, after it."""
+    tensors = graph(f, inputs, retained, held)
+    before = [kept(student.tensor_state(t)) for t in tensors]
+    if not backward:
+        return {"before": before}
+    tensors[-1].backward()
+    return {"before": before, "after": [kept(student.tensor_state(t)) for t in tensors]}
+
+
+def two_backwards(student, f, x, which, amount):
+    """What tensor_state returned for one tensor after one backward and after a second, and what is held once that was written to."""
+    tensors = graph(f, [x], [which], {})
+    t, z = tensors[which], tensors[-1]
+    z.backward(retain_graph=True)
+    first = student.tensor_state(t)
+    then = kept(first)
+    z.backward()
+    later, second = kept(first), student.tensor_state(t)
+    seen = {"first": then, "first later": later, "second": kept(second)}
+    with torch.no_grad():
+        second["grad"].add_(amount)
+    return {**seen, "held": kept(t.grad)}
+
+
+def heard(student, f, inputs):
+    """The texts of the warnings during tensor_state, for each tensor, before a backward and after it."""
+    tensors = graph(f, inputs, [], {})
+    before = [listen(student, t) for t in tensors]
+    tensors[-1].backward()
+    return {"before": before, "after": [listen(student, t) for t in tensors]}
+
+
+def listen(student, t):
+    """The texts of the warnings during one call; filters that a file has set stay in force."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", append=True)
+        student.tensor_state(t)
+    return [str(warning.message) for warning in caught]
+
+
+def around(student, f, inputs, retained, held):
+    """Each tensor as it was before tensor_state and after it, and the gradients that a backward then leaves."""
+    tensors = graph(f, inputs, retained, held)
+    before = [measured(t) for t in tensors]
+    for t in tensors:
+        student.tensor_state(t)
+    after = [measured(t) for t in tensors]
+    tensors[-1].backward()
+    return {"before": before, "after": after, "landed": [measured(t)["grad"] for t in tensors]}
+
+
+def measured(t):
+    """A tensor's own account of itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = kept(t.grad)
+    flags = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
+    return {**flags, "grad_fn": type(t.grad_fn).__name__, "grad": grad, "values": kept(t)}
+
+
+def gradients(student, f, inputs, chosen, retained, held):
+    """What gradients_along returned for the chosen tensors of a graph; how many backwards began at z; who keeps a gradient now."""
+    asked, z, passes = watched(f, inputs, chosen, retained, held)
+    result = student.gradients_along(z, asked)
+    return {"result": kept(result), "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+
+
+def attempt(student, f, inputs, chosen):
+    """The same without what came back, and also where the call raised."""
+    asked, z, passes = watched(f, inputs, chosen, [], {})
+    raised = None
+    try:
+        student.gradients_along(z, asked)
+    except Exception as error:
+        raised = type(error).__name__
+    return {"raised": raised, "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+
+
+def watched(f, inputs, chosen, retained, held):
+    """The chosen tensors of a graph, its last one, and a list that grows with every backward from there."""
+    tensors, passes = graph(f, inputs, retained, held), []
+    tensors[-1].register_hook(lambda grad: passes.append(1))
+    return [tensors[k] for k in chosen], tensors[-1], passes
+
+
+def graph(f, inputs, retained, held):
+    """The tensors of a graph; those at the places ``retained`` keep their gradient, those in ``held`` hold one already."""
+    tensors = [*inputs, *f(*inputs)]
+    for k in retained:
+        tensors[k].retain_grad()
+    for k, grad in held.items():
+        tensors[k].grad = grad
+    return tensors
+
+
+def kept(value):
+    """A copy that later writes leave alone."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {key: kept(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        items = [kept(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    return value

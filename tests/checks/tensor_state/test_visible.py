@@ -1,0 +1,197 @@
+"""tensor_state, the checks that students may read."""
+
+import torch
+from torch import Tensor
+
+from grader.checks import assert_equal, assert_gradient, assert_tensor, check, fail, predictions, type_name
+from grader.wire.program import program
+
+FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
+NAMES = ("x", "c", "k", "u", "y", "d", "z")
+
+
+def drawn_graph(draw):
+    """A function of x and c to (k, u, y, d, z): k made of c alone, d detached, u, y and z on the way from x; and how each is made."""
+    a = draw.number(0.5, 2.0)
+    first, u_text = draw.choice(
+        [(lambda x: x.exp(), "x.exp()"), (lambda x: x.sin(), "x.sin()"), (lambda x: x.tanh(), "x.tanh()"), (lambda x: x**3, "x ** 3")]
+    )
+    second, y_text = draw.choice(
+        [(lambda u, k: u * k, "u * k"), (lambda u, k: u + k, "u + k"), (lambda u, k: u - k, "u - k"), (lambda u, k: u / k, "u / k")]
+    )
+    last, z_text = draw.choice([(lambda y: y.sum(), "y.sum()"), (lambda y: y.mean(), "y.mean()")])
+
+    def tensors(x, c):
+        k, u = c * a, first(x)
+        y = second(u, k)
+        return k, u, y, y.detach(), last(y)
+
+    return program(tensors, inputs=2), {"k": f"c * {a}", "u": u_text, "y": y_text, "d": "y.detach()", "z": z_text}
+
+
+def assert_entries(states, wanted, names, keys, message, inputs):
+    """The entries ``keys`` of what came back for each tensor."""
+    for name, state, want in zip(names, states, wanted, strict=True):
+        facts = {"tensor": name, "state": state, "want": want}
+        if not isinstance(state, dict):
+            fail("for {tensor} a {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
+                 facts={**facts, "type": type_name(state)})  # fmt: skip
+        for key in keys:
+            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}}
+            if key not in state:
+                fail("for {tensor} the dictionary has no entry {key}; it has {present}", expected=want, actual=state, **details)
+            if isinstance(want[key], Tensor):
+                assert_gradient(state[key], want[key], message, **details)
+            else:
+                assert_equal(state[key], want[key], message, **details)
+
+
+# ---------------------------------------------------------------------------------------------------------- tensor_state
+
+
+@check(points=0.5, about="tensor_state")
+def test_requires_grad_and_is_leaf(student, reference, draw):
+    """requires_grad and is_leaf, all over a graph"""
+    _ = student.tensor_state  # a file without it is told so, and what it defines instead
+    for x, c in (
+        (draw.tensor(3, requires_grad=True), draw.tensor(3)),
+        (draw.tensor(dtype=torch.float32, requires_grad=True), draw.integers(low=1)),
+        *(
+            (draw.tensor(2, requires_grad=draw.choice((True, False))), draw.tensor(2, requires_grad=draw.choice((True, False))))
+            for _ in "ab"
+        ),
+    ):
+        f, texts = drawn_graph(draw)
+        seen = student.observe("states", f, [x, c], [], {}, False)
+        want = reference.observe("states", f, [x, c], [], {}, False)
+        inputs = {"x": x, "c": c, **texts}
+        keys = ("requires_grad", "is_leaf")
+        assert_entries(seen["before"], want["before"], NAMES, keys, "the entry {key} is wrong for {tensor}", inputs)
+
+
+@check(points=0.5, about="tensor_state")
+def test_grad_fn_is_a_name_or_none(student, reference, draw):
+    """grad_fn is the type name of the node, or None"""
+    for shape, dtype in (((2, 2), torch.float64), ((), torch.float32)):
+        x, c = draw.tensor(*shape, dtype=dtype, requires_grad=True), draw.tensor(*shape, dtype=dtype)
+        f, texts = drawn_graph(draw)
+        seen = student.observe("states", f, [x, c], [], {}, False)
+        want = reference.observe("states", f, [x, c], [], {}, False)
+        inputs = {"x": x, "c": c, **texts}
+        assert_entries(seen["before"], want["before"], NAMES, ("grad_fn",), "the entry {key} is wrong for {tensor}", inputs)
+
+
+def state(*flags):
+    """A state, its entries in the order of FLAGS."""
+    return dict(zip(FLAGS, flags, strict=True))
+
+
+@check(points=0.25, about="tensor_state", needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none])
+def test_the_states_of_c4(student):
+    """C4: the states before the backward and after it"""
+    f, inputs = program(lambda x: (y := x**3, y.log())), {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"}
+    seen = student.observe("states", f, [torch.tensor(5.0, requires_grad=True)], [], {}, True)
+    y, z = state(True, False, False, "PowBackward0", None), state(True, False, False, "LogBackward0", None)
+    before = [state(True, True, False, None, None), y, z]
+    after = [state(True, True, False, None, torch.tensor(0.6)), y, z]
+    assert_entries(seen["before"], before, "xyz", FLAGS, "before the backward, the entry {key} is wrong for {tensor}", inputs)
+    assert_entries(seen["after"], after, "xyz", FLAGS, "after the backward, the entry {key} is wrong for {tensor}", inputs)
+
+
+# ------------------------------------------------------------------------------------------------------- gradients_along
+
+
+def drawn_chain(draw):
+    """A function of x to (y, z), z a scalar that needs the values of y for its backward; and how they are made."""
+    a, b = draw.coefficients(2)
+    return draw.choice(
+        [
+            (program(lambda x: (y := (x * a).exp(), (y**2 * b).sum())), {"y": f"(x * {a}).exp()", "z": f"(y ** 2 * {b}).sum()"}),
+            (program(lambda x: (y := x**3 * a, (y * b).sin().sum())), {"y": f"x ** 3 * {a}", "z": f"(y * {b}).sin().sum()"}),
+            (program(lambda x: (y := (x * a).tanh(), (y * b).exp().sum())), {"y": f"(x * {a}).tanh()", "z": f"(y * {b}).exp().sum()"}),
+        ]
+    )
+
+
+def assert_gradients(seen, wanted, names, inputs, held=None):
+    """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
+    result, wanted, held = seen["result"], list(wanted), held or {}
+    if not isinstance(result, list | tuple):
+        fail("a {type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
+             facts={"type": type_name(result)})  # fmt: skip
+    if len(result) != len(wanted):
+        fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,
+             facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
+    for place, name in enumerate(names):
+        facts = {"tensor": name, "keeps": seen["keeps"][place], "passes": seen["passes"], "held": held.get(name)}
+        if result[place] is None:
+            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, inputs=inputs, facts=facts)
+        assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", inputs=inputs, facts=facts)
+
+
+@check(points=0.75, about="gradients_along")
+def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
+    """a leaf and an intermediate result, in the order given"""
+    _ = student.gradients_along  # a file without it is told so, and what it defines instead
+    for shape, chosen in (((3,), [1, 0]), ((), [0, 1])):
+        x, (f, texts) = draw.tensor(*shape, requires_grad=True), drawn_chain(draw)
+        y, z = f(x)
+        wanted = torch.autograd.grad(z, [(x, y)[k] for k in chosen])
+        names = [("x", "y")[k] for k in chosen]
+        seen = student.observe("gradients", f, [x], chosen, [], {})
+        assert_gradients(seen, wanted, names, {"x": x, **texts, "tensors": names})
+
+
+@check(points=0.25, about="gradients_along", needs=test_leaf_and_intermediate_in_the_order_asked_for)
+def test_the_numbers_of_c5(student):
+    """C5: the gradients at x, y, z are 0.6, 0.008 and 1"""
+    f = program(lambda x: (y := x**3, y.log()))
+    seen = student.observe("gradients", f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {})
+    wanted = [torch.tensor(0.6), torch.tensor(0.008), torch.tensor(1.0)]
+    assert_gradients(seen, wanted, "xyz", {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)", "tensors": ["x", "y", "z"]})
+
+
+# ----------------------------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
+
+
+@check(points=0.5, about="HAS_GRAD_AFTER_BACKWARD")
+def test_c4_is_predicted(student):
+    """C4 leaves gradients where you predicted"""
+    compare(student, "C4")
+
+
+@check(points=0.5, about="HAS_GRAD_AFTER_BACKWARD")
+def test_c5_is_predicted(student):
+    """C5 leaves gradients where you predicted"""
+    compare(student, "C5")
+
+
+def compare(student, name):
+    """Run the program and look; fail with the first tensor that was predicted wrongly."""
+    keys = [f"{name}.{tensor}" for tensor in "xyz"]
+    found = predictions(student, "HAS_GRAD_AFTER_BACKWARD", keys)
+    x = torch.tensor(5.0, requires_grad=True)
+    y = x**3
+    z = torch.log(y)
+    if name == "C5":
+        y.retain_grad()
+        z.retain_grad()
+    z.backward()
+    tensors = dict(zip(keys, (x, y, z), strict=True))
+    grads = {key: t.grad if t.is_leaf or t.retains_grad else None for key, t in tensors.items()}
+    wrong = [key for key in keys if found[key] is not (grads[key] is not None)]
+    if not wrong:
+        return
+    key = wrong[0]
+    details = {"expected": {k: grads[k] is not None for k in wrong}, "actual": {k: found[k] for k in wrong},
+               "facts": {"key": key, "grad": shown(grads[key]), "found": {k: found[k] for k in keys}}}  # fmt: skip
+    if grads[key] is None:
+        fail("{key} has no gradient after the backward: it is no leaf, and retain_grad() was not called on it", **details)
+    if tensors[key].is_leaf:
+        fail("{key} has a gradient after the backward, {grad}: it is a leaf that requires grad", **details)
+    fail("{key} has a gradient after the backward, {grad}: retain_grad() was called on it beforehand", **details)
+
+
+def shown(grad):
+    """A 0-d gradient as people write it."""
+    return None if grad is None else f"{grad.item():g}"

@@ -1,0 +1,10 @@
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.grad = None
+    z.backward()
+    for t in tensors:
+        t.retain_grad()
+    return [t.grad for t in tensors]
