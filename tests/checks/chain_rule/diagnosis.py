@@ -1,0 +1,365 @@
+"""The mistakes that people make with the chain rule, each recognised by the numbers that come back."""
+
+import math
+
+import torch
+
+from grader.diagnosis import mistake, same
+from grader.errors import StudentError
+
+BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
+IN_NUMBERS = ("linear_gradients", "shopping")
+PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
+BETWEEN = ("apple_price", "tangerine_price", "price")
+LINE = (0.75, 2.25, 0.5)
+"""An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, with none twice another."""
+BILL = (40.0, 3.0, 130.0, 7.0, 1.25)
+"""A bill whose gradients are all different, those of the intermediate results apart."""
+
+
+def agrees(left, right):
+    """Whether two tensors are the same to what a formula in float64 leaves."""
+    return same(left, right, rtol=1e-9, atol=1e-12)
+
+
+def close(left, right):
+    """Whether two numbers are the same in float32."""
+    return math.isclose(left, right, rel_tol=1e-4, abs_tol=1e-6)
+
+
+def number(value):
+    """A number or a tensor of one, as a float; else NaN, which is close to nothing."""
+    if isinstance(value, torch.Tensor):
+        return float(value) if value.numel() == 1 else math.nan
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def asked(failure, student, *, at=None):
+    """Inputs of a function that was to be derived by hand, and what it returns for them; Nones where it raised or returned no tensors."""
+    draw = failure.draw
+    count = 1 if failure.about == "gradient_by_hand" else 2
+    inputs = (
+        [torch.tensor(value, dtype=torch.float64) for value in at[:count]]
+        if at
+        else [draw.tensor(3, low=1.6, high=4.0) for _ in range(count)]
+    )
+    result = getattr(student, failure.about)(*inputs)
+    results = [result] if count == 1 else list(result) if isinstance(result, tuple) and len(result) == 2 else [None, None]
+    return inputs, results
+
+
+def of_line(student):
+    """What linear_gradients returns for LINE, as numbers."""
+    result = student.linear_gradients(*LINE)
+    return [number(item) for item in result] if isinstance(result, tuple | list) and len(result) == 3 else []
+
+
+def right_line():
+    """The right gradients for LINE."""
+    x, w, b = LINE
+    y = w * x + b
+    return [2 * y * w, 2 * y * x, 2 * y]
+
+
+def of_bill(student):
+    """What shopping returns for BILL, as numbers; NaN for what is missing or none."""
+    result = student.shopping(*BILL)
+    return {key: number(result.get(key)) for key in PRICES + BETWEEN} if isinstance(result, dict) else {}
+
+
+# ------------------------------------------------------------------------------------------------ how it was to be done
+
+
+@mistake(
+    "uses_autograd",
+    about=BY_HAND,
+    title="Autograd did the work",
+    explanation="The value is right, and {used} found it. In this function you are the one who differentiates: write the derivative of "
+    "each step down, multiply along a path, add the paths up, and return the formula. Use autograd beside it, to compare.",
+)
+def uses_autograd(failure, student):
+    """The check has seen it, in the source or among the nodes that ran."""
+    return {} if "used" in failure.facts else None
+
+
+@mistake(
+    "one_number_at_a_time",
+    about=BY_HAND,
+    title="A formula for one number met a tensor of several",
+    explanation="Python said: {said}. math.log, math.sqrt, float() and .item() take one number, and x is a tensor of any shape. "
+    "torch.log and torch.sqrt, and * and / and **, work on every element.",
+)
+def one_number_at_a_time(failure, student):
+    """A tensor of several elements can't become one number."""
+    texts = ("converted to Python scalars", "converted to Scalar", "must be real number, not Tensor", "Boolean value of Tensor")
+    if failure.error is None or not any(text in failure.error.message for text in texts):
+        return None
+    return {"said": failure.error.message}
+
+
+# ------------------------------------------------------------------------------------------------- which formula it is
+
+
+@mistake(
+    "one_path_only",
+    about="gradient_by_hand",
+    title="Only one of the two paths was counted",
+    explanation="At x = 5 you returned {got}. x reaches z on two paths: through y = x ** 3 it contributes 75 · 0.008 = 0.6, and "
+    "through w = x ** 2 it contributes 10 · 0.1 = 1. Where several paths lead from x to z, what they contribute is added: {total}.",
+)
+def one_path_only(failure, student):
+    """3 / x alone, or 1 alone."""
+    if failure.error:
+        return None
+    (x,), (got,) = asked(failure, student)
+    if not agrees(got, 3 / x) and not agrees(got, torch.ones_like(x)):
+        return None
+    return {"got": asked(failure, student, at=(5.0,))[1][0], "total": 1.6}
+
+
+def without_inner(about, inputs):
+    """Formulas without an inner derivative, for the gradient with respect to x: with their text, and what they lack."""
+    if about == "gradient_by_hand":
+        (x,) = inputs
+        outer_y, outer_w = 1 / x**3, 1 / (2 * torch.sqrt(x**2))
+        return [
+            (outer_y + outer_w, "1 / x**3 + 1 / (2 * sqrt(x**2))", "3 * x**2, 2 * x"),
+            (outer_y + 1, "1 / x**3 + 1", "3 * x**2"),
+            (3 / x + outer_w, "3 / x + 1 / (2 * sqrt(x**2))", "2 * x"),
+        ]
+    x, q = inputs
+    return [(1 / x**q, "1 / x**q", "q * x**(q - 1)")]
+
+
+@mistake(
+    "inner_derivative_missing",
+    about=BY_HAND,
+    title="The inner derivative is missing",
+    explanation="At {where} the gradient with respect to x came back as {got}; that is {formula}, in which an outer derivative stands "
+    "alone. The chain rule multiplies it by the derivative of what stands inside, {missing}.",
+)
+def inner_derivative_missing(failure, student):
+    """The outer derivative alone, on one path or on both."""
+    if failure.error:
+        return None
+    inputs, results = asked(failure, student)
+    for wrong, formula, missing in without_inner(failure.about, inputs):
+        if agrees(results[0], wrong):
+            got = asked(failure, student, at=(5.0, 3.0))[1][0]
+            return {"where": "x = 5" if len(inputs) == 1 else "x = 5, q = 3", "got": got, "formula": formula, "missing": missing}
+    return None
+
+
+@mistake(
+    "exponent_like_a_base",
+    about="power_gradients_by_hand",
+    title="q was differentiated as if it were the base",
+    explanation="At x = 5, q = 3 the gradient with respect to q came back as {got}; that is {formula}, made with the rule for x ** n seen "
+    "from x. Seen from q the base stands still and the exponent moves: the derivative of x ** q is then x ** q · log(x). Times dz/dy = "
+    "1 / x ** q, that makes {want}.",
+)
+def exponent_like_a_base(failure, student):
+    """The power rule, for the exponent."""
+    if failure.error:
+        return None
+    (x, q), (to_x, to_q) = asked(failure, student)
+    if agrees(to_q, q / x) and agrees(to_x, torch.log(x)):
+        return None
+    formulas = {"q / x": q / x, "1 / x": 1 / x, "q * x**(q - 1)": q * x ** (q - 1), "x**(q - 1)": x ** (q - 1)}
+    for formula, wrong in formulas.items():
+        if agrees(to_q, wrong):
+            return {"got": asked(failure, student, at=(5.0, 3.0))[1][1], "formula": formula, "want": math.log(5.0)}
+    return None
+
+
+@mistake(
+    "stops_one_step_early",
+    about=("power_gradients_by_hand", "linear_gradients"),
+    title="The gradient stops one step before the end",
+    explanation="For {where} you returned {got}. {early} are the gradients of y = {inner}, and the last step, z = {outer}, is missing: "
+    "each of them is still multiplied by dz/dy = {factor}. That gives {want}.",
+)
+def stops_one_step_early(failure, student):
+    """The gradients of what the last step is given: of the power, for x or for q, or of w * x + b."""
+    if failure.error:
+        return None
+    if failure.about == "linear_gradients":
+        (x, w, _), got = LINE, of_line(student)
+        if not got or not all(map(close, got, (w, x, 1.0))):
+            return None
+        facts = {"inner": "w * x + b", "outer": "y ** 2", "factor": "2 * y", "want": tuple(right_line())}
+        return {"where": "x = 0.75, w = 2.25, b = 0.5", "got": tuple(got), "early": (w, x, 1.0), **facts}
+    (x, q), (to_x, to_q) = asked(failure, student)
+    if not agrees(to_x, q * x ** (q - 1)) and not agrees(to_q, x**q * torch.log(x)):
+        return None
+    facts = {"inner": "x ** q", "outer": "log(y)", "factor": "1 / y", "want": (0.6, math.log(5.0))}
+    got = tuple(asked(failure, student, at=(5.0, 3.0))[1])
+    return {"where": "x = 5, q = 3", "got": got, "early": (75.0, 125.0 * math.log(5.0)), **facts}
+
+
+@mistake(
+    "wrong_order",
+    about=("power_gradients_by_hand", "linear_gradients"),
+    title="The right gradients, in another order",
+    explanation="For {where} you returned {got}, and {want} is right. The numbers are the same; promised is the order {order}.",
+)
+def wrong_order(failure, student):
+    """The right numbers, permuted."""
+    if failure.error:
+        return None
+    if failure.about == "linear_gradients":
+        got, want = of_line(student), right_line()
+        if any(map(math.isnan, got)) or all(map(close, got, want)) or not all(map(close, sorted(got), sorted(want))):
+            return None
+        return {"where": "x = 0.75, w = 2.25, b = 0.5", "got": tuple(got), "want": tuple(want), "order": "x, w, b"} if got else None
+    (x, q), (to_x, to_q) = asked(failure, student)
+    if not agrees(to_x, torch.log(x)) or not agrees(to_q, q / x):
+        return None
+    got = tuple(asked(failure, student, at=(5.0, 3.0))[1])
+    return {"where": "x = 5, q = 3", "got": got, "want": (0.6, math.log(5.0)), "order": "x, q"}
+
+
+@mistake(
+    "numerical_differences",
+    about=BY_HAND,
+    title="Differences in place of the formula",
+    explanation="Your result is right but for a relative error of {error}. A formula in float64 is off by some 1e-16; errors like "
+    "yours, different for every x, come from differences such as (z(x + h) - z(x - h)) / 2h. They are good for checking a formula; "
+    "here the formula itself is asked for.",
+)
+def numerical_differences(failure, student):
+    """Nearly right in float64, with errors that are neither of float32, nor of rounding, nor one factor for all."""
+    if failure.error:
+        return None
+    inputs, results = asked(failure, student)
+    wants = [3 / inputs[0] + 1] if len(inputs) == 1 else [inputs[1] / inputs[0], torch.log(inputs[0])]
+    for got, want in zip(results, wants, strict=True):
+        if not isinstance(got, torch.Tensor) or got.dtype is not torch.float64 or got.shape != want.shape:
+            continue
+        off = (got.detach() - want) / want
+        worst = float(off.abs().max())
+        rounded = bool((got.detach().float().double() == got).all()) or same(got * 1e6, (got * 1e6).round(), rtol=0.0, atol=1e-6)
+        if 1e-12 < worst < 1e-2 and not rounded and float(off.max() - off.min()) > 1e-3 * worst:
+            return {"error": worst}
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- what autograd was told
+
+
+@mistake(
+    "tensors_not_numbers",
+    about=IN_NUMBERS,
+    title="Tensors came back, where plain floats are promised",
+    explanation="Among what came back is {shown}, a Tensor. x.grad is a tensor even where it holds one number; .item() takes the "
+    "number out.",
+)
+def tensors_not_numbers(failure, student):
+    """Tensors in the answer, the numbers in them being right."""
+    if failure.error:
+        return None
+    if failure.about == "linear_gradients":
+        result = student.linear_gradients(*LINE)
+        right = all(map(close, of_line(student), right_line()))
+        items = list(result) if right and isinstance(result, tuple | list) else []
+    else:
+        result = student.shopping(*BILL)
+        items = list(result.values()) if isinstance(result, dict) else []
+    shown = next((item for item in items if isinstance(item, torch.Tensor)), None)
+    wants_floats = failure.check in ("test_linear_gradients_are_plain_floats", "test_shopping_returns_plain_floats")
+    return {"shown": str(shown)} if shown is not None and wants_floats else None
+
+
+@mistake(
+    "passes_add_up",
+    about=IN_NUMBERS,
+    title="Backward ran more than once, and the gradients added up",
+    explanation="Backward ran {passes} times, and your gradients are {ratios} times the right ones. A backward computes the gradients "
+    "of all leaves at once, and adds them to what .grad already holds. One backward is enough: run it before the loop, not in it, and "
+    "then read every .grad.",
+)
+def passes_add_up(failure, student):
+    """Whole multiples of the right gradients."""
+    if failure.error:
+        return None
+    if failure.about == "linear_gradients":
+        got, want = of_line(student), right_line()
+    else:
+        bill, right = of_bill(student), failure.reference.shopping(*BILL)
+        got, want = [bill.get(key, math.nan) for key in PRICES], [right[key] for key in PRICES]
+    ratios = [found / one for found, one in zip(got, want, strict=False)]
+    whole = [abs(ratio - round(ratio)) < 1e-4 and 1 <= round(ratio) <= 9 for ratio in ratios if math.isfinite(ratio)]
+    if len(whole) != len(want) or not all(whole) or max(ratios) < 1.5:
+        return None
+    passes = student.observe("traced", failure.about, *(LINE if failure.about == "linear_gradients" else BILL))["calls"].count("backward")
+    return None if passes < 2 else {"passes": passes, "ratios": ", ".join(str(round(ratio)) for ratio in ratios)}
+
+
+@mistake(
+    "retain_grad_missing",
+    about="shopping",
+    title="The intermediate results kept no gradient",
+    explanation="retain_grad was called {before} times before the backward and {after} times after it began. Without it, .grad of an "
+    "intermediate result is None: backward leaves gradients in leaves only. Call retain_grad() on each intermediate result before "
+    "backward; afterwards it comes too late.",
+)
+def retain_grad_missing(failure, student):
+    """None in place of an intermediate gradient, or an error about None, and less than three calls in time."""
+    about_none = failure.error is not None and "NoneType" in failure.error.message
+    values = failure.actual.values() if isinstance(failure.actual, dict) else ()
+    if not about_none and not any(value is None for value in values):
+        return None
+    seen = student.observe("retained", *BILL)
+    return {"before": seen["before"], "after": seen["after"]} if seen["before"] < len(BETWEEN) else None
+
+
+@mistake(
+    "graph_is_cut",
+    about=IN_NUMBERS,
+    title="The graph does not lead back to what you ask about",
+    explanation="torch or Python said: {said}. The numbers are there, but no path leads from the result back to the leaves. Either a leaf "
+    "was made without requires_grad=True, or a .item(), float(), .detach(), .data or torch.tensor(...) on the way made a new number, "
+    "which remembers nothing. Make the leaves once, and compute with them and with nothing else.",
+)
+def graph_is_cut(failure, student):
+    """.grad is None, or the result does not require grad, because no path leads back."""
+    if failure.error is None:
+        return None
+    texts = ("does not require grad", "NoneType", "not to have been used in the graph")
+    return {"said": failure.error.message} if any(text in failure.error.message for text in texts) else None
+
+
+@mistake(
+    "whole_numbers",
+    about="shopping",
+    title="A tensor of whole numbers can't require grad",
+    explanation="torch said: {said}. torch.tensor(2) is an int64 tensor, since 2 is an int, and a derivative needs numbers that can "
+    "move a little. Make a float of it first, or give a dtype: torch.tensor(n, dtype=torch.float64, requires_grad=True).",
+)
+def whole_numbers(failure, student):
+    """torch refuses an integer leaf, while floats work."""
+    if not failure.raised("RuntimeError", "floating point", "require gradients"):
+        return None
+    try:
+        student.shopping(*BILL)
+    except StudentError:
+        return None
+    return {"said": failure.error.message}
+
+
+@mistake(
+    "incoming_gradient_dropped",
+    about="shopping",
+    title="The gradient that comes in from above is not multiplied",
+    explanation="With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple came back as {got}. That is n_apple, the local "
+    "derivative of apple * n_apple. But a multiplication passes back the gradient that reaches it, times the other factor: {arriving} "
+    "reaches apple_price, so apple gets {arriving} · 3 = {want}.",
+)
+def incoming_gradient_dropped(failure, student):
+    """apple gets n_apple, without the tax."""
+    if failure.error:
+        return None
+    found = of_bill(student)
+    if not found or not close(found["apple"], BILL[1]) or not close(found["ctax"], failure.reference.shopping(*BILL)["ctax"]):
+        return None
+    return {"got": found["apple"], "arriving": BILL[4], "want": BILL[1] * BILL[4]}

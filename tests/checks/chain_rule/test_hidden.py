@@ -1,0 +1,312 @@
+"""chain_rule, the checks that are not handed out."""
+
+import math
+
+import torch
+
+from grader.checks import assert_gradient, check, fail, type_name
+
+WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
+BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"
+BY_AUTOGRAD = "test_autograd_does_the_differentiating"
+PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
+BETWEEN = ("apple_price", "tangerine_price", "price", "result")
+
+FORWARD_MODE = {"torch.func.jvp", "torch.func.jacfwd", "torch.func.linearize", "functorch.jvp", "functorch.jacfwd"}
+DIFFERENTIATORS = FORWARD_MODE | {
+    "torch.autograd.grad", "torch.autograd.backward",
+    *(f"{package}.{name}" for package in ("torch.func", "functorch") for name in ("grad", "grad_and_value", "vjp", "jacrev", "hessian")),
+}  # fmt: skip
+"""What differentiates, by its full name. What is called as a method shows in the trace."""
+DIFFERENTIATING = ("torch.autograd.functional.", "torch.autograd.forward_ad.")
+"""Modules of which everything does."""
+
+EXACT = 1e-12
+"""What a formula in float64 is right to. Differences of z reach 1e-11 at best; rounding to float32 on the way costs 1e-8."""
+
+
+def two_paths(x):
+    """The z of gradient_by_hand."""
+    return torch.log(x**3) + torch.sqrt(x**2)
+
+
+def power(x, q):
+    """The z of power_gradients_by_hand."""
+    return torch.log(x**q)
+
+
+def truth(f, *inputs):
+    """What autograd has for the gradients of f, elementwise."""
+    leaves = [t.detach().clone().requires_grad_() for t in inputs]
+    return torch.autograd.grad(f(*leaves).sum(), leaves)
+
+
+def assert_both(got, want, inputs, message="the gradient with respect to {name} is wrong", **tolerance):
+    """A tuple of the two gradients of power_gradients_by_hand."""
+    details = {"expected": want, "actual": got, "inputs": inputs}
+    if got is None:
+        fail("None came back: is there a return?", **details)
+    if not isinstance(got, tuple):
+        fail("a {type} came back where a tuple of two Tensors is promised", facts={"type": type_name(got)}, **details)
+    if len(got) != 2:
+        fail("the tuple should hold two Tensors and holds {count}", facts={"count": len(got)}, **details)
+    for name, found, right in zip("xq", got, want, strict=True):
+        if found is None:
+            fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
+        assert_gradient(found, right, message, inputs=inputs, facts={"name": name}, **tolerance)
+
+
+def number_in(value):
+    """A number, or the one in a tensor of one element, as a float; None where there is none."""
+    if isinstance(value, torch.Tensor):
+        return float(value) if value.numel() == 1 and not value.is_complex() else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def assert_three(got, x, w, b):
+    """The three gradients of (w * x + b) ** 2 in their order, as numbers; whether they are plain floats is another check's."""
+    y = w * x + b
+    want = (2 * y * w, 2 * y * x, 2 * y)
+    details = {"expected": want, "actual": got, "inputs": {"x": x, "w": w, "b": b}}
+    if got is None:
+        fail("None came back: is there a return?", **details)
+    if not isinstance(got, tuple | list):
+        fail("a {type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+    if len(got) != 3:
+        fail("the tuple should hold three floats and holds {count}", facts={"count": len(got)}, **details)
+    # What float32 may lose where w * x and b cancel.
+    rounding = 1e-6 * (abs(w * x) + abs(b)) * (1 + abs(w) + abs(x))
+    for name, item, right in zip("xwb", got, want, strict=True):
+        number = number_in(item)
+        if item is None:
+            fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
+        if number is None:
+            fail("the gradient with respect to {name} is a {type}, not a number", facts={"name": name, "type": type_name(item)}, **details)
+        if not math.isclose(number, right, rel_tol=1e-5, abs_tol=rounding):
+            fail("the gradient with respect to {name} is wrong", facts={"name": name}, **details)
+
+
+def assert_entries(got, want, names, bill):
+    """The entries ``names`` of the gradients of a bill, as numbers; other keys are not looked at."""
+    details = {"actual": got, "inputs": dict(zip(("apple", "n_apple", "tangerine", "n_tangerine", "tax"), bill, strict=True))}
+    if got is None:
+        fail("None came back: is there a return?", expected=want, **details)
+    if not isinstance(got, dict):
+        fail("a {type} came back where a dictionary is promised", expected=want, facts={"type": type_name(got)}, **details)
+    for name in names:
+        if name not in got:
+            keys = ", ".join(str(key) for key in got)
+            fail(
+                "there is no key {key} in what came back; there are: {keys}",
+                expected=want,
+                facts={"key": repr(name), "keys": keys},
+                **details,
+            )
+        number = number_in(got[name])
+        narrowed = {**details, "expected": {name: want[name]}, "actual": {name: got[name]}}
+        if got[name] is None:
+            fail("the gradient under {key} is None", facts={"key": repr(name)}, **narrowed)
+        if number is None:
+            fail("the gradient under {key} is a {type}, not a number", facts={"key": repr(name), "type": type_name(got[name])}, **narrowed)
+        if not math.isclose(number, want[name], rel_tol=1e-5, abs_tol=1e-9):
+            fail("the gradient under {key} is wrong", facts={"key": repr(name)}, **narrowed)
+
+
+def drawn_bill(draw):
+    """Prices, pieces and a tax for shopping, all of them floats and no two alike."""
+    apple, tangerine = draw.number(10.0, 90.0), draw.number(100.0, 200.0)
+    return apple, draw.number(2.1, 4.9), tangerine, draw.number(5.1, 8.9), draw.number(1.05, 1.95)
+
+
+def assert_no_autograd(student, name, *inputs):
+    """The source of a function names nothing that differentiates, and no backward node runs while it works; what it returned."""
+    for used, line in student.source.names_used(name).items():
+        if used in DIFFERENTIATORS or used.startswith(DIFFERENTIATING):
+            fail("line {line} uses {used}, and autograd is to stay out of it", facts={"line": line, "used": used})
+    seen = student.observe("traced", name, *inputs)
+    if seen["nodes"]:
+        used = ", ".join(seen["nodes"])
+        fail("while your function worked torch ran a backward, through {used}", facts={"used": used})
+    if seen["calls"] or seen["duals"]:
+        used = ", ".join(f"torch.autograd.{called}" for called in sorted(set(seen["calls"]))) or "torch.autograd.forward_ad"
+        fail("while your function worked torch differentiated, by {used}", facts={"used": used})
+    return seen["result"]
+
+
+# ------------------------------------------------------------------------------------------------------ gradient_by_hand
+
+
+@check(points=0.5, about="gradient_by_hand", needs="test_both_paths_add_up")
+def test_gradient_by_hand_is_a_formula(student, draw):
+    """gradient_by_hand is a formula: no autograd, no differences"""
+    x = draw.tensor(4, low=1.5, high=4.0)
+    got = assert_no_autograd(student, "gradient_by_hand", x)
+    (want,) = truth(two_paths, x)
+    assert_gradient(got, want, "close, but not as exact as a formula is in float64", inputs={"x": x}, rtol=EXACT, atol=0.0)
+
+
+@check(points=0.5, about="gradient_by_hand", needs=WRITTEN_OUT)
+def test_gradient_by_hand_takes_every_shape(student, draw):
+    """gradient_by_hand takes every shape"""
+    for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+        x = draw.tensor(*shape, low=0.3, high=4.0)
+        assert_gradient(student.gradient_by_hand(x), truth(two_paths, x)[0], inputs={"x": x})
+
+
+@check(points=0.25, about="gradient_by_hand", needs=WRITTEN_OUT)
+def test_gradient_by_hand_takes_transposed_and_empty(student, draw):
+    """gradient_by_hand takes transposed and empty tensors"""
+    for x in (draw.noncontiguous(3, 4, low=0.3, high=4.0), draw.tensor(0), draw.tensor(draw.integer(1, 3), 0)):
+        assert_gradient(student.gradient_by_hand(x), truth(two_paths, x)[0], inputs={"x": x})
+
+
+@check(points=0.25, about="gradient_by_hand", needs=WRITTEN_OUT)
+def test_gradient_by_hand_in_float32(student, draw):
+    """gradient_by_hand keeps float32, from x = 0.01 to 100"""
+    near = draw.tensor(3, low=0.3, high=4.0, dtype=torch.float32)
+    for x in (near, torch.tensor(draw.sample([0.01, 0.1, 1.0, 10.0, 100.0], 5)), near[0].clone()):
+        assert_gradient(student.gradient_by_hand(x), truth(two_paths, x)[0], inputs={"x": x})
+
+
+@check(points=0.25, about="gradient_by_hand", needs=WRITTEN_OUT)
+def test_x_may_require_grad(student, draw):
+    """x may require grad"""
+    for shape in ((3,), ()):
+        x = draw.tensor(*shape, low=0.3, high=4.0, requires_grad=True)
+        (want,) = truth(two_paths, x)
+        assert_gradient(student.gradient_by_hand(x), want, "the gradient is wrong for an x that requires grad", inputs={"x": x})
+
+
+# ----------------------------------------------------------------------------------------------- power_gradients_by_hand
+
+
+@check(points=0.5, about="power_gradients_by_hand", needs="test_base_and_exponent_get_their_gradients")
+def test_power_gradients_are_formulas(student, draw):
+    """power_gradients_by_hand has formulas, no autograd"""
+    x, q = draw.tensor(3, low=1.5, high=4.0), draw.tensor(3, low=1.5, high=4.0)
+    got = assert_no_autograd(student, "power_gradients_by_hand", x, q)
+    want = truth(power, x, q)
+    assert_both(got, want, {"x": x, "q": q}, "close, but not as exact as a formula is in float64", rtol=EXACT, atol=0.0)
+
+
+@check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
+def test_power_gradients_take_every_shape(student, draw):
+    """power_gradients_by_hand takes every shape, empty too"""
+    for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3), (0,)):
+        x, q = draw.tensor(*shape, low=0.3, high=4.0), draw.tensor(*shape)
+        assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q})
+    x, q = draw.noncontiguous(3, 4, low=0.3, high=4.0), draw.tensor(4, 3).t()
+    assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q})
+
+
+@check(points=0.25, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
+def test_power_gradients_in_float32(student, draw):
+    """power_gradients_by_hand keeps float32"""
+    for shape in ((4,), ()):
+        x, q = draw.tensor(*shape, low=0.3, high=4.0, dtype=torch.float32), draw.tensor(*shape, low=0.5, high=3.0, dtype=torch.float32)
+        assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, atol=1e-5)
+
+
+@check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
+def test_every_exponent(student, draw):
+    """q may be negative, zero or a fraction"""
+    exponents = [draw.number(-3.0, -0.2), 0.0, 0.5, 1.0, draw.number(1.1, 3.0)]
+    q = torch.tensor(draw.sample(exponents, 5), dtype=torch.float64)
+    x = draw.tensor(5, low=0.2, high=4.0)
+    assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q})
+
+
+# ------------------------------------------------------------------------------------------------------ linear_gradients
+
+
+@check(points=0.5, about="linear_gradients", needs="test_three_gradients_in_their_order")
+def test_autograd_does_the_differentiating(student, draw):
+    """autograd does the differentiating"""
+    x, w, b = draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)
+    seen = student.observe("traced", "linear_gradients", x, w, b)
+    assert_three(seen["result"], x, w, b)
+    used = student.source.names_used("linear_gradients")
+    forward_mode = seen["duals"] or any(name in FORWARD_MODE or name.startswith(DIFFERENTIATING) for name in used)
+    if not seen["nodes"] and not seen["calls"] and not forward_mode:
+        fail("the numbers are right, but no backward ran while your function worked: here they are to come from autograd",
+             inputs={"x": x, "w": w, "b": b})  # fmt: skip
+
+
+@check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
+def test_linear_gradients_are_plain_floats(student, draw):
+    """linear_gradients returns plain floats"""
+    x, w, b = draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)
+    got = student.linear_gradients(x, w, b)
+    assert_three(got, x, w, b)
+    details = {"actual": got, "inputs": {"x": x, "w": w, "b": b}}
+    for name, item in zip("xwb", got, strict=True):
+        if not isinstance(item, int | float):
+            fail(
+                "the gradient with respect to {name} is a {type}, not a plain float",
+                facts={"name": name, "type": type_name(item)},
+                **details,
+            )
+    if not isinstance(got, tuple):
+        fail("a {type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+
+
+@check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
+def test_zeros_and_negative_numbers(student, draw):
+    """zeros and negative numbers are numbers too"""
+    a, b, c = draw.number(0.5, 3.0), draw.number(0.5, 3.0), draw.number(0.5, 3.0)
+    for numbers in ((-a, b, c), (a, -b, -c), (0.0, b, c), (a, 0.0, -c), (a, b, 0.0), (2.0, -1.5, 3.0)):
+        assert_three(student.linear_gradients(*numbers), *numbers)
+
+
+@check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
+def test_linear_gradients_start_afresh(student, draw):
+    """linear_gradients starts afresh in every call"""
+    first, second = ([draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)] for _ in range(2))
+    for numbers, got in zip((first, second, first), student.observe("in_turn", "linear_gradients", first, second), strict=True):
+        assert_three(got, *numbers)
+
+
+# -------------------------------------------------------------------------------------------------------------- shopping
+
+
+@check(points=0.5, about="shopping", needs="test_prices_pieces_and_tax")
+def test_intermediate_results_get_gradients(student, reference, draw):
+    """intermediate results get their gradients too"""
+    bill = drawn_bill(draw)
+    assert_entries(student.shopping(*bill), reference.shopping(*bill), BETWEEN, bill)
+
+
+@check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
+def test_whole_numbers_will_do(student, reference, draw):
+    """whole numbers will do"""
+    bill = (draw.integer(100, 900), draw.integer(2, 4), draw.integer(1000, 2000), draw.integer(5, 8), 2)
+    assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
+
+
+@check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
+def test_shopping_returns_plain_floats(student, reference, draw):
+    """shopping returns plain floats"""
+    bill = drawn_bill(draw)
+    got = student.shopping(*bill)
+    assert_entries(got, reference.shopping(*bill), PRICES, bill)
+    for key in PRICES + BETWEEN:
+        if key in got and got[key] is not None and not isinstance(got[key], int | float):
+            fail("the gradient under {key} is a {type}, not a plain float", actual={key: got[key]},
+                 facts={"key": repr(key), "type": type_name(got[key])})  # fmt: skip
+
+
+@check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
+def test_apples_only(student, reference, draw):
+    """with two apples and nothing else: 2.2, 110 and 200"""
+    bill = (100.0, 2.0, draw.number(100.0, 200.0), 0.0, 1.1)
+    got = student.shopping(*bill)
+    assert_entries(got, {"apple": 2.2, "num_apple": 110.0, "ctax": 200.0}, ("apple", "num_apple", "ctax"), bill)
+    assert_entries(got, reference.shopping(*bill), PRICES, bill)
+
+
+@check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
+def test_shopping_starts_afresh(student, reference, draw):
+    """shopping starts afresh in every call"""
+    first, second = list(drawn_bill(draw)), list(drawn_bill(draw))
+    for bill, got in zip((first, second, first), student.observe("in_turn", "shopping", first, second), strict=True):
+        assert_entries(got, reference.shopping(*bill), PRICES, bill)
