@@ -1,0 +1,468 @@
+"""custom_functions, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.diagnosis import Failure, differs, mistake, same
+from grader.session import Student
+from grader.wire.values import Opaque
+
+Facts = dict[str, Any]
+Pair = tuple[Any, Any]
+
+FUNCTIONS = ("Add", "Mul", "Pow", "BroadcastMul")
+PRODUCTS = ("Mul", "Pow", "BroadcastMul")
+TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
+
+
+# ------------------------------------------------------------------------------------------------------------ asking again
+
+
+def second(name: str) -> str:
+    """What the second argument is called."""
+    return "q" if name == "Pow" else "y"
+
+
+def questions(failure: Failure) -> tuple[Tensor, Tensor, Tensor]:
+    """x, y and v to ask about: those of the failure where they are a few modest numbers, else drawn ones."""
+    given = [failure.inputs.get(name) for name in ("x", second(failure.about), "v")]
+    x = failure.draw.tensor(3, low=0.2 if failure.about == "Pow" else -2.0)
+    drawn = [x, failure.draw.tensor(3), failure.draw.tensor(3)]
+    modest = [isinstance(t, Tensor) and t.shape == (3,) and t.dtype is torch.float64 for t in given]
+    if all(modest[:2]):
+        drawn[:2] = [t.detach().clone() for t in given[:2] if isinstance(t, Tensor)]
+    if all(modest) and isinstance(given[2], Tensor):
+        drawn[2] = given[2].detach().clone()
+    return drawn[0], drawn[1], drawn[2]
+
+
+def ask(student: Student, name: str, x: Tensor, y: Tensor, v: Tensor) -> Pair:
+    """Both gradients for the incoming gradient v; None where there is none."""
+    x, y = x.detach().clone().requires_grad_(), y.detach().clone().requires_grad_()
+    z = getattr(student, name).apply(x, y)
+    if not isinstance(z, Tensor) or not z.requires_grad or z.shape != v.shape:
+        return None, None
+    first, then = torch.autograd.grad(z, (x, y), v.detach().clone().to(z.dtype), allow_unused=True)
+    return first, then
+
+
+def truth(name: str, x: Tensor, y: Tensor, v: Tensor) -> Pair:
+    """Both gradients as torch has them."""
+    x, y = x.detach().clone().requires_grad_(), y.detach().clone().requires_grad_()
+    first, then = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
+    return first, then
+
+
+def right_value(student: Student, name: str, x: Tensor, y: Tensor) -> bool:
+    """Whether the Function computes what it should."""
+    return same(getattr(student, name).apply(x.clone(), y.clone()), TRUTH[name](x, y))
+
+
+def came_back(failure: Failure) -> bool:
+    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    return failure.error is None
+
+
+# ----------------------------------------------------------------------------------------------- what torch or Python said
+
+
+@mistake(
+    "name_that_is_no_argument",
+    about=FUNCTIONS,
+    title="a name is used that is neither an argument nor saved",
+    explanation="Line {line}: {said}. forward has its own arguments, and backward has ctx, grad_output and what ctx.saved_tensors holds. "
+    "Compare the names in that line with those in its def. (In a notebook a variable that is left over from another cell hides this "
+    "mistake, and the gradients are then silently those of that variable.)",
+)
+def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None:
+    """A NameError."""
+    if failure.error and failure.error.type_name in ("NameError", "UnboundLocalError"):
+        return {"line": str(failure.error.line), "said": failure.error.message}
+    return None
+
+
+@mistake(
+    "styles_mixed",
+    about=FUNCTIONS,
+    title="forward or backward takes other arguments than it is given",
+    explanation="Python said: {said}. Either forward(ctx, x, y) alone, or forward(x, y) together with setup_context(ctx, inputs, output); "
+    "backward(ctx, grad_output) in both. apply(x, y) hands forward exactly what it got.",
+)
+def styles_mixed(failure: Failure, student: Student) -> Facts | None:
+    """A TypeError about the arguments of forward, backward or setup_context."""
+    if failure.error is None or failure.error.type_name != "TypeError":
+        return None
+    said = failure.error.message
+    methods = any(name in said for name in ("forward()", "backward()", "setup_context()"))
+    return {"said": said} if "missing a required argument" in said or (methods and "positional argument" in said) else None
+
+
+@mistake(
+    "nothing_saved",
+    about=FUNCTIONS,
+    title="backward unpacks something else than forward saved",
+    explanation="Python said: {said}. ctx.saved_tensors is the tuple of exactly those tensors that forward, or setup_context, gave to the "
+    "one call ctx.save_for_backward(...), in that order.",
+)
+def nothing_saved(failure: Failure, student: Student) -> Facts | None:
+    """saved_tensors holds another number of tensors, or an attribute of ctx is missing."""
+    texts = ("values to unpack", "tuple index out of range", "Backward' object has no attribute")
+    if failure.error and any(text in failure.error.message for text in texts):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "wrong_number_of_gradients",
+    about=FUNCTIONS,
+    title="not one gradient for each argument of forward",
+    explanation="torch said: {said}. backward returns as many gradients as forward has arguments, ctx not counted: here two, with a comma "
+    "between them. A list counts as one, and so does the None of a backward without return.",
+)
+def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
+    """The engine counts the gradients."""
+    if failure.error and failure.raised("returned an incorrect number of gradients"):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "gradient_of_another_shape",
+    about=FUNCTIONS,
+    title="a gradient has not the shape of its input",
+    explanation="torch said: {said}. (Index 0 is the first argument of forward, 1 the second.) The gradient with respect to a tensor has "
+    "the shape of that tensor. Where shapes are the same nothing is summed; where an input was broadcast, the sum runs over just those "
+    "dimensions along which it was repeated.",
+)
+def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | None:
+    """The engine compares the shape with the input's."""
+    if failure.error and failure.raised("returned an invalid gradient", "expected shape"):
+        return {"said": failure.error.message}
+    return None
+
+
+# ------------------------------------------------------------------------------------------- what belongs to somebody else
+
+
+@mistake(
+    "writes_into_others",
+    about=FUNCTIONS,
+    title="a tensor that belongs to somebody else is overwritten",
+    explanation="{which} was {before}; afterwards it is {after}. Methods that end in _ and operators like *= change the tensor itself. "
+    "The inputs are the caller's, and the engine hands one grad_output to several nodes. Compute new tensors.",
+)
+def writes_into_others(failure: Failure, student: Student) -> Facts | None:
+    """x, y and v before and after."""
+    if not came_back(failure) and not any(failure.raised(text) for text in ("single memory location", "inplace", "in-place")):
+        return None
+    x, y, v = questions(failure)
+    label = second(failure.about)
+    a, b = x.clone(), y.clone()
+    getattr(student, failure.about).apply(a, b)
+    for which, before, after in (("x", x, a), (label, y, b)):
+        if differs(after, before):
+            return {"which": which, "before": before, "after": after}
+    seen = student.observe("beside", failure.about, x.clone().requires_grad_(), y.clone().requires_grad_(), v, None)
+    for which, before, after in (("x", x, seen["x"]), (label, y, seen["y"]), ("grad_output", v, seen["v"])):
+        if differs(after, before):
+            return {"which": which, "before": before, "after": after}
+    return None
+
+
+@mistake(
+    "stash_on_ctx",
+    about=FUNCTIONS,
+    title="a tensor is kept as an attribute of ctx",
+    explanation="The node holds tensors in {names}, and through save_for_backward {saved} of them. An attribute escapes autograd: it is "
+    "not freed after backward, nobody notices when it is changed in place, and it can keep the whole graph alive. Numbers and shapes "
+    "may be attributes; tensors go through ctx.save_for_backward(...), all in one call.",
+)
+def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
+    """The check has seen attributes that hold tensors."""
+    return {} if "names" in failure.facts and "saved" in failure.facts else None
+
+
+@mistake(
+    "stash_outside",
+    about=PRODUCTS,
+    title="what backward needs is kept outside ctx",
+    explanation="A global variable, or an attribute of the class, is one place for all calls. {function} was called on x = {x} and then "
+    "on other numbers; the gradient of the first call came out as {got}, made from the numbers of the second. Right is {want}.",
+)
+def stash_outside(failure: Failure, student: Student) -> Facts | None:
+    """The gradient of a first call, after a second one, is made from the second's values."""
+    if not came_back(failure):
+        return None
+    name = failure.about
+    x, y, v = questions(failure)
+    s, t = failure.draw.tensor(3, low=0.3, high=1.9), failure.draw.tensor(3)
+    x.requires_grad_(), y.requires_grad_()
+    z = getattr(student, name).apply(x, y)
+    getattr(student, name).apply(s, t)
+    if not isinstance(z, Tensor) or not z.requires_grad or z.shape != v.shape:
+        return None
+    found = torch.autograd.grad(z, (x, y), v, allow_unused=True)
+    for got, want, wrong in zip(found, truth(name, x, y, v), truth(name, s, t, v), strict=True):
+        if same(got, wrong) and differs(got, want):
+            return {"function": name, "x": x, "got": got, "want": want}
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------------ the gradient
+
+
+@mistake(
+    "gradient_left_out",
+    about=FUNCTIONS,
+    title="None stands where a gradient belongs",
+    explanation="For x = {x} and v = {v} backward ran, and gave None for the gradient with respect to {which}. None counts as 'no "
+    "gradient': torch raises nothing, and .grad stays None. It is right only for an argument that is no tensor or that requires no "
+    "gradient; here {which} does.",
+)
+def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
+    """The value is right, and a gradient is missing."""
+    if not came_back(failure):
+        return None
+    x, y, v = questions(failure)
+    if not right_value(student, failure.about, x, y):
+        return None
+    for which, got in zip(("x", second(failure.about)), ask(student, failure.about, x, y, v), strict=True):
+        if got is None:
+            return {"x": x, "v": v, "which": which}
+    return None
+
+
+@mistake(
+    "ignores_grad_output",
+    about=FUNCTIONS,
+    title="grad_output is not used",
+    explanation="For v = {v} the gradient with respect to {which} was {got}, and for v = {other} just the same. That is the derivative of "
+    "{function} alone; the chain rule wants it times what comes in: {want}. With .sum().backward(), or backward(ones), v is all ones, "
+    "and nobody notices.",
+)
+def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """The same gradient for two different incoming ones."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    other = torch.where(v > 0, v + 1, v - 1)
+    got, again, want = ask(student, name, x, y, v), ask(student, name, x, y, other), truth(name, x, y, v)
+    for k, which in enumerate(("x", second(name))):
+        if isinstance(got[k], Tensor) and same(got[k], again[k]) and bool(got[k].any()):
+            return {"function": name, "which": which, "v": v, "other": other, "got": got[k], "want": want[k]}
+    return None
+
+
+@mistake(
+    "gradient_passed_through",
+    about=PRODUCTS,
+    title="grad_output is handed on as it is",
+    explanation="For v = {v} both gradients came back as v itself. That is right for a sum, where each input counts with the factor 1. In "
+    "{function} the factor with respect to x depends on {other}: the gradients are {first} and {then}.",
+)
+def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
+    """Both gradients are v."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    first, then = truth(name, x, y, v)
+    if not all(same(got, v) for got in ask(student, name, x, y, v)):
+        return None
+    return {"function": name, "v": v, "other": second(name), "first": first, "then": then}
+
+
+@mistake(
+    "divides_by_a_factor",
+    about=("Mul", "BroadcastMul"),
+    title="a factor of zero makes the gradient NaN",
+    explanation="For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. Without a zero they are right: the other factor "
+    "was won back by dividing the product, and 0 / 0 is nan. Save both factors, and nothing has to be divided.",
+)
+def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
+    """NaN where a factor is zero, right elsewhere."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    right = all(same(got, want) for got, want in zip(ask(student, name, x, y, v), truth(name, x, y, v), strict=True))
+    x[0] = y[1] = 0.0
+    first, then = ask(student, name, x, y, v)
+    broken = any(isinstance(got, Tensor) and bool(got.isnan().any()) for got in (first, then))
+    return {"x": x, "y": y, "v": v, "first": first, "then": then} if right and broken else None
+
+
+@mistake(
+    "gradients_swapped",
+    about=PRODUCTS,
+    title="the two gradients are the wrong way round",
+    explanation="For x = {x}, {label} = {y} and v = {v} the gradient with respect to x came back as {first}, which is the one with respect "
+    "to {label}; and the other way round. backward returns them in the order of forward's arguments. (With respect to one factor of a "
+    "product, the derivative is the other factor.)",
+)
+def gradients_swapped(failure: Failure, student: Student) -> Facts | None:
+    """Each gradient is the other's."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    got, want = ask(student, name, x, y, v), truth(name, x, y, v)
+    if not same(got[0], want[1]) or not same(got[1], want[0]) or not differs(*want):
+        return None
+    return {"x": x, "label": second(name), "y": y, "v": v, "first": got[0]}
+
+
+POWER_RULES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "v * x ** (q - 1)": lambda x, q, v: v * x ** (q - 1),
+    "v * q * x ** q": lambda x, q, v: v * q * x**q,
+    "v * q * x": lambda x, q, v: v * q * x,
+    "v * (q - 1) * x ** (q - 1)": lambda x, q, v: v * (q - 1) * x ** (q - 1),
+    "v * (q - 1) * x ** q": lambda x, q, v: v * (q - 1) * x**q,
+    "v * x ** q * log(x)": lambda x, q, v: v * x**q * torch.log(x),
+}
+EXPONENT_RULES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "v * x ** q": lambda x, q, v: v * x**q,
+    "v * log(x)": lambda x, q, v: v * torch.log(x),
+    "v * x ** q * log(q)": lambda x, q, v: v * x**q * torch.log(q),
+    "v * x ** (q - 1) * log(x)": lambda x, q, v: v * x ** (q - 1) * torch.log(x),
+    "v * x ** q * log10(x)": lambda x, q, v: v * x**q * torch.log10(x),
+    "v * q * x ** (q - 1)": lambda x, q, v: v * q * x ** (q - 1),
+    "v * q * x ** q * log(x)": lambda x, q, v: v * q * x**q * torch.log(x),
+}
+
+
+@mistake(
+    "wrong_power_rule",
+    about="Pow",
+    title="the derivative of the power is another one",
+    explanation="For x = {x}, q = {q} and v = {v} the gradient with respect to {which} came back as {got}, which is {formula}; right is "
+    "{want}. The two are different rules: with x moving, x ** q is a power of x, and the exponent comes down and drops by 1; with q "
+    "moving, it is an exponential, exp(q * log(x)).",
+)
+def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
+    """One of the gradients is a well-known wrong formula."""
+    if not came_back(failure):
+        return None
+    x, q, v = questions(failure)
+    got, want = ask(student, "Pow", x, q, v), truth("Pow", x, q, v)
+    for k, which, formulas in ((0, "x", POWER_RULES), (1, "q", EXPONENT_RULES)):
+        for text, formula in formulas.items():
+            if same(got[k], formula(x, q, v)) and differs(got[k], want[k]):
+                return {"x": x, "q": q, "v": v, "which": which, "got": got[k], "want": want[k], "formula": text}
+    return None
+
+
+@mistake(
+    "global_in_place_of_argument",
+    about=PRODUCTS,
+    title="something else stands in the place of an argument",
+    explanation="For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other} was {one} or {two}. It has to "
+    "change with {other}. Is what you save, or use, really the argument of forward, or a variable of that name from elsewhere in the file?",
+)
+def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | None:
+    """A gradient that does not depend on the other argument, and is neither v nor made of its own argument."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    got, want = ask(student, name, x, y, v), truth(name, x, y, v)
+    p, r = x + 0.5, y + 0.75
+    labels = ("x", second(name))
+    for k, again, value, other in ((0, ask(student, name, x, r, v), y, r), (1, ask(student, name, p, y, v), x, p)):
+        own = (x, y)[k]
+        plain = [v, v * own, torch.ones_like(v), own]
+        if differs(got[k], want[k]) and same(got[k], again[k]) and not any(same(got[k], wrong) for wrong in plain):
+            return {"x": x, "v": v, "got": got[k], "which": labels[k], "other": labels[1 - k], "one": value, "two": other}
+    return None
+
+
+@mistake(
+    "nonlinear_in_grad_output",
+    about=FUNCTIONS,
+    title="backward is not linear in grad_output",
+    explanation="For v = {v} the gradient with respect to {which} was {got}; for {factor} * v it was {again}, and {factor} times the first "
+    "would be {want}. backward multiplies by grad_output, sign and size included: no abs, no square, no clipping.",
+)
+def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """backward(k v) is not k backward(v)."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    got = ask(student, name, x, y, v)
+    for factor in (-1.0, 2.0, 100.0):
+        for which, once, again in zip(("x", second(name)), got, ask(student, name, x, y, factor * v), strict=True):
+            if isinstance(once, Tensor) and differs(again, factor * once):
+                return {"v": v, "which": which, "got": once, "again": again, "factor": factor, "want": factor * once}
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------------- as_callable
+
+
+@mistake(
+    "returns_the_class",
+    about="as_callable",
+    title="the class itself is called, not its apply",
+    explanation="What came of the call is {came}. Calling a Function class makes an object of it, which neither runs forward nor belongs "
+    "to a graph. Its class method apply makes the node and runs forward.",
+)
+def returns_the_class(failure: Failure, student: Student) -> Facts | None:
+    """An instance comes back, or torch complains of one."""
+    if failure.error and failure.raised("Legacy autograd function"):
+        return {"came": failure.error.message.split(". ")[0]}
+    if isinstance(failure.actual, Opaque) and failure.actual.type_name == "Pair":
+        return {"came": "an object of the class"}
+    return None
+
+
+@mistake(
+    "forward_called_directly",
+    about="as_callable",
+    title="forward is called directly",
+    explanation="What forward got for its ctx is {given}. Only apply makes a node for the graph and hands it to forward as ctx; called "
+    "directly, forward is a plain function, and the backward that belongs to it is never asked.",
+)
+def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
+    """forward ran with a ctx that is no node, or could not be called."""
+    contexts = [name for name in failure.facts.get("contexts", ()) if name]
+    if any(not name.endswith("Backward") for name in contexts):
+        return {"given": contexts[0]}
+    if failure.raised("TypeError", "forward() missing 1 required positional argument"):
+        return {"given": "x, the first argument"}
+    return {"given": "None"} if failure.raised("AttributeError", "'NoneType' object has no attribute") else None
+
+
+@mistake(
+    "two_arguments_only",
+    about="as_callable",
+    title="only Functions of two arguments can be called",
+    explanation="A Function of two tensors works; with another number of arguments Python said: {said}. as_callable can't know how many "
+    "arguments a forward has. Take all of them with *args, and hand all of them on.",
+)
+def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
+    """Two arguments work, others raise a TypeError about their number."""
+    if not failure.error or failure.error.type_name != "TypeError" or failure.check != "test_any_number_of_arguments":
+        return None
+    return {"said": failure.error.message} if "argument" in failure.error.message else None
+
+
+@mistake(
+    "other_function_runs",
+    about="as_callable",
+    title="another Function runs than the one that was given",
+    explanation="as_callable was given two Functions, one after the other. The first computes {a} * x + y; for x = {x} and y = {y} its "
+    "callable returned {got}, and right is {want}. Each callable has to remember its own Function, in a closure or in an object; a global "
+    "variable, an attribute of a class or a fixed name is one for all.",
+)
+def other_function_runs(failure: Failure, student: Student) -> Facts | None:
+    """The Function that was given has not run, or the one that was given later."""
+    if not came_back(failure):
+        return None
+    (x, y), (a, b) = (failure.draw.tensor(3), failure.draw.tensor(3)), failure.draw.coefficients(2, low=2.0, high=5.0)
+    x.requires_grad_(), y.requires_grad_()
+    alone, got = student.observe("called", x, y, failure.draw.tensor(3), a, b), student.observe("apart", x, y, a, b)[0]
+    want = (x * a + y).detach()
+    if not differs(got, want) or (alone.get("contexts") and not same(got, y * b - x)):
+        return None
+    return {"a": a, "x": x, "y": y, "got": got, "want": want}

@@ -1,0 +1,214 @@
+"""What has to be seen from inside for custom_functions. Runs beside the student's module; imports torch only."""
+
+import torch
+from torch.autograd import Function
+
+
+def node_of(value, cls):
+    """The node of a call of cls in the graph behind value, or None."""
+    todo = [getattr(value, "grad_fn", None)]
+    while todo:
+        node = todo.pop()
+        if node is not None:
+            if getattr(type(node), "_forward_cls", None) is cls:
+                return node
+            todo += [parent for parent, _ in node.next_functions]
+    return None
+
+
+def kept(student, name, x, y):
+    """The node of a call: whether there is one, how many saved tensors it holds, which attributes have tensors or arrays in them."""
+    cls = getattr(student, name)
+    node = node_of(cls.apply(x, y), cls)
+    attributes = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    return {"found": node is not None, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
+
+
+def arrays_in(value, depth=0):
+    """How many tensors or arrays a value holds."""
+    if isinstance(value, torch.Tensor) or type(value).__name__ == "ndarray":
+        return 1
+    if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
+        return 0
+    return sum(arrays_in(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
+
+
+def beside(student, name, x, y, v, held):
+    """backward from a call plus w: what x, y and v hold afterwards, and the .grad of x, of y and of w."""
+    w = torch.zeros_like(v).requires_grad_()
+    x.grad, y.grad = held or (None, None)
+    (getattr(student, name).apply(x, y) + w).backward(v)
+    return {"x": x.detach().clone(), "y": y.detach().clone(), "v": v.clone(), "grads": [copied(t.grad) for t in (x, y, w)]}
+
+
+def copied(tensor):
+    """A copy that later writes leave alone."""
+    return None if tensor is None else tensor.detach().clone()
+
+
+def gradients(result, inputs, v):
+    """The gradients of result at the inputs for v, where they can be asked for."""
+    if not isinstance(result, torch.Tensor) or not result.requires_grad or result.shape != v.shape:
+        return None
+    return list(torch.autograd.grad(result, inputs, v, allow_unused=True))
+
+
+def plain(cls):
+    """The class, its methods named as if it stood at the top of a file."""
+    for name in ("forward", "backward"):
+        vars(cls)[name].__func__.__qualname__ = f"{cls.__name__}.{name}"
+    return cls
+
+
+def called(student, x, y, v, a, b):
+    """as_callable of a Function of two tensors: what it returned, what ran before the call, what the call gave."""
+    contexts = []
+
+    @plain
+    class Pair(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            contexts.append(type(ctx).__name__)
+            ctx.save_for_backward(x, y)
+            return x * a + y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * b, grad * (a + b)
+
+    function = student.as_callable(Pair)
+    seen = {"callable": callable(function), "returned": function, "early": len(contexts)}
+    if not callable(function):
+        return seen
+    value = function(x, y)
+    return {
+        **seen,
+        "value": value,
+        "gradients": gradients(value, (x, y), v),
+        "found": node_of(value, Pair) is not None,
+        "contexts": list(contexts),
+    }
+
+
+def counted(student, x, y, v, a, b):
+    """as_callable of a Function of one tensor, of one of three tensors, of one of a tensor and a number, of one of two results."""
+
+    @plain
+    class One(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * a
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * b
+
+    @plain
+    class Three(Function):
+        @staticmethod
+        def forward(ctx, x, y, z):
+            return x * a - y * b + z
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * b, grad * a, grad * (a - b)
+
+    @plain
+    class Scaled(Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor + a
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor * b, None
+
+    @plain
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * a, y * b
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * b, second * a
+
+    one = student.as_callable(One)(x)
+    three = student.as_callable(Three)(x, y, x * y)
+    scaled = student.as_callable(Scaled)(x, b)
+    both = student.as_callable(Both)(x, y)
+    return {
+        "one": [one, gradients(one, (x,), v)],
+        "three": [three, gradients(three, (x, y), v)],
+        "scaled": [scaled, gradients(scaled, (x,), v)],
+        "both": [both, gradients(both[0] + both[1], (x, y), v) if isinstance(both, tuple) and len(both) == 2 else None],
+    }
+
+
+def apart(student, x, y, a, b):
+    """Two Functions made callable one after the other; then the first is called, the second, and the first again."""
+
+    @plain
+    class First(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * a + y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad
+
+    @plain
+    class Second(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return y * b - x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad
+
+    first, second = student.as_callable(First), student.as_callable(Second)
+    return [first(x, y), second(x, y), first(y, x)]
+
+
+def product(student, x, y):
+    """A product as a Function, called by way of as_callable: value, gradients, the class of its node."""
+
+    @plain
+    class MyCustomFunction(Function):
+        @staticmethod
+        def forward(ctx, x, t):
+            ctx.save_for_backward(x, t)
+            return x * t
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, t = ctx.saved_tensors
+            return grad * t, grad * x
+
+    value = student.as_callable(MyCustomFunction)(x, y)
+    node = node_of(value, MyCustomFunction)
+    wants = isinstance(value, torch.Tensor)
+    return {
+        "value": value.detach().clone() if wants else value,
+        "gradients": gradients(value, (x, y), torch.ones_like(value)) if wants else None,
+        "node": None if node is None else type(node).__name__,
+    }
+
+
+def handed_back(student, name, x, y, v, a):
+    """What backward itself returned: its shapes; and the gradients, once each of the first two was multiplied by a."""
+    base, shapes = getattr(student, name), []
+    method = "backward" if base.vjp is Function.vjp else "vjp"
+    own = getattr(base, method)
+
+    def watched(ctx, *grads):
+        result = own(ctx, *grads)
+        items = list(result) if isinstance(result, tuple) else [result]
+        shapes[:] = [tuple(item.shape) if isinstance(item, torch.Tensor) else None for item in items[:2]]
+        return *(item if item is None else item * a for item in items[:2]), *items[2:]
+
+    cls = type(base.__name__, (base,), {method: staticmethod(watched)})
+    return {"shapes": shapes, "gradients": list(torch.autograd.grad(cls.apply(x, y), (x, y), v, allow_unused=True))}

@@ -1,0 +1,5 @@
+"""forward with no ctx."""
+
+
+def as_callable(function):
+    return function.forward

@@ -1,0 +1,5 @@
+"""forward with None for ctx."""
+
+
+def as_callable(function):
+    return lambda *args: function.forward(None, *args)

@@ -1,0 +1,14 @@
+"""save_for_backward was forgotten."""
+
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x

@@ -1,0 +1,17 @@
+"""Two calls of save_for_backward: the second replaces the first."""
+
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x)
+        ctx.save_for_backward(q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)

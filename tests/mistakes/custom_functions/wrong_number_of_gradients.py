@@ -1,0 +1,13 @@
+"""One gradient for two inputs."""
+
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
