@@ -1,0 +1,308 @@
+"""tiny_autograd, the checks that are not handed out. Expressions are written as in test_visible.py, whose helpers are used here too."""
+
+from pathlib import Path
+
+import torch
+
+from grader.checks import check, fail, type_name
+from grader.local import execute
+
+VISIBLE = Path(__file__).with_name("test_visible.py")
+visible = execute(VISIBLE.read_text("utf-8"), "visible", str(VISIBLE))
+ask, close, expression, judge, judge_cleared = visible.ask, visible.close, visible.expression, visible.judge, visible.judge_cleared
+
+SUMS, PRODUCTS, TWICE = "test_sums_and_differences", "test_products", "test_a_value_used_twice"
+CLEARED = "test_every_value_below_is_cleared"
+DOUBLINGS, BUDGET = 40, 400_000
+CHAIN = 9_960
+"""Operations of the deep chain: with its leaves still below ten thousand Values."""
+
+STEPS = [
+    "{a} + {b}", "{a} - {b}", "{b} - {a}", "{a} * {b}", "{a} / {b}", "{b} / {a}", "{a} ** 2", "{a} ** 3", "{a} ** -1", "-{a}",
+    "{a}.exp()", "{a}.log()", "{a}.tanh()", "{a}.relu()", "{k} - {a}", "{k} / {a}", "{k} * {a}", "{k} + {a}", "{a} * {a}", "{a} ** 0.5",
+]  # fmt: skip
+
+
+def random_expression(draw, steps):
+    """Lines that make these steps, where they can be made, from earlier results; one line twice; the root adds up what is left over."""
+    leaves = {name: draw.number() for name in "abcd"}
+    values, lines, unused = dict(leaves), [], []
+    for step in steps:
+        for _ in range(12):
+            a, b = draw.choice(list(values)[-5:]), draw.choice(list(values))
+            text = step.format(a=a, b=b, k=draw.choice([2, 3, draw.number()]))
+            value = modest(text, values)
+            if value is not None:
+                break
+        else:
+            continue
+        again = 2 if len(lines) == 4 else 1
+        for _ in range(again):
+            name = f"t{len(lines) + 1}"
+            values[name] = value
+            lines.append((name, text))
+            unused.append(name)
+        used = compile(text, "", "eval").co_names
+        unused = [name for name in unused if name not in used]
+    lines.append(("root", " + ".join(unused)))
+    return visible.Expression(leaves, tuple(lines))
+
+
+def modest(text, values):
+    """The number that a line gives; None where it or its slope is none, is large or near zero, or where relu has its kink."""
+    names = {name: torch.tensor(values[name], dtype=torch.float64, requires_grad=True) for name in compile(text, "", "eval").co_names
+             if name in values}  # fmt: skip
+    tensor = eval(text, {}, names)
+    slopes = torch.autograd.grad(tensor, list(names.values()))
+    value, kinked = float(tensor.detach()), "relu" in text
+    if not abs(value) < 12.0 or not all(abs(slope) < 20.0 for slope in slopes):
+        return None
+    if kinked and any(tensor == 0 for tensor in names.values()):
+        return None
+    return value if abs(value) > 0.05 or kinked else None
+
+
+# ------------------------------------------------------------------------------------------------------ every operation
+
+
+@check(points=0.25, about="Value", at="Value.__truediv__")
+def test_quotients(student, draw):
+    """quotients, derived above and below the line"""
+    a, b, c = draw.number(), draw.number(-2.0, -0.5), draw.number(0.5, 2.0)
+    judge(student, expression("root = a / b", a=a, b=b))
+    judge(student, expression("root = a / c", a=a, c=c))
+    judge(student, expression("s = a / c\nroot = s / b", a=a, b=b, c=c))
+    judge(student, expression("s = a / c\nroot = b / s", a=a, b=b, c=c))
+    judge(student, expression("s = a + b\nroot = s / c", a=a, b=b * 1e12, c=c))
+
+
+@check(points=0.25, about="Value", at="Value.__pow__")
+def test_powers(student, draw):
+    """powers: whole, fractional, negative, zero; negative bases"""
+    for exponent in (2, 3, -1, -2, 1, 0, 3.0):
+        judge(student, expression(f"root = a ** {exponent}", a=draw.number(-2.0, -0.3)))
+    for exponent in (2, -3, 0.5, 2.5, -1.5, draw.number(0.2, 3.0)):
+        judge(student, expression(f"root = a ** {exponent}", a=draw.number(0.3, 2.0)))
+    judge(student, expression("s = a ** 3\nroot = s ** 2", a=draw.number(-1.5, -0.3)))
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_plain_numbers_on_either_side(student, draw):
+    """plain numbers on either side of + - * /"""
+    for number in (draw.integer(2, 9), draw.number(0.3, 3.0), draw.integer(-9, -2)):
+        for sign in "+-*/":
+            judge(student, expression(f"root = {number} {sign} a", a=draw.number(0.3, 2.0)))
+            judge(student, expression(f"root = a {sign} {number}", a=draw.number(-2.0, -0.3)))
+    judge(student, expression("s = 1 - a\nt = 2 / s\nroot = 3 * t + 1", a=draw.integer(2, 5)))
+
+
+@check(points=0.25, about="Value", at="Value.relu")
+def test_relu_on_both_sides(student, draw):
+    """relu, to the left and to the right of zero"""
+    for a in (draw.number(0.2, 2.0), draw.number(-2.0, -0.2)):
+        judge(student, expression("root = a.relu()", a=a))
+        judge(student, expression("s = a.relu()\nt = s * b\nroot = t + a", a=a, b=draw.number()))
+        judge(student, expression("s = a.relu()\nroot = s + b", a=a, b=draw.number() * 1e12))
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_zero_is_a_number(student, draw):
+    """zero is a number like any other"""
+    b = draw.number(0.3, 2.0)
+    for text in ("root = a * b", "root = b * a", "root = a + b", "root = a / b", "s = a * b\nroot = s * b", "s = a + b\nroot = s * a"):
+        judge(student, expression(text, a=0.0, b=b))
+    for text in ("root = a ** 2", "root = a ** 3", "root = a ** 1", "root = a.tanh()", "root = a.exp()", "root = 0 - a", "root = a * 0"):
+        judge(student, expression(text, a=0))
+
+
+# ----------------------------------------------------------------------------------------------------------- the whole graph
+
+
+@check(points=0.5, about="Value", at="Value.backward", needs=TWICE)
+def test_every_contribution_before_going_on(student, draw):
+    """a gradient goes on once all of it has arrived"""
+    a, b, c = (draw.number() for _ in range(3))
+    for root in ("t + u", "u + t", "t * u", "u * t"):
+        judge(student, expression(f"t = a * b\nu = t * c\nroot = {root}", a=a, b=b, c=c))
+    for last in ("v * t + w", "w + t * v"):
+        judge(student, expression(f"t = a + b\nu = t * c\nv = u * t\nw = v + u\nroot = {last}", a=a, b=b, c=c))
+
+
+@check(points=0.25, about="Value", at="Value.backward", needs=(SUMS, PRODUCTS))
+def test_equal_values_are_two(student, draw):
+    """two Values of equal data are two Values"""
+    a, b, c = (draw.integer(1, 7) / 4 for _ in range(3))
+    judge(student, expression("root = a * b", a=a, b=a))
+    judge(student, expression("s = a + b\nt = c + d\nroot = s * t", a=a, b=b, c=a + b - c, d=c))
+    judge(student, expression("s = a * c\nt = b * c\nu = s * d\nroot = u + t", a=a, b=a, c=c, d=b))
+    judge(student, expression("t = a * b\nu = t * d\nroot = u * c", a=a, b=b, c=c, d=1.0))
+
+
+@check(points=0.5, about="Value", at="Value.backward", needs=(SUMS, PRODUCTS))
+def test_gradients_of_two_results_add_up(student, draw):
+    """gradients of two results add up: 12, 24; 0.6, 1.2"""
+    a, b, c, d = (draw.number() for _ in range(4))
+    judge(student, expression("p = a * b\nq = a * c", a=a, b=b, c=c), "p", "q")
+    judge(student, expression("p = a * b\nq = a + b\nr = b * d", a=a, b=b, d=d), "p", "q", "r")
+    numbers(student, "p = x * x * x\nq = x * x * x", "p", leaves={"x": 2.0}, want={"x": 12.0})
+    numbers(student, "p = x ** 3\nq = x ** 3", "p", "q", leaves={"x": 2.0}, want={"x": 24.0})
+    numbers(student, "y = x ** 3\np = y.log()\ny2 = x ** 3\nq = y2.log()", "p", "q", leaves={"x": 5.0}, want={"x": 1.2})
+
+
+@check(points=0.5, about="Value", at="Value.backward", needs=TWICE)
+def test_random_expressions(student, draw):
+    """random expressions agree with torch"""
+    steps = draw.sample(STEPS, len(STEPS))
+    for part in (steps[:10], steps[10:], steps[5:15]):
+        judge(student, random_expression(draw, part))
+
+
+def judge_chain(student, texts, count, leaves, name, budget=None, filled=None):
+    """A long chain's data and gradients against torch's; within the budget of steps, where there is one."""
+    shown = f"{count // len(texts)} × ({'; '.join(f'x = {text}' for text in texts)})"
+    seen = ask(student, shown, "repeated", leaves, texts, count, budget, filled)
+    inputs = {"expression": shown, **leaves}
+    facts = {"seen": seen, "budget": f"{BUDGET:,}", "count": count // len(texts), "function": name}
+    visible.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
+    if budget is not None and seen["steps"] is None:
+        fail("after {budget} lines of Python {function} was not done with {count} doublings", inputs=inputs, facts=facts)
+    return seen, {"inputs": inputs, "facts": facts}
+
+
+def chain_truth(texts, count, leaves):
+    """The last number of the chain, and its gradients."""
+    names = {name: torch.tensor(number, dtype=torch.float64, requires_grad=True) for name, number in leaves.items()}
+    scope = dict(names)
+    code = [compile(text, "<step>", "eval") for text in texts]
+    for k in range(count):
+        scope["x"] = eval(code[k % len(code)], {}, scope)
+    grads = torch.autograd.grad(scope["x"], list(names.values()))
+    return float(scope["x"].detach()), {name: float(grad) for name, grad in zip(names, grads, strict=True)}
+
+
+def assert_chain(student, texts, count, leaves, budget=None):
+    """Backward through a chain."""
+    seen, details = judge_chain(student, texts, count, leaves, "backward", budget)
+    data, want = chain_truth(texts, count, leaves)
+    if not close(seen["data"], data):
+        fail("the last number of the chain is wrong", expected=data, actual=seen["data"], **details)
+    for name in leaves:
+        if not close(seen["grads"][name], want[name]):
+            details["facts"] |= {"name": name, "type": type_name(seen["grads"][name])}
+            fail("{name}.grad is wrong at the end of the chain", expected=want, actual=seen["grads"], **details)
+
+
+@check(points=0.5, about="Value", at="Value.backward", needs=(SUMS, PRODUCTS))
+def test_deep_chains(student, draw):
+    """backward gets through ten thousand nodes in a row"""
+    leaves = {"x": draw.number(), "c": 1.0 + draw.integer(1, 3) * 1e-4, "d": draw.number() * 0.01}
+    assert_chain(student, ["x * c", "x + d"], CHAIN, leaves)
+
+
+@check(points=0.5, about="Value", at="Value.backward", needs=TWICE)
+def test_each_node_once(student, draw):
+    """backward's work grows with the nodes, not with the paths"""
+    leaves = {"x": draw.number(), "c": 0.5 + draw.integer(1, 3) * 0.005}
+    assert_chain(student, ["x + x", "x * c"], 2 * DOUBLINGS, leaves, BUDGET)
+
+
+# -------------------------------------------------------------------------------------------------------- known numbers
+
+
+def numbers(student, text, *roots, leaves, want):
+    """An expression whose gradients are written down somewhere: the truth must be those numbers, and what comes back too."""
+    lines = expression(text, **leaves)
+    truth = lines.gradients(*(roots or (lines.steps[-1][0] if lines.steps else next(iter(leaves)),)))
+    for name, number in want.items():
+        assert abs(truth[name] - number) < 6e-5, (text, name, truth[name], number)
+    judge(student, lines, *roots)
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_the_numbers_of_c4_and_c5(student):
+    """log(x³) at 5: the gradients 0.6, 0.008 and 1"""
+    numbers(student, "y = x ** 3\nz = y.log()", leaves={"x": 5.0}, want={"x": 0.6})
+    numbers(student, "z = y.log()", leaves={"y": 125.0}, want={"y": 0.008})
+    numbers(student, "", leaves={"z": 4.8283}, want={"z": 1.0})
+
+
+@check(points=0.25, about="Value", needs=TWICE)
+def test_the_numbers_of_c9(student):
+    """log(x³) + √(x²) at 5: the gradient 1.6"""
+    numbers(student, "y = x ** 3\nw = x ** 2\nz = y.log() + w ** 0.5", leaves={"x": 5.0}, want={"x": 1.6})
+    numbers(student, "z = y.log() + w ** 0.5", leaves={"y": 125.0, "w": 25.0}, want={"y": 0.008, "w": 0.1})
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_the_numbers_of_c10(student):
+    """log(x^q) at 5 and 3: the gradients 0.6 and 1.6094"""
+    numbers(student, "p = x.log()\ny = (q * p).exp()\nz = y.log()", leaves={"x": 5.0, "q": 3.0}, want={"x": 0.6, "q": 1.6094})
+
+
+@check(points=0.25, about="Value", needs=TWICE)
+def test_the_numbers_of_c13(student):
+    """a dot product, element by element: the gradient 74"""
+    dot = "z = y1 * 4 + y2 * 7 + y3 * 9"
+    numbers(student, f"y1 = x * 2\ny2 = x * 3\ny3 = x * 5\n{dot}", leaves={"x": 5.0}, want={"x": 74.0})
+    numbers(student, dot, leaves={"y1": 10.0, "y2": 15.0, "y3": 25.0}, want={"y1": 4.0, "y2": 7.0, "y3": 9.0})
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_the_bill_for_apples(student):
+    """two apples and tax: 2.2, 110, 200, and 1.1 on the way"""
+    leaves = {"apple": 100.0, "num": 2.0, "ctax": 1.1}
+    numbers(student, "price = apple * num\nresult = price * ctax", leaves=leaves, want={"apple": 2.2, "num": 110.0, "ctax": 200.0})
+    numbers(student, "result = price * ctax", leaves={"price": 200.0, "ctax": 1.1}, want={"price": 1.1, "ctax": 200.0})
+
+
+@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+def test_the_bill_for_apples_and_tangerines(student):
+    """apples and tangerines: all nine gradients"""
+    leaves = {"apple": 100.0, "tangerine": 150.0, "num_apple": 2.0, "num_tangerine": 3.0, "ctax": 1.1}
+    end = "price = apple_price + tangerine_price\nresult = price * ctax"
+    whole = f"apple_price = apple * num_apple\ntangerine_price = tangerine * num_tangerine\n{end}"
+    want = {"apple": 2.2, "tangerine": 3.3, "num_apple": 110.0, "num_tangerine": 165.0, "ctax": 650.0}
+    numbers(student, whole, leaves=leaves, want=want)
+    between = {"apple_price": 200.0, "tangerine_price": 450.0, "ctax": 1.1}
+    numbers(student, end, leaves=between, want={"apple_price": 1.1, "tangerine_price": 1.1, "ctax": 650.0})
+    numbers(student, "result = price * ctax", leaves={"price": 650.0, "ctax": 1.1}, want={"price": 1.1})
+    numbers(student, "", leaves={"result": 715.0}, want={"result": 1.0})
+
+
+# ------------------------------------------------------------------------------------------------------------ zero_grad
+
+
+@check(points=0.25, about="zero_grad", needs=CLEARED)
+def test_a_leaf_clears_itself(student, draw):
+    """a leaf clears itself and nothing else"""
+    judge_cleared(student, expression("s = a + b\nt = s * a", a=draw.number(), b=draw.number()), "a", draw)
+
+
+@check(points=0.25, about="zero_grad", needs=CLEARED)
+def test_equal_values_are_all_cleared(student, draw):
+    """Values of equal data are all cleared"""
+    a, b = (draw.integer(1, 7) / 4 for _ in range(2))
+    judge_cleared(student, expression("s = a + c\nt = b + d\nu = s * t", a=a, b=a, c=b, d=b), "u", draw)
+    judge_cleared(student, expression("s = a * d\nt = s * e\nu = t * c", a=a, c=b, d=b, e=1.0), "u", draw)
+
+
+@check(points=0.25, about="zero_grad", needs=CLEARED)
+def test_deep_chains_are_cleared(student, draw):
+    """zero_grad gets through ten thousand nodes in a row"""
+    leaves = {"x": draw.number(), "c": 1.0, "d": draw.number() * 0.01}
+    assert_cleared(student, ["x * c", "x + d"], CHAIN, leaves, draw)
+
+
+@check(points=0.25, about="zero_grad", needs=CLEARED)
+def test_shared_values_are_cleared_once(student, draw):
+    """zero_grad's work grows with the nodes, not with the paths"""
+    leaves = {"x": draw.number(), "c": 0.5}
+    assert_cleared(student, ["x + x", "x * c"], 2 * DOUBLINGS, leaves, draw, BUDGET)
+
+
+def assert_cleared(student, texts, count, leaves, draw, budget=None):
+    """zero_grad on a chain whose grads were all set to a drawn number."""
+    seen, details = judge_chain(student, texts, count, leaves, "zero_grad", budget, draw.number())
+    if seen["left"] or any(grad != 0 for grad in seen["grads"].values()):
+        want = dict.fromkeys(leaves, 0.0)
+        fail("after zero_grad some grads of the chain are not 0.0", expected=want, actual=seen["grads"], **details)

@@ -1,0 +1,10 @@
+def zero_grad(root):
+    stack, seen = [root], {root}
+    while stack:
+        node = stack.pop()
+        if not node.sources:
+            node.grad = 0.0
+        for source, _ in node.sources:
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
