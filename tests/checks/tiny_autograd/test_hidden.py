@@ -99,7 +99,7 @@ def test_plain_numbers_on_either_side(student, draw):
 @check(points=0.25, about="Value", at="Value.relu")
 def test_relu_on_both_sides(student, draw):
     """relu, to the left and to the right of zero"""
-    for a in (draw.number(0.2, 2.0), draw.number(-2.0, -0.2)):
+    for a in (draw.number(0.2, 0.9), draw.number(1.2, 2.0), draw.number(-0.9, -0.2), draw.number(-2.0, -1.2)):
         judge(student, expression("root = a.relu()", a=a))
         judge(student, expression("s = a.relu()\nt = s * b\nroot = t + a", a=a, b=draw.number()))
         judge(student, expression("s = a.relu()\nroot = s + b", a=a, b=draw.number() * 1e12))
