@@ -136,7 +136,7 @@ def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> 
 
 
 def verify_course(
-    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en"
 ) -> ExitCode:
     """Verify lessons; list all problems; the exit code."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)

@@ -54,6 +54,14 @@ class Row:
         return self.baseline_seconds / self.seconds if self.inverse else self.seconds / self.baseline_seconds
 
 
+def worker_rows(rounds: int) -> list[Row]:
+    """What the sandbox costs a worker, from the fork to its first word (``workers.py``, in a process of its own)."""
+    script = Path(__file__).with_name("workers.py")
+    done = subprocess.run([sys.executable, str(script), "--rounds", str(8 * rounds)], cwd=ROOT, capture_output=True, text=True, check=True)
+    times = {kind: value / 1000 for kind, value in json.loads(done.stdout).items()}
+    return [Row("a worker, confined", "a worker, not confined", times["all"], times["off"], "at most 0.010 s more")]
+
+
 def timed(action: Callable[[], object]) -> float:
     """Seconds that an action takes."""
     began = time.perf_counter()
@@ -110,7 +118,7 @@ def measure(rounds: int) -> list[Row]:
         )
         bare, helped = in_turn(rounds, command("-c", "import click"), command("-m", "grader", "--help"))
         rows.append(Row("grade --help", "python -c 'import click'", helped, bare, "under 0.3 s"))
-    return rows
+    return rows + worker_rows(rounds)
 
 
 def main() -> None:

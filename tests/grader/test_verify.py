@@ -5,6 +5,7 @@ One course is graded once: a whole lesson, and for every breakage a copy of it t
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from grader.course import Course, Lesson, load_course
 from grader.grading import Judged, Settings
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.stubs import stub_of
-from grader.verify import Case, LessonProof, Verification, judge_lesson, mistake_id, verify
+from grader.verify import Case, LessonProof, Verification, catalogue_problems, judge_lesson, mistake_id, verify
 
 
 class Copy:
@@ -399,6 +400,52 @@ def test_a_mistake_in_the_bonus_alone_loses_no_marks(small_course: Course) -> No
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     _, problems = judge_lesson(case.lesson, {case: [(1, judged(Outcome.FAILED, diagnosis="squares", bonus=True))]})
     assert problems == ["tiny: mistake squares, seed 1: loses no marks"]
+
+
+def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> None:
+    """There are no other marks that it could lose."""
+    case = Case(dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)), "mistake", "squares", "")
+    proof, problems = judge_lesson(case.lesson, {case: [(1, judged(Outcome.FAILED, diagnosis="squares", bonus=True))]})
+    assert (proof.caught, proof.named, problems) == (1, 1, [])
+
+
+PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"\nmsgstr "제목"\n\n{more}'
+
+
+@pytest.mark.parametrize(
+    ("more", "problems"),
+    [
+        ("", ["not translated: 'S'"]),
+        ('msgid "S"\nmsgstr "요약"\n', []),
+        ('#, fuzzy\nmsgid "S"\nmsgstr "요약"\n', ["not translated: 'S'"]),
+        ('msgid "S"\nmsgstr "{x}"\n', ["the translation has other placeholders: 'S'"]),
+        ('msgid "S"\nmsgstr "{"\n', []),
+        ('msgid "S"\nmsgstr "요약"\n\nmsgid "a {x}"\nmsgstr "{y}"\n', ["the translation has other placeholders: 'a {x}'"]),
+    ],
+)
+def test_what_a_language_lacks_is_told(more: str, problems: list[str], tmp_path: Path) -> None:
+    """Texts that no grading shows; placeholders; what is marked as unfinished counts as not there."""
+    lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
+    lesson.folder.mkdir(parents=True)
+    (lesson.folder / "README.ko.md").touch()
+    (lesson.folder / "ko.po").write_text(PO.replace("{more}", more), "utf-8")
+    assert catalogue_problems(lesson, "ko") == [f"tiny: {problem}" for problem in problems]
+    assert catalogue_problems(lesson, "en") == []
+
+
+def test_a_readme_and_the_hints_are_translated_too(tmp_path: Path) -> None:
+    lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
+    lesson.folder.mkdir(parents=True)
+    (lesson.folder / "hints.toml").write_text('double = ["one", "two"]\n', "utf-8")
+    told = [f"tiny: not translated: {text!r}" for text in ("S", "T", "one", "two")]
+    assert catalogue_problems(lesson, "ko") == [*told, "tiny: there is no README.ko.md"]
+
+
+def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course) -> None:
+    """… once, from however many seeds."""
+    case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
+    shown = dataclasses.replace(judged(Outcome.FAILED, diagnosis="squares"), untranslated=("m",))
+    assert judge_lesson(case.lesson, {case: [(1, shown), (2, shown)]})[1] == ["tiny: not translated: 'm'"]
 
 
 def test_several_files_may_prove_one_mistake() -> None:
