@@ -1,0 +1,319 @@
+"""vector_backward, the checks that are not handed out."""
+
+import torch
+
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.wire.program import program
+
+WRONG_PRODUCT = "not the product of v with the Jacobian of y"
+WRONG_JACOBIAN = "not the Jacobian of f"
+WRONG_Z = "z is not (x * a) @ b"
+WRONG_DX = "dz/dx is wrong"
+WRONG_DY = "dz/dy is wrong"
+CHANGED_GRAD = "x.grad was {held} before the call and is {grad} after it"
+GRAPH_GONE = "the graph of y cannot be used again after vjp: {further}"
+OTHER_GRADIENT = "the graph of y gives another gradient after vjp than it did before"
+WRITTEN = "{name} was {before} before the call and is {after} after it"
+
+MAPS = [
+    "(W @ x).sin() * {a} + (W @ x) ** 2 * {b}",
+    "(W @ x).exp() * {a} + (W @ x ** 3) * {b}",
+    "(W @ x ** 2) ** 2 * {a} + (W @ x) * {b}",
+    "(W @ x).tanh() * {a} + (W @ x.exp()) * {b}",
+]
+
+
+class Formula:
+    """A function of x as text, for messages, and as the program that it says; ``shown`` where torch writes it otherwise."""
+
+    def __init__(self, text, shown=None, **parameters):
+        self.text = shown or text
+        names = ", ".join(["x", *parameters])
+        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+
+    def __str__(self):
+        return self.text
+
+
+def drawn_map(draw, rows, columns):
+    """A function from vectors of ``columns`` elements to vectors of ``rows``, and its matrix."""
+    a, b = draw.coefficients(2)
+    w = draw.tensor(rows, columns, low=-1.0, high=1.0)
+    return Formula(draw.choice(MAPS).format(a=a, b=b), W=w), w
+
+
+def observed(student, f, x, v, held=None, **parameters):
+    """What vjp returned, and what was seen meanwhile, once the product is found right; and the details for messages."""
+    (want,) = torch.autograd.grad(f.program(x), x, v)
+    seen = student.observe("product", f.program, x, v, held)
+    inputs = {"f": f, **parameters, "x": x, "v": v, **({} if held is None else {"x.grad before": held})}
+    details = {"inputs": inputs, "facts": {**seen, "held": held, "want": want}}
+    return seen, want, details
+
+
+def assert_product(student, f, x, v, held=None, **parameters):
+    """vjp's result must be right."""
+    seen, want, details = observed(student, f, x, v, held, **parameters)
+    assert_gradient(seen["result"], want, WRONG_PRODUCT, **details)
+
+
+def assert_jacobian(got, f, x, parameters=None, **facts):
+    """The Jacobian must be torch's."""
+    want = torch.autograd.functional.jacobian(f.program, x.detach())
+    held = {"x.grad before": facts["held"]} if "held" in facts else {}
+    assert_tensor(got, want, WRONG_JACOBIAN, inputs={"f": f, **(parameters or {}), "x": x, **held}, facts=facts)
+
+
+def positive(draw, *shape, **options):
+    """A tensor without cancellation ahead: float32 keeps its digits where nothing is subtracted."""
+    return draw.tensor(*shape, low=0.3, high=1.5, dtype=torch.float32, **options)
+
+
+# -------------------------------------------------------------------------------------------------------------------- vjp
+
+
+@check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_every_kind_of_vector(student, draw):
+    """one-hot, negative, zero, very large and very small v"""
+    f, w = drawn_map(draw, 3, 3)
+    x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    unit = torch.zeros(3, dtype=torch.float64)
+    unit[draw.integer(0, 2)] = 1.0
+    for vector in (unit, -2 * v, torch.zeros_like(v), v * 1e6):
+        assert_product(student, f, x, vector, W=w)
+    seen, want, details = observed(student, f, x, v * 1e-6, W=w)
+    assert_gradient(seen["result"], want, WRONG_PRODUCT, atol=1e-14, **details)
+
+
+@check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_v_may_have_any_shape(student, draw):
+    """y may be a scalar or a matrix, and x another shape"""
+    k, c = draw.number(0.3, 1.5), draw.tensor(4)
+    m = draw.tensor(3, 2)
+    for text, x, v, parameters in (
+        ("x ** 3 * {k}", draw.tensor(requires_grad=True), draw.tensor(), {}),
+        ("(x * c).exp()", draw.tensor(requires_grad=True), draw.tensor(4), {"c": c}),
+        ("(x ** 2 * c).sum() * {k}", draw.tensor(4, requires_grad=True), draw.tensor(), {"c": c}),
+        ("(x @ M).sin() * {k}", draw.tensor(4, 3, requires_grad=True), draw.tensor(4, 2), {"M": m}),
+        ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), draw.tensor(2), {}),
+    ):
+        assert_product(student, Formula(text.format(k=k), **parameters), x, v, **parameters)
+
+
+@check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_vjp_of_strided_tensors(student, draw):
+    """vjp works for float32 and for strided x, y and v"""
+    f = Formula("(x ** 3 + x.exp()).t()")
+    x, v = draw.noncontiguous(3, 4, requires_grad=True), draw.noncontiguous(4, 3)
+    assert_product(student, f, x, v)
+    x = draw.noncontiguous(2, 3, low=0.3, dtype=torch.float32, requires_grad=True)
+    assert_product(student, f, x, positive(draw, 1).expand(3, 2))
+
+
+@check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_vjp_without_elements(student, draw):
+    """no elements in x, or none in y"""
+    none = torch.empty(0, dtype=torch.float64)
+    c, m = draw.tensor(2), torch.empty(3, 0, dtype=torch.float64)
+    assert_product(student, Formula("x ** 2"), none.clone().requires_grad_(), none)
+    assert_product(student, Formula("x.sum() * c", c=c), none.clone().requires_grad_(), draw.tensor(2), c=c)
+    assert_product(student, Formula("x @ M", M=m), draw.tensor(3, requires_grad=True), none)
+
+
+@check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_grad_is_left_alone(student, draw):
+    """x.grad is afterwards what it was before"""
+    for held in (draw.tensor(3), None):
+        f, w = drawn_map(draw, 2, 3)
+        x, v = draw.tensor(3, requires_grad=True), draw.tensor(2)
+        seen, want, details = observed(student, f, x, v, held, W=w)
+        assert_gradient(seen["result"], want, WRONG_PRODUCT, **details)
+        if held is None or seen["grad"] is None:
+            assert_that(seen["grad"] is held, CHANGED_GRAD, expected=held, actual=seen["grad"], **details)
+        else:
+            assert_tensor(seen["grad"], held, CHANGED_GRAD, **details)
+
+
+@check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_the_graph_can_still_be_used(student, draw):
+    """after vjp the graph of y can still be used"""
+    f, w = drawn_map(draw, 3, 3)
+    x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    (rows,) = torch.autograd.grad(f.program(x), x, torch.ones_like(v))
+    seen, _, details = observed(student, f, x, v, W=w)
+    del details["facts"]["held"]  # what became of x.grad is another check's question
+    if not isinstance(seen["further"], torch.Tensor):
+        fail(GRAPH_GONE, expected=rows, actual=seen["further"], **details)
+    assert_gradient(seen["further"], rows, OTHER_GRADIENT, **details)
+
+
+@check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
+def test_vjp_writes_into_no_argument(student, draw):
+    """vjp writes into none of y, x and v"""
+    for f, x, v in (
+        (Formula("(x ** 2).exp()"), draw.tensor(3, requires_grad=True), draw.tensor(3)),
+        (Formula("x * 2 + 1"), positive(draw, 2, 2, requires_grad=True), positive(draw, 2, 2)),
+    ):
+        seen, _, details = observed(student, f, x, v)
+        for name, before in (("y", seen["earlier"]), ("x", x.detach()), ("v", v)):
+            details["facts"] |= {"name": name, "before": before, "after": seen[name]}
+            assert_equal(seen[name], before, WRITTEN, **details)
+
+
+# --------------------------------------------------------------------------------------------------------------- jacobian
+
+
+@check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_the_shapes_of_y_and_x(student, draw):
+    """the shape is y.shape + x.shape, for matrices too"""
+    k, m, c = draw.number(0.3, 1.5), draw.tensor(3, 2), draw.tensor(1, 3)
+    for text, x, parameters in (
+        ("(x @ M).sin() * {k}", draw.tensor(2, 3, requires_grad=True), {"M": m}),
+        ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), {}),
+        ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
+    ):
+        f = Formula(text.format(k=k), **parameters)
+        assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_jacobians_of_scalars(student, draw):
+    """x or f(x) may be 0-d: the shape has that part empty"""
+    c = draw.tensor(3)
+    for text, x, parameters in (
+        ("(x * c).exp()", draw.tensor(requires_grad=True), {"c": c}),
+        ("(x ** 2 * c).sum()", draw.tensor(3, requires_grad=True), {"c": c}),
+        ("x ** 3 + x.exp()", draw.tensor(requires_grad=True), {}),
+    ):
+        f = Formula(text, **parameters)
+        assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
+
+
+@check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_the_jacobian_of_a_constant(student, draw):
+    """zeros where f(x) does not depend on x at all"""
+    for x, c in (
+        (draw.tensor(3, requires_grad=True), draw.tensor(2)),
+        (draw.tensor(2, 2, requires_grad=True), draw.tensor(3, requires_grad=True)),
+        (positive(draw, 2, requires_grad=True), positive(draw, requires_grad=True)),
+    ):
+        f = Formula("c.exp() * 2", c=c)
+        want = torch.zeros(c.shape + x.shape, dtype=x.dtype)
+        facts = {"constant": True}
+        assert_tensor(student.jacobian(f.program, x), want, "not zeros", inputs={"f": f, "c": c, "x": x}, facts=facts)
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_a_constant_among_the_elements(student, draw):
+    """a single element of f(x) may be a constant: a row of zeros"""
+    c, x = draw.tensor(), draw.tensor(3, requires_grad=True)
+    f = Formula("x.prod().stack(c * 2, (x ** 2).sum())", shown="torch.stack([x.prod(), c * 2, (x ** 2).sum()])", c=c)
+    assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_the_jacobian_of_a_custom_function(student, draw):
+    """f may contain custom Functions"""
+    w, u = draw.tensor(2, 3, low=-1.0), draw.tensor(3)
+    for text, shown, parameters in (
+        ("(W @ x).cube() + W @ x", "Cube.apply(W @ x) + W @ x", {"W": w}),
+        ("x.blend(u) * x.sum()", "Blend.apply(x, u) * x.sum()", {"u": u}),
+    ):
+        f, x = Formula(text, shown=shown, **parameters), draw.tensor(3, requires_grad=True)
+        assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_jacobians_of_strided_tensors(student, draw):
+    """jacobian works for float32 and for strided x and f(x)"""
+    f = Formula("(x ** 2 * x.exp()).t()")
+    for x in (draw.noncontiguous(2, 3, requires_grad=True), positive(draw, 2, 2, requires_grad=True)):
+        assert_jacobian(student.jacobian(f.program, x), f, x)
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_jacobian_ignores_what_was_there(student, draw):
+    """jacobian leaves out what x.grad held before"""
+    f, w = drawn_map(draw, 3, 2)
+    x, held = draw.tensor(2, requires_grad=True), draw.tensor(2)
+    assert_jacobian(student.observe("derivatives", f.program, x, held), f, x, {"W": w}, held=held)
+
+
+@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+def test_the_jacobian_without_elements(student, draw):
+    """an x without elements: the shape is all there is"""
+    c = draw.tensor(draw.integer(2, 3))
+    f, x = Formula("x.sum() * c", c=c), torch.empty(0, dtype=torch.float64, requires_grad=True)
+    assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
+
+
+# ---------------------------------------------------------------------------------------------------------- broadcast_dot
+
+
+def assert_dot(got, x, a, b, **facts):
+    """The tuple that broadcast_dot returns must hold the value and the two gradients of (x * a) @ b."""
+    leaf = x.detach().requires_grad_()
+    y = leaf * a
+    z = y @ b
+    want = (z.detach(), *torch.autograd.grad(z, (leaf, y)))
+    held = {"x.grad before": facts["held"]} if "held" in facts else {}
+    details = {"inputs": {"x": x, "a": a, "b": b, **held}, "facts": {**facts, "got": got, "want": want, "type": type_name(got)}}
+    if not isinstance(got, tuple):
+        fail("a {type} came back where a tuple of three Tensors is promised", expected=want, actual=got, **details)
+    if len(got) != 3:
+        details["facts"]["count"] = len(got)
+        fail("the tuple should hold three Tensors and holds {count}", expected=want, actual=got, **details)
+    for name, mine, right, message in zip(("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
+        details["facts"] |= {"name": name, "type": type_name(mine)}
+        if not isinstance(mine, torch.Tensor):
+            fail("{name} is a {type}, a Tensor is promised", expected=right, actual=mine, **details)
+        if mine.shape != right.shape:
+            details["facts"] |= {"shape": str(tuple(mine.shape)), "expected_shape": str(tuple(right.shape))}
+            fail("{name} has the shape {shape}, expected {expected_shape}", expected=right, actual=mine, **details)
+        assert_tensor(mine, right, message, **details)
+
+
+@check(points=0.5, about="broadcast_dot", needs="test_the_value_and_two_gradients")
+def test_the_dot_ignores_what_was_there(student, draw):
+    """broadcast_dot leaves out what x.grad held before"""
+    for dtype in (torch.float64, torch.float32):
+        x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (3,), (3,)))
+        x, held = x.requires_grad_(), draw.tensor(dtype=dtype)
+        for seen in student.observe("dots", x, a, b, held, 1):
+            assert_dot(seen["got"], x, a, b, held=held)
+
+
+@check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
+def test_the_same_answer_every_time(student, draw):
+    """called again, broadcast_dot gives the same answer"""
+    x, a, b = draw.tensor(requires_grad=True), draw.tensor(3), draw.tensor(3)
+    for seen in student.observe("dots", x, a, b, None, draw.integer(2, 4)):
+        assert_dot(seen["got"], x, a, b, held=seen["held"])
+
+
+@check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
+def test_the_dot_of_any_length(student, draw):
+    """vectors of one element, of many, and of float32"""
+    for dtype, size in ((torch.float64, 1), (torch.float32, 1), (torch.float32, 6), (torch.float64, 40)):
+        x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (size,), (size,)))
+        assert_dot(student.broadcast_dot(x.requires_grad_(), a, b), x, a, b)
+
+
+@check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
+def test_the_dot_of_strided_vectors(student, draw):
+    """vectors that are columns, or one number expanded"""
+    x = draw.tensor(requires_grad=True)
+    for a, b in (
+        (draw.noncontiguous(2, 4)[0], draw.noncontiguous(3, 4)[1]),
+        (draw.tensor(1).expand(3), draw.tensor(3, 2)[:, 1]),
+    ):
+        assert_dot(student.broadcast_dot(x, a, b), x, a, b)
+
+
+@check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
+def test_the_dot_at_the_edges(student, draw):
+    """x = 0, a large x, and vectors without elements"""
+    a, b, none = draw.tensor(3, low=0.3), draw.tensor(3, low=0.3), torch.empty(0, dtype=torch.float64)
+    for value, left, right in ((0.0, a, b), (1e8, a, b), (draw.number(), none, none)):
+        x = torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        assert_dot(student.broadcast_dot(x, left, right), x, left, right)

@@ -1,0 +1,155 @@
+"""vector_backward, the checks that students may read.
+
+The truth is torch's; the functions and the numbers are drawn anew for every run, but for those that are the lesson's own.
+"""
+
+import torch
+
+from grader.checks import assert_gradient, assert_tensor, check, fail, type_name
+from grader.wire.program import program
+
+WRONG_PRODUCT = "not the product of v with the Jacobian of y"
+WRONG_JACOBIAN = "not the Jacobian of f"
+WRONG_Z = "z is not (x * a) @ b"
+WRONG_DX = "dz/dx is wrong"
+WRONG_DY = "dz/dy is wrong"
+PRINTED = {"rtol": 0.0, "atol": 2e-4}
+"""For numbers that are known to four decimals, and were computed from such."""
+
+MAPS = [
+    "(W @ x).sin() * {a} + (W @ x) ** 2 * {b}",
+    "(W @ x).exp() * {a} + (W @ x ** 3) * {b}",
+    "(W @ x ** 2) ** 2 * {a} + (W @ x) * {b}",
+    "(W @ x).tanh() * {a} + (W @ x.exp()) * {b}",
+]
+
+
+class Formula:
+    """A function of x as text, for messages, and as the program that it says; ``shown`` where torch writes it otherwise."""
+
+    def __init__(self, text, shown=None, **parameters):
+        self.text = shown or text
+        names = ", ".join(["x", *parameters])
+        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+
+    def __str__(self):
+        return self.text
+
+
+def drawn_map(draw, rows, columns):
+    """A function from vectors of ``columns`` elements to vectors of ``rows``, and its matrix."""
+    a, b = draw.coefficients(2)
+    w = draw.tensor(rows, columns, low=-1.0, high=1.0)
+    return Formula(draw.choice(MAPS).format(a=a, b=b), W=w), w
+
+
+# -------------------------------------------------------------------------------------------------------------------- vjp
+
+
+@check(points=0.5, about="vjp")
+def test_the_product_with_a_drawn_vector(student, draw):
+    """vjp multiplies the Jacobian by v, from the left"""
+    _ = student.vjp  # a file without it is told so, and what it defines instead
+    for rows, columns in ((3, 3), (2, 4)):
+        f, w = drawn_map(draw, rows, columns)
+        x, v = draw.tensor(columns, requires_grad=True), draw.tensor(rows)
+        (want,) = torch.autograd.grad(f.program(x), x, v)
+        seen = student.observe("product", f.program, x, v)
+        facts = {**seen, "held": None, "want": want}
+        assert_gradient(seen["result"], want, WRONG_PRODUCT, inputs={"f": f, "W": w, "x": x, "v": v}, facts=facts)
+
+
+@check(points=0.5, about="vjp", needs=test_the_product_with_a_drawn_vector)
+def test_the_numbers_of_s(student):
+    """with a vector of ones: a sum, a product, a square"""
+    x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
+    u = torch.tensor([1.2498, 1.2571, 1.2734, -0.0856])
+    ones = torch.ones(4)
+    for text, want in (
+        ("(x + u) ** 2", torch.tensor([5.4802, -0.4582, -0.5747, 1.7369])),
+        ("x + u", ones),
+        ("x * u", u),
+    ):
+        f = Formula(text, u=u)
+        seen = student.observe("product", f.program, x, ones)
+        assert_gradient(seen["result"], want, WRONG_PRODUCT, **PRINTED, inputs={"f": f, "u": u, "x": x, "v": ones}, facts=seen)
+
+
+@check(points=0.25, about="vjp", needs=test_the_product_with_a_drawn_vector)
+def test_the_numbers_of_s_shopping(student):
+    """apples and tangerines: 2.2, 3.3, 110, 165 and 650"""
+    goods = {"apple": 100.0, "num_apple": 2.0, "tangerine": 150.0, "num_tangerine": 3.0, "ctax": 1.1}
+    v = torch.ones(1)
+    for name, want in (("apple", 2.2), ("tangerine", 3.3), ("num_apple", 110.0), ("num_tangerine", 165.0), ("ctax", 650.0)):
+        others = {other: torch.tensor([value]) for other, value in goods.items() if other != name}
+        names = {other: "x" if other == name else other for other in goods}
+        f = Formula("({apple} * {num_apple} + {tangerine} * {num_tangerine}) * {ctax}".format(**names), **others)
+        x = torch.tensor([goods[name]], requires_grad=True)
+        seen = student.observe("product", f.program, x, v)
+        assert_gradient(seen["result"], torch.tensor([want]), WRONG_PRODUCT, inputs={"f": f, **others, "x": x, "v": v}, facts=seen)
+
+
+# --------------------------------------------------------------------------------------------------------------- jacobian
+
+
+@check(points=0.5, about="jacobian")
+def test_the_jacobian_of_a_drawn_map(student, draw):
+    """jacobian is right for a function that is drawn"""
+    for rows, columns in ((2, 3), (3, 3)):
+        f, w = drawn_map(draw, rows, columns)
+        x = draw.tensor(columns, requires_grad=True)
+        want = torch.autograd.functional.jacobian(f.program, x.detach())
+        assert_tensor(student.jacobian(f.program, x), want, WRONG_JACOBIAN, inputs={"f": f, "W": w, "x": x})
+
+
+@check(points=0.5, about="jacobian", needs=test_the_jacobian_of_a_drawn_map)
+def test_the_jacobian_of_a_matrix(student, draw):
+    """W @ x has the Jacobian W, whatever its size"""
+    w = draw.tensor(draw.integer(1, 5), draw.integer(2, 5))
+    f, x = Formula("W @ x", W=w), draw.tensor(w.shape[1], requires_grad=True)
+    assert_tensor(student.jacobian(f.program, x), w, WRONG_JACOBIAN, inputs={"f": f, "W": w, "x": x})
+
+
+# ---------------------------------------------------------------------------------------------------------- broadcast_dot
+
+
+def assert_dot(got, x, a, b, **facts):
+    """The tuple that broadcast_dot returns must hold the value and the two gradients of (x * a) @ b."""
+    leaf = x.detach().requires_grad_()
+    y = leaf * a
+    z = y @ b
+    want = (z.detach(), *torch.autograd.grad(z, (leaf, y)))
+    held = {"x.grad before": facts["held"]} if "held" in facts else {}
+    details = {"inputs": {"x": x, "a": a, "b": b, **held}, "facts": {**facts, "got": got, "want": want, "type": type_name(got)}}
+    if not isinstance(got, tuple):
+        fail("a {type} came back where a tuple of three Tensors is promised", expected=want, actual=got, **details)
+    if len(got) != 3:
+        details["facts"]["count"] = len(got)
+        fail("the tuple should hold three Tensors and holds {count}", expected=want, actual=got, **details)
+    for name, mine, right, message in zip(("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
+        details["facts"] |= {"name": name, "type": type_name(mine)}
+        if not isinstance(mine, torch.Tensor):
+            fail("{name} is a {type}, a Tensor is promised", expected=right, actual=mine, **details)
+        if mine.shape != right.shape:
+            details["facts"] |= {"shape": str(tuple(mine.shape)), "expected_shape": str(tuple(right.shape))}
+            fail("{name} has the shape {shape}, expected {expected_shape}", expected=right, actual=mine, **details)
+        assert_tensor(mine, right, message, **details)
+
+
+@check(points=0.5, about="broadcast_dot")
+def test_the_value_and_two_gradients(student, draw):
+    """z, dz/dx and dz/dy are right for drawn numbers"""
+    for size in (3, draw.integer(4, 6)):
+        x, a, b = draw.tensor(requires_grad=True), draw.tensor(size), draw.tensor(size)
+        assert_dot(student.broadcast_dot(x, a, b), x, a, b)
+
+
+@check(points=0.5, about="broadcast_dot", needs=test_the_value_and_two_gradients)
+def test_the_numbers_of_c13(student):
+    """x = 5 gives z = 370, dz/dx = 74, dz/dy = (4, 7, 9)"""
+    x = torch.tensor(5.0, requires_grad=True)
+    a, b = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([4.0, 7.0, 9.0])
+    got = student.broadcast_dot(x, a, b)
+    assert_dot(got, x, a, b)
+    for mine, right, message in zip(got, (370.0, 74.0, [4.0, 7.0, 9.0]), (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
+        assert_tensor(mine, torch.tensor(right), message, inputs={"x": x, "a": a, "b": b})
