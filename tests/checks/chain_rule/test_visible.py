@@ -53,10 +53,10 @@ def number_in(value):
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def assert_three(got, x, w, b):
+def assert_three(got, x, w, b, want=None):
     """The three gradients of (w * x + b) ** 2 in their order, as numbers; whether they are plain floats is another check's."""
     y = w * x + b
-    want = (2 * y * w, 2 * y * x, 2 * y)
+    want = want or (2 * y * w, 2 * y * x, 2 * y)
     details = {"expected": want, "actual": got, "inputs": {"x": x, "w": w, "b": b}}
     if got is None:
         fail("None came back: is there a return?", **details)
@@ -159,7 +159,7 @@ def test_three_gradients_in_their_order(student, draw):
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_the_numbers_of_g(student):
     """x = 2, w = 3, b = 1 gives 42, 28 and 14"""
-    assert_three(student.linear_gradients(2.0, 3.0, 1.0), 2.0, 3.0, 1.0)
+    assert_three(student.linear_gradients(2.0, 3.0, 1.0), 2.0, 3.0, 1.0, want=(42.0, 28.0, 14.0))
 
 
 # -------------------------------------------------------------------------------------------------------------- shopping

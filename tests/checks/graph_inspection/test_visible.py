@@ -181,12 +181,10 @@ def test_build_loss_gradient(student, reference, draw):
 
 
 @check(points=0.5, about="PREDICTED_GRADIENT")
-def test_prediction(student, reference):
+def test_prediction(student):
     """PREDICTED_GRADIENT is d loss / dx at x = 1"""
     value = predicted(student)
-    x = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
-    (want,) = torch.autograd.grad(reference.build_loss(x)[2], x)
-    assert_that(abs(value - want.item()) < 1e-3, "autograd computes another gradient than you predicted", actual=value)
+    assert_that(abs(value - 20.0) < 1e-3, "autograd computes another gradient than you predicted", actual=value)
 
 
 @check(points=0.5, about="walk")

@@ -60,11 +60,10 @@ def test_the_numbers_of_the_lesson(student):
 def test_both_results_are_the_gradient_of_one_pass(student, draw):
     """both results are the gradient of one pass"""
     _ = student.two_fresh_gradients  # a file without it is told so, and what it defines instead
-    for x, (f, formula) in (
-        (draw.tensor(3, low=0.5, requires_grad=True), drawn_loss(draw)),
-        (torch.tensor(5.0, requires_grad=True), (program(lambda x: (x**3).log()), "log(x**3)")),
-    ):
-        (one,) = torch.autograd.grad(f(x), x)
+    at, (drawn, its_formula) = draw.tensor(3, low=0.5, requires_grad=True), drawn_loss(draw)
+    (slope,) = torch.autograd.grad(drawn(at), at)
+    log_of_a_cube = (program(lambda x: (x**3).log()), "log(x**3)", torch.tensor(5.0, requires_grad=True), torch.tensor(0.6))
+    for f, formula, x, one in ((drawn, its_formula, at, slope), log_of_a_cube):
         seen = student.observe("one_loss", "two_fresh_gradients", f, x, None)
         result = seen["result"]
         details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None, "type": type_name(result)}}
