@@ -107,13 +107,15 @@ def show_lessons(course: Course, place: Path, lang: str | None) -> None:
     language = wanted_language(lang)
     say = engine_catalogue(language)
     files = read_submission(place, [lesson.id for lesson in course.lessons])
-    table = Table(box=None, pad_edge=False)
-    for heading in ("lesson", "what it is about", "builds on"):
-        table.add_column(say(heading), overflow="fold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table.add_column(say("lesson"), no_wrap=True)
+    table.add_column(say("what it is about"), overflow="fold")
+    table.add_column(say("builds on"), no_wrap=True)
     for lesson in course.lessons:
         own = load(language, lesson.texts(language))
-        name = Text(lesson.id if lesson.id in files else f"{lesson.id} ({say('not here')})", style="bold")
-        table.add_row(name, Text(own(lesson.summary)), Text(", ".join(lesson.builds_on), style="dim"))
+        here = lesson.id in files
+        about = Text.assemble((own(lesson.title), "bold"), f"\n{own(lesson.summary)}", ("" if here else f"\n{say('not here')}", "yellow"))
+        table.add_row(Text(lesson.id, style="bold" if here else "dim"), about, Text("\n".join(lesson.builds_on), style="dim"))
     make_console().print(table)
 
 
