@@ -33,7 +33,7 @@ from grader.errors import MissingName, StudentError, WorkerLost
 from grader.evidence import describe
 from grader.render.values import text
 from grader.session import NotStarted, Student
-from grader.translation import Catalogue
+from grader.translation import Catalogue, Phrase
 
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
@@ -115,9 +115,15 @@ class _Facts(dict[str, str]):
 
 def fill_text(template: str, facts: dict[str, Any], say: Catalogue) -> str:
     """A template in the language of ``say``, its ``{names}`` replaced: strings as they are or, where they are texts of ours, in that
-    language too; other values as the report shows them.
+    language too; phrases filled in turn; other values as the report shows them.
     """
-    shown = _Facts({name: say.known(value) if isinstance(value, str) else text(describe(value)) for name, value in facts.items()})
+
+    def show(value: Any) -> str:
+        if isinstance(value, Phrase):
+            return fill_text(value.template, value.facts, say)
+        return say.known(value) if isinstance(value, str) else text(describe(value))
+
+    shown = _Facts({name: show(value) for name, value in facts.items()})
     return string.Formatter().vformat(say(template), (), shown)
 
 

@@ -11,12 +11,30 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.errors import UsageError
 
 ENGLISH = "en"
 ENGINE = Path(__file__).parent / "locale"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A text with ``{names}`` to fill that is itself a fact in another text: translated as such, where a finished sentence couldn't be."""
+
+    template: str
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.template.format(**self.facts)
+
+
+def phrase(template: str, **facts: Any) -> Phrase:
+    """A Phrase."""
+    return Phrase(template, facts)
 
 
 class Catalogue:

@@ -11,6 +11,7 @@ from torch import Tensor
 from grader.diagnosis import Failure, Mistake, differs, mistake, same
 from grader.errors import MissingName
 from grader.session import Student
+from grader.translation import Phrase, phrase
 from grader.wire.values import Opaque
 
 Facts = dict[str, Any]
@@ -621,12 +622,12 @@ def vectors_only(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | None:
+def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | Phrase | None:
     """What happens for this x that should not, in words."""
     try:
         y, gradient = ask(student, x, v)
     except Exception as error:
-        return f"your code raised {error}"
+        return phrase("your code raised {error}", error=str(error))
     s = torch.sigmoid(x)
     if not same(y, s):
         return "the value is wrong"
@@ -685,9 +686,9 @@ def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | Non
 def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called."""
     if "given" in failure.facts:
-        return {"said": f"forward ran with a {failure.facts['given']} for ctx"}
+        return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
     if failure.error and failure.raised("TypeError", "Sigmoid.forward()"):
-        return {"said": f"Python said: {failure.error.message}"}
+        return {"said": phrase("Python said: {message}", message=failure.error.message)}
     return None
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_tensor, assert_that, check, fail
+from grader.translation import phrase
 
 BUILT_IN = {
     "torch.sigmoid", "torch.sigmoid_", "torch.special.expit", "torch.nn.Sigmoid", "torch.nn.functional.sigmoid",
@@ -41,7 +42,7 @@ def assert_derived(operators: list[str], way: str) -> None:
     """None of the operators that torch ran in forward, or in backward, may be a built-in sigmoid."""
     message = "torch ran {used} in Sigmoid.{way}; Sigmoid is to be made from exp or tanh"
     for name in operators:
-        assert_that(name not in OPERATORS, message, facts={"used": f"its operator {name}", "way": way})
+        assert_that(name not in OPERATORS, message, facts={"used": phrase("its operator {name}", name=name), "way": way})
 
 
 def local_derivative(x: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 from grader.checks import is_number, type_name
 from grader.diagnosis import mistake, same
 from grader.errors import StudentError
+from grader.translation import phrase
 from grader.wire.program import program
 from grader.wire.values import Opaque
 
@@ -417,7 +418,7 @@ def pair_not_unpacked(failure, student):
 def tensor_for_node(failure, student):
     """root.next_functions, or a walk that takes the tensor for its first node."""
     if failure.raised("AttributeError", "'Tensor' object has no attribute 'next_functions'"):
-        return {"what": f"Your code raised {short(failure)}"}
+        return {"what": phrase("Your code raised {error}", error=short(failure))}
     return {"what": "You listed one entry, Tensor"} if names_in(failure) == ["Tensor"] else None
 
 
@@ -736,13 +737,13 @@ def leaves_compared_by_value(failure, student):
     tensors = failure.facts.get("tensors", {})
     missing = failure.facts.get("name")
     if failure.raised("Boolean value of Tensor"):
-        return {"effect": "for tensors of more than one element that raised " + short(failure)}
+        return {"effect": phrase("for tensors of more than one element that raised {error}", error=short(failure))}
     if failure.raised("The size of tensor a"):
-        return {"effect": "for tensors of different sizes that raised " + short(failure)}
+        return {"effect": phrase("for tensors of different sizes that raised {error}", error=short(failure))}
     if missing is None or failure.message != "{name} is missing" or missing not in tensors:
         return None
     twin = next((name for name in failure.actual if name != missing and same(tensors[name], tensors[missing], rtol=0, atol=0)), None)
-    return {"effect": f"{missing} was taken for {twin}, which has the same value"} if twin else None
+    return {"effect": phrase("{missing} was taken for {twin}, which has the same value", missing=missing, twin=twin)} if twin else None
 
 
 @mistake(

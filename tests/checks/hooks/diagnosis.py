@@ -10,6 +10,7 @@ import math
 import torch
 
 from grader.diagnosis import mistake, same
+from grader.translation import phrase
 from grader.wire.program import program
 
 DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
@@ -560,7 +561,7 @@ def forgets_handle(failure, student):
 
 
 def _article(kind):
-    return kind if kind == "None" else f"a {kind}"
+    return kind if kind == "None" else phrase("a {type}", type=kind)
 
 
 def _handles_missing(student):
@@ -576,7 +577,7 @@ def _handles_missing(student):
         return {"given": _article(seen["handles"])}
     if not seen["kinds"]:
         return {"given": "an empty list"}
-    return None if seen["removable"] else {"given": f"a list of {', '.join(seen['kinds'])}"}
+    return None if seen["removable"] else {"given": phrase("a list of {types}", types=", ".join(seen["kinds"]))}
 
 
 def _records_alone(student):
@@ -757,7 +758,7 @@ def averages_the_output(failure, student):
 @unless_raised("'NoneType' object has no attribute")
 def reads_grad_in_hook(failure, student):
     if failure.raised("AttributeError: 'NoneType' object has no attribute"):
-        return {"came": f"it was None, and your hook raised {failure.error}"}
+        return {"came": phrase("it was None, and your hook raised {error}", error=str(failure.error))}
     if failure.about == NORMS:
         return None
     found = rounds(student)
@@ -765,7 +766,8 @@ def reads_grad_in_hook(failure, student):
         return None
     records = found[0]["rounds"][0]
     if sorted(records) == sorted(NAMES) and records["y"] is None:
-        return {"came": f"after backward the records are {', '.join(f'{name}: {records[name]}' for name in NAMES[1:])}"}
+        shown = ", ".join(f"{name}: {records[name]}" for name in NAMES[1:])
+        return {"came": phrase("after backward the records are {records}", records=shown)}
     return None
 
 
@@ -810,7 +812,7 @@ def tensors_not_floats(failure, student):
     return {"name": name, "type": "Tensor"} if name is not None else None
 
 
-PARTS = ["the module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "all modules at large"]
+PARTS = ["module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "torch.nn (global)"]
 
 
 def hooks_left(failure, student, trouble=None):
@@ -822,7 +824,7 @@ def hooks_left(failure, student, trouble=None):
     spec = ["chain", [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]]]
     seen = student.observe("left", spec, failure.draw.tensor(5, 3, requires_grad=True), "0", trouble)
     more = [after - before for before, after in zip(seen["before"], seen["after"], strict=True)]
-    places = [f"{count} on {place}" for place, count in zip(PARTS, more, strict=True) if count > 0]
+    places = [f"{place}: {count}" for place, count in zip(PARTS, more, strict=True) if count > 0]
     return {"left": ", ".join(places), "where": trouble or ""} if places else None
 
 
