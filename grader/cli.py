@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -16,10 +17,15 @@ from grader.errors import ExitCode, GraderError
 if TYPE_CHECKING:
     from grader.course import Course
 
-SANDBOX_HELP = "Confine your code with what there is; refuse where a guarantee is missing; not at all."
+SANDBOX_HELP = "Confine your code with what there is; refuse where a guarantee is missing (the default in CI); not at all."
 FOLDER = click.Path(path_type=Path)
 LANG_OPTION = click.option("--lang", metavar="LANG", help="The language: en or ko; by default GRADE_LANG, or your locale's.")
 COURSE_OPTION = click.option("--course", "course_root", type=FOLDER, help="Another course's folder, in place of the one that came along.")
+
+
+def default_sandbox() -> str:
+    """``require`` where continuous integration says that it is one, by the variable CI; else ``auto``."""
+    return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
 
 
 class Commands(DefaultGroup):  # type: ignore[misc]
@@ -55,7 +61,7 @@ cli = cast(click.Group, grade)
 @click.option(
     "--sandbox",
     type=click.Choice(["auto", "require", "off"]),
-    default="auto",
+    default=default_sandbox,
     help=SANDBOX_HELP,
 )
 @LANG_OPTION
@@ -134,7 +140,11 @@ def verify(
     from grader.commands import verify_course
 
     found = course(course_root)
-    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
+    sys.exit(
+        verify_course(
+            found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, sandbox=default_sandbox()
+        )
+    )
 
 
 def course(root: Path | None) -> Course:

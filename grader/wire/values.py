@@ -126,9 +126,9 @@ class Encoder:
             return {"ellipsis": 0}
         if isinstance(value, torch.dtype):
             return {"dtype": str(value)}
-        if isinstance(value, Program):
+        if isinstance(value, Program) and self.strided:
             return {"program": [self.encode(part, 1) for part in value.as_parts()]}
-        if isinstance(value, Register):
+        if isinstance(value, Register) and self.strided:
             return {"register": value.index}
         if isinstance(value, StudentRef):
             return {"student": value.path}

@@ -305,6 +305,18 @@ def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_cour
     assert ended(["init", str(tmp_path / "file" / "work"), "--course", str(small_course.root)]) == ExitCode.USAGE
 
 
+@pytest.mark.parametrize(("value", "mode"), [(None, "auto"), ("", "auto"), ("false", "auto"), ("true", "require"), ("1", "require")])
+def test_ci_requires_the_sandbox(value: str | None, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """… by default: nobody looks at what ``auto`` says there."""
+    monkeypatch.delenv("CI", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CI", value)
+    asked: list[str] = []
+    monkeypatch.setattr("grader.commands.grade_here", lambda *_, sandbox, **__: asked.append(sandbox))
+    ended(["run"])
+    assert asked == [mode]
+
+
 def plain(text: str) -> str:
     """A table's text without the blanks that fill its lines."""
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -231,6 +231,12 @@ def test_a_program_names_nothing_outside_its_list() -> None:
         Program(1, [], [["__class__", []]], [], True)(torch.ones(1))
 
 
+def test_a_program_does_not_come_back() -> None:
+    """A worker sends data; a function that it returns is one by its type's name."""
+    encoder = Encoder(strided=False)
+    assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [Opaque("Program", "")]
+
+
 @pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
 def test_a_program_takes_tensors_only(value: Any) -> None:
     """Whoever hands it something else is told so, in a TypeError."""
