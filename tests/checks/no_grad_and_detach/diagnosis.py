@@ -1,0 +1,442 @@
+"""The mistakes that people make when they leave the graph, each recognised by what still hangs together afterwards."""
+
+import torch
+
+from grader.diagnosis import differs, mistake, same
+from grader.wire.program import program
+from grader.wire.values import Opaque
+
+PLAIN = program(lambda x: x.exp())
+SQUARES = program(lambda w: (w**2).sum())
+NOT_REQUIRED = "does not require grad"
+
+
+def agrees(left, right):
+    """``same`` with a tolerance that float32 stays within."""
+    return same(left, right, rtol=1e-4, atol=1e-6)
+
+
+def leaf(*values):
+    """A tensor that requires grad."""
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def result_at(failure, index):
+    """One of the two results of split_backward, or the Ellipsis where there is no such pair."""
+    result = failure.facts.get("result")
+    return result[index] if isinstance(result, tuple) and len(result) == 2 else ...
+
+
+# --------------------------------------------------------------------------------------------------------------- predict
+
+
+@mistake(
+    "error_swallowed",
+    about="predict",
+    title="What f raises is swallowed",
+    explanation="f raised ValueError({text}), and predict returned {returned} as if nothing had happened. An except, and also a return "
+    "inside a finally, ends an exception. Whoever calls predict has to learn that f failed; the mode is put back without "
+    "catching anything.",
+)
+def error_swallowed(failure, student):
+    """The exception of f never came out."""
+    return {"returned": failure.facts["result"]} if "text" in failure.facts and failure.facts["raised"] is None else None
+
+
+@mistake(
+    "mode_stays_off_after_an_error",
+    about="predict",
+    title="An error skips the line that puts the mode back",
+    explanation="Where f returns, grad mode is back afterwards; where f raised, it stayed {is}, though it was {was} before. The "
+    "exception left predict before the line that restores the mode. A with block, or a finally, is run on every way out.",
+)
+def mode_stays_off_after_an_error(failure, student):
+    """The mode comes back after a return, and not after an exception."""
+    if "text" not in failure.facts or failure.facts["mode_after"] is failure.facts["enabled"]:
+        return None
+    enabled = failure.facts["enabled"]
+    return {} if student.observe("prediction", PLAIN, leaf(0.5), None, enabled)["mode_after"] is enabled else None
+
+
+@mistake(
+    "mode_is_set_not_restored",
+    about="predict",
+    title="The mode is set, not put back",
+    explanation="Grad mode was {was} before predict and is {is} afterwards. It belongs to whoever called you: after "
+    "torch.set_grad_enabled(False) nothing is recorded any more, and a set_grad_enabled(True) at the end is wrong where it "
+    "was off. `with torch.no_grad():` puts back what it found.",
+)
+def mode_is_set_not_restored(failure, student):
+    """After a plain call the mode is another one."""
+    facts = failure.facts
+    return {} if "enabled" in facts and facts["mode_after"] is not facts["enabled"] else None
+
+
+@mistake(
+    "only_x_is_cut",
+    about="predict",
+    title="Only x was taken out of the graph",
+    explanation="With nothing but x to record, f built no graph; with a parameter inside f that requires grad it built one, and what f "
+    "gave had the grad_fn {built}. Networks have parameters. What has to be off while f runs is the recording itself.",
+)
+def only_x_is_cut(failure, student):
+    """No graph for f without parameters, one for f with them."""
+    plain, layered = probes(student)
+    built = layered["nodes_inside"][0]
+    return {"built": built_here(failure, built)} if plain["nodes_inside"] == [None] and built is not None else None
+
+
+@mistake(
+    "graph_dropped_afterwards",
+    about="predict",
+    title="The graph was built and then thrown away",
+    explanation="The result is free of a graph, but f had built one: inside predict, what f gave had the grad_fn {built}, and all that "
+    "this graph saves for a backward was in memory by then. detach() on the result comes too late; recording has to be off "
+    "while f runs.",
+)
+def graph_dropped_afterwards(failure, student):
+    """f gave a graph, the result has none."""
+    plain, _ = probes(student)
+    built = plain["nodes_inside"][0]
+    if built is None or plain["state"] is None or plain["state"]["node"] is not None:
+        return None
+    return {"built": built_here(failure, built)}
+
+
+@mistake(
+    "recording_was_on",
+    about="predict",
+    title="Recording was on while f ran",
+    explanation="What f gave had the grad_fn {built}, and it came back with that graph behind it. torch.no_grad() affects what is "
+    "computed inside its with block, so f has to be called in there. To a result that is already there it does nothing.",
+)
+def recording_was_on(failure, student):
+    """f gave a graph, and the result still has one."""
+    plain, _ = probes(student)
+    built = plain["nodes_inside"][0]
+    if built is None or plain["state"] is None or plain["state"]["node"] is None:
+        return None
+    return {"built": built_here(failure, built)}
+
+
+def built_here(failure, otherwise):
+    """The node that f made in the failed check, so that message and explanation name the same one."""
+    return next((node for node in failure.facts.get("nodes_inside", ()) if node is not None), otherwise)
+
+
+def probes(student):
+    """What predict does with a function without parameters, and with one that has a parameter which requires grad."""
+    layer = program(lambda x, w: x * w, parameters=[leaf(2.0)])
+    return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
+
+
+@mistake(
+    "flag_of_a_result",
+    about=("predict", "cut", "split_backward", "bootstrap_loss"),
+    title="requires_grad of a computed tensor can't be changed",
+    explanation="Line {line} raised torch's 'you can only change requires_grad flags of leaf variables'. A tensor with a grad_fn "
+    "requires grad because something that it was computed from does. detach() makes a tensor without a grad_fn, and the "
+    "flag of that one is yours to set.",
+)
+def flag_of_a_result(failure, student):
+    """torch's own error."""
+    return {"line": str(failure.error.line)} if failure.raised("can only change requires_grad flags of leaf") else None
+
+
+@mistake(
+    "numpy_does_not_cut",
+    about=("predict", "cut", "split_backward", "bootstrap_loss"),
+    title="numpy() was asked of a tensor in a graph",
+    explanation="Line {line} raised torch's 'Can't call numpy() on Tensor that requires grad'. An array has no place for a graph, and "
+    "torch does not drop one without being told. detach() is how you tell it, and after detach() there is no need for NumPy.",
+)
+def numpy_does_not_cut(failure, student):
+    """torch's own error."""
+    return {"line": str(failure.error.line)} if failure.raised("Can't call numpy() on Tensor that requires grad") else None
+
+
+# ------------------------------------------------------------------------------------------------------------------- cut
+
+
+@mistake(
+    "detached_in_place",
+    about=("cut", "split_backward", "bootstrap_loss"),
+    title="The tensor itself was taken out of its graph",
+    explanation="At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not: no gradient comes through it "
+    "any more. detach_() and requires_grad_(False) change the tensor that they are called on. detach(), without the "
+    "underscore, makes a new one.",
+)
+def detached_in_place(failure, student):
+    """A tensor that was given, or y, lost its place."""
+    facts = failure.facts
+    if failure.about == "split_backward":
+        seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
+        lost = (
+            seen["given"] and seen["given"][0]["requires_grad"] and "element 0 of tensors does not require grad" in (seen["raised"] or "")
+        )
+        return {"name": "y", "node_before": "ExpBackward0"} if lost else None
+    if failure.about == "cut":
+        states = [("y", facts.get("y_before"), facts.get("y_after"))]
+    else:
+        states = list(zip(("online", "target"), facts.get("states_before", ()), facts.get("states_after", ()), strict=False))
+    for name, before, after in states:
+        if before and after and before["requires_grad"] and not after["requires_grad"]:
+            return {"name": name, "node_before": str(before["node"])}
+    return None
+
+
+@mistake(
+    "y_itself_comes_back",
+    about="cut",
+    title="y itself came back",
+    explanation="The result is not a new tensor: it is y, grad_fn {node} and all. torch.no_grad() keeps new nodes from being made while "
+    "its block runs; it takes none away from a tensor that has one. What is asked for is another tensor with the same "
+    "values.",
+)
+def y_itself_comes_back(failure, student):
+    """The very y, still in its graph."""
+    state = failure.facts.get("state")
+    return {"node": state["node"]} if failure.facts.get("itself") and state["requires_grad"] else None
+
+
+@mistake(
+    "copy_stays_connected",
+    about="cut",
+    title="A copy is still in the graph",
+    explanation="The result is a new tensor, and its grad_fn is {node}: copying, adding 0 or changing the shape are operations like any "
+    "other, and autograd records them. Gradients pass through a clone() unchanged.",
+)
+def copy_stays_connected(failure, student):
+    """A new tensor with a node."""
+    state = failure.facts.get("state")
+    return {"node": state["node"]} if state and state["node"] is not None and not failure.facts.get("itself") else None
+
+
+@mistake(
+    "cut_and_made_a_leaf",
+    about="cut",
+    title="Cut, and then a new leaf was made",
+    explanation="The result has no graph behind it, but it requires grad, so a new graph begins at it and everything computed from it "
+    "is recorded. That is what split_backward needs; cut is to end the recording. detach() alone gives a tensor that does "
+    "not require grad.",
+)
+def cut_and_made_a_leaf(failure, student):
+    """No node, and yet it requires grad."""
+    state = failure.facts.get("state")
+    if not state or failure.facts.get("itself") or "y_before" not in failure.facts:
+        return None
+    return {} if state["node"] is None and state["requires_grad"] and failure.facts["y_before"]["requires_grad"] else None
+
+
+@mistake(
+    "left_torch",
+    about=("cut", "bootstrap_loss"),
+    title="The result is no tensor any more",
+    explanation="What came back is a {kind}. item(), tolist() and numpy() leave not only the graph but torch itself; what is promised "
+    "is a Tensor.",
+)
+def left_torch(failure, student):
+    """A number, a list or an array."""
+    actual = failure.actual
+    kind = actual.type_name if isinstance(actual, Opaque) else type(actual).__name__
+    return {"kind": kind} if kind in ("float", "int", "list", "ndarray", "float64", "float32") else None
+
+
+# -------------------------------------------------------------------------------------------------------- split_backward
+
+
+@mistake(
+    "not_cut_in_two",
+    about="split_backward",
+    title="One graph, not two",
+    explanation="What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it, and z.backward() runs through "
+    "both at once. Neither clone() nor requires_grad_() cuts; detach() does, and what it gives can then be made a leaf.",
+)
+def not_cut_in_two(failure, student):
+    """second was given a tensor with a node."""
+    given = failure.facts.get("given") or student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["given"]
+    nodes = [w["node"] for w in given if w["node"] is not None]
+    return {"w_node": nodes[0]} if nodes else None
+
+
+@mistake(
+    "w_does_not_require_grad",
+    about="split_backward",
+    title="w was cut, and not made a leaf that requires grad",
+    explanation="What second was given does not require grad, so nothing of it was recorded, and the backward from z raised: {raised}. "
+    "A tensor that comes from detach() does not require grad until it is told to.",
+)
+def w_does_not_require_grad(failure, student):
+    """second was given a tensor that does not require grad, and the first stage raised."""
+    seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
+    raised = seen["raised"] or ""
+    return {"raised": raised} if seen["given"] and not seen["given"][0]["requires_grad"] and "require grad" in raised else None
+
+
+@mistake(
+    "vector_without_v",
+    about="split_backward",
+    title="The second stage needs a vector to begin with",
+    explanation="Line {line} raised torch's 'grad can be implicitly created only for scalar outputs'. z is a scalar and begins with 1 "
+    "by itself; y is no scalar, so its backward must be told the gradient that arrives at y. You have that: it is the "
+    "gradient at w.",
+)
+def vector_without_v(failure, student):
+    """torch's own error, in a function that did cut."""
+    return {"line": str(failure.error.line)} if failure.raised("grad can be implicitly created only for scalar outputs") else None
+
+
+@mistake(
+    "grad_is_none_at_first",
+    about="split_backward",
+    title="x.grad is None before the first backward",
+    explanation="Line {line} raised {raised}. Until a backward has stored something there, x.grad is None, and None can't be zeroed. "
+    "x.grad = None clears it whatever it is.",
+)
+def grad_is_none_at_first(failure, student):
+    """None was to be zeroed."""
+    if not failure.raised("AttributeError", "NoneType", "zero_"):
+        return None
+    return {"line": str(failure.error.line), "raised": str(failure.error)}
+
+
+@mistake(
+    "stops_at_the_cut",
+    about="split_backward",
+    title="Backward stopped at the cut",
+    explanation="The gradient at w is right, and for x came back {at_first}: nothing new has arrived there. z.backward() ends at w, "
+    "since w is a leaf and knows nothing of y. To get on to x takes a backward of its own, from y.",
+)
+def stops_at_the_cut(failure, student):
+    """Nothing arrived at x."""
+    if failure.error is not None:
+        return None
+    at_x, held = result_at(failure, 0), failure.facts.get("held")
+    nothing = at_x is None or (held is not None and agrees(at_x, held) and differs(at_x, failure.facts["at_x"]))
+    return {"at_first": at_x} if nothing and agrees(result_at(failure, 1), failure.facts.get("at_w")) else None
+
+
+@mistake(
+    "results_turned_round",
+    about="split_backward",
+    title="The two gradients are the other way round",
+    explanation="The first result, {first_result}, is the gradient at w, and the second is the one at x. It is the gradient at x that "
+    "comes first.",
+)
+def results_turned_round(failure, student):
+    """w's gradient first."""
+    at_x, at_w = failure.facts.get("at_x"), failure.facts.get("at_w")
+    first, second = result_at(failure, 0), result_at(failure, 1)
+    return {"first_result": first} if agrees(first, at_w) and agrees(second, at_x) else None
+
+
+@mistake(
+    "ones_for_the_gradient",
+    about="split_backward",
+    title="The second stage began with ones",
+    explanation="Your gradient at x is {at_first}, and that is what ones at y give. Right would be {at_x}: what arrives at y is the "
+    "gradient at w, {at_w}. Ones, or a sum() before backward, forget all that second did.",
+)
+def ones_for_the_gradient(failure, student):
+    """The gradient of y.sum()."""
+    x, at_x = failure.inputs.get("x"), result_at(failure, 0)
+    if not isinstance(x, torch.Tensor) or agrees(at_x, failure.facts.get("at_x")):
+        return None
+    seen = student.split_backward(leaf(0.3, 0.7), PLAIN, SQUARES)
+    ones = leaf(0.3, 0.7).detach().exp()
+    return {"at_first": at_x} if isinstance(seen, tuple) and agrees(seen[0], ones) else None
+
+
+@mistake(
+    "counts_grad_from_before",
+    about="split_backward",
+    title="What x.grad held before is in the result",
+    explanation="x.grad held {held} before, and {at_first} came back: that and the gradient together. Without it, it would be {at_x}. "
+    "Backward adds to x.grad, so it has to be cleared before the second stage.",
+)
+def counts_grad_from_before(failure, student):
+    """The gradient plus what was there."""
+    held, at_x = failure.facts.get("held"), failure.facts.get("at_x")
+    if held is None or not isinstance(at_x, torch.Tensor):
+        return None
+    return {"at_first": result_at(failure, 0)} if agrees(result_at(failure, 0), held + at_x) else None
+
+
+# -------------------------------------------------------------------------------------------------------- bootstrap_loss
+
+
+@mistake(
+    "another_distance",
+    about="bootstrap_loss",
+    title="Another distance than the mean square",
+    explanation="You returned {actual}, and that is {formula}. The mean of the squared differences is {expected}.",
+)
+def another_distance(failure, student):
+    """One of a few wrong formulas gives just that."""
+    online, target = failure.inputs.get("online"), failure.inputs.get("target")
+    if not isinstance(online, torch.Tensor) or not isinstance(failure.expected, torch.Tensor):
+        return None
+    d = (online - target).detach()
+    formulas = {
+        "the sum of the squares": (d**2).sum(),
+        "half the mean of the squares": (d**2).mean() / 2,
+        "the mean of the absolute differences": d.abs().mean(),
+        "the square root of the mean": (d**2).mean().sqrt(),
+        "the mean of the differences, without the square": d.mean(),
+        "the square of the mean": d.mean() ** 2,
+    }
+    for formula, value in formulas.items():
+        if agrees(failure.actual, value) and differs(value, failure.expected):
+            return {"formula": formula}
+    return None
+
+
+@mistake(
+    "nothing_learns",
+    about="bootstrap_loss",
+    title="The whole loss was cut off",
+    explanation="The loss does not require grad, so a backward from it raises, and online learns nothing. no_grad() around everything, "
+    "or a detach() of the difference or of the loss, cuts both sides. Cut target, and nothing else.",
+)
+def nothing_learns(failure, student):
+    """No gradient on either side."""
+    return {} if sides(student) == (None, None) else None
+
+
+@mistake(
+    "online_was_cut",
+    about="bootstrap_loss",
+    title="The wrong side was cut",
+    explanation="For online = 3 and target = 1 the gradient at online is {at_online}, and at target {at_target}: so target is pulled "
+    "towards online, and online learns nothing. It is target that has to be a constant.",
+)
+def online_was_cut(failure, student):
+    """target has the gradient that online should have."""
+    at = sides(student)
+    return {"at_online": at[0], "at_target": at[1]} if at and at[0] is None and at[1] is not None else None
+
+
+@mistake(
+    "target_not_cut",
+    about="bootstrap_loss",
+    title="A gradient flows into target",
+    explanation="For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, and at target it is {at_target}. "
+    "So both move towards each other, where only online should move. clone() cuts nothing, nor does no_grad() around a "
+    "target that is already computed.",
+)
+def target_not_cut(failure, student):
+    """Both sides have a gradient."""
+    at = sides(student)
+    return {"at_online": at[0], "at_target": at[1]} if at and None not in at else None
+
+
+def sides(student):
+    """The gradients of the loss at online = 3 and at target = 1, each None where there is none or only zeros; None without a loss."""
+    same_again = program(lambda x: x * 1)
+    seen = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))
+    found = seen["gradients"]
+    if not isinstance(seen["loss"], torch.Tensor):
+        return None
+    if not isinstance(found, list):
+        return None, None
+    return tuple(grad.item() if grad is not None and bool((grad != 0).any()) else None for grad in found)

@@ -1,0 +1,148 @@
+"""What has to be seen from inside for no_grad_and_detach. Sent into the sandbox; imports torch only."""
+
+import torch
+
+
+def prediction(student, f, x, through, enabled):
+    """What predict returned in a grad mode; the mode while f ran and afterwards, the node of what f gave, x before and after."""
+    t = x if through is None else through(x)
+    before, modes, nodes = state(t), [], []
+
+    def watched(given):
+        out = f(given)
+        modes.append(torch.is_grad_enabled())
+        nodes.append(node(out))
+        return out
+
+    with torch.set_grad_enabled(enabled):
+        result = student.predict(watched, t)
+        after = torch.is_grad_enabled()
+    seen = {"result": kept(result), "state": state(result), "mode_inside": modes, "nodes_inside": nodes, "mode_after": after}
+    return {**seen, "x_before": before, "x_after": state(t), "backward": backward_from(result)}
+
+
+def raising(student, f, x, text, enabled):
+    """What came out of predict where f raises ValueError(text), and the grad mode afterwards."""
+
+    def failing(given):
+        f(given)
+        raise ValueError(text)
+
+    result, raised = None, None
+    with torch.set_grad_enabled(enabled):
+        try:
+            result = student.predict(failing, x)
+        except ValueError as error:
+            raised = str(error)
+        after = torch.is_grad_enabled()
+    return {"result": kept(result), "raised": raised, "mode_after": after}
+
+
+def taken_out(student, f, x, after):
+    """What cut returned for f(x), for x itself where f is None; what is computed from it; y before and after, and its gradient."""
+    y = x if f is None else f(x)
+    before, origin = state(y), y.grad_fn
+    result = student.cut(y)
+    seen = {"result": kept(result), "state": state(result), "itself": result is y}
+    seen |= {"y_before": before, "y_after": state(y), "same_node": y.grad_fn is origin, "gradient": gradients(y.sum(), [x])}
+    if after is None or not isinstance(result, torch.Tensor):
+        return seen
+    z = after(result)
+    return {**seen, "z": kept(z), "z_state": state(z), "backward": backward_from(z)}
+
+
+def mixed(student, f, x):
+    """The gradient at x of (y * cut(y)).sum() for y = f(x)."""
+    y = f(x)
+    return {"gradient": gradients((y * student.cut(y)).sum(), [x])}
+
+
+def stages(student, first, second, x, held):
+    """What split_backward returned, and meanwhile: each tensor that second was given, and what it made of that."""
+    given, made = [], []
+
+    def watched(w):
+        z = second(w)
+        given.append({"leaf": w.is_leaf, "requires_grad": w.requires_grad, "node": node(w), "values": w.tolist()})
+        made.append(z.tolist())
+        return z
+
+    x.grad = held
+    return {"result": kept(student.split_backward(x, first, watched)), "given": given, "made": made}
+
+
+def losses(student, f, g, a, b):
+    """bootstrap_loss of f(a) and g(b): its gradients at a and b, both tensors before and after, and the gradient of each alone."""
+    online, target = f(a), g(b)
+    before = [state(online), state(target)]
+    loss = student.bootstrap_loss(online, target)
+    seen = {"loss": kept(loss), "state": state(loss), "states_before": before, "states_after": [state(online), state(target)]}
+    seen["gradients"] = gradients(loss, [a, b])
+    return {**seen, "alone": [gradients(online.sum(), [a]), gradients(target.sum(), [b])]}
+
+
+def shared(student, f, x):
+    """bootstrap_loss of the two outputs of f(x), and its gradient at x."""
+    online, target = f(x)
+    loss = student.bootstrap_loss(online, target)
+    return {"loss": kept(loss), "gradients": gradients(loss, [x])}
+
+
+def gradients(result, inputs):
+    """The gradients of a result at some inputs, or the text of the error."""
+    if not isinstance(result, torch.Tensor):
+        return None
+    try:
+        return [kept(grad) for grad in torch.autograd.grad(result, inputs, retain_graph=True, allow_unused=True)]
+    except RuntimeError as error:
+        return str(error)
+
+
+def backward_from(result):
+    """What a backward from the sum of a result ends with: the text of its error, or None."""
+    if not isinstance(result, torch.Tensor):
+        return None
+    try:
+        result.sum().backward()
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def state(t):
+    """What a tensor is and holds; None for anything else."""
+    if not isinstance(t, torch.Tensor):
+        return None
+    grad = t.grad if t.is_leaf else None
+    return {"requires_grad": t.requires_grad, "leaf": t.is_leaf, "node": node(t), "values": kept(t), "grad": kept(grad)}
+
+
+def node(t):
+    """The type name of a tensor's node, or None."""
+    return type(t.grad_fn).__name__ if isinstance(t, torch.Tensor) and t.grad_fn is not None else None
+
+
+def kept(value):
+    """A copy that later writes leave alone."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, tuple):
+        return tuple(kept(item) for item in value)
+    if isinstance(value, list):
+        return [kept(item) for item in value]
+    return value
+
+
+def begun(student, first, second, x):
+    """What second was given during split_backward, also where that raised; and the text of what it raised."""
+    given = []
+
+    def watched(w):
+        given.append({"requires_grad": w.requires_grad, "node": node(w)})
+        return second(w)
+
+    try:
+        student.split_backward(x, first, watched)
+    except (RuntimeError, AttributeError, TypeError) as error:
+        return {"given": given, "raised": str(error)}
+    return {"given": given, "raised": None}

@@ -1,0 +1,333 @@
+"""no_grad_and_detach, the checks that are not handed out."""
+
+import torch
+
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.wire.program import program
+
+MODES = {True: "on", False: "off"}
+
+
+def drawn_pair(draw):
+    """Functions for the two stages whose shapes go from (n,) over (2, n) to a scalar, and their formulas."""
+    a, b, c = draw.coefficients(3)
+    rows = draw.tensor(2, 1)
+
+    def first(x, r):
+        return (x * a).sin() * r + x**2 * b
+
+    def second(w):
+        return ((w * c).exp() + w**3).sum()
+
+    formulas = {"first": f"(x * {a}).sin() * rows + x**2 * {b}", "rows": rows, "second": f"((w * {c}).exp() + w**3).sum()"}
+    return program(first, parameters=[rows]), program(second), formulas
+
+
+def both_gradients(first, second, x):
+    """The truth: the gradients at x and at w."""
+    y = first(x)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w)
+    return at_x, at_w
+
+
+def assert_pair(seen, want, **details):
+    """The result of split_backward must be the two gradients, in this order."""
+    result = seen["result"]
+    details["facts"] = {**seen, "at_x": want[0], "at_w": want[1], **details.pop("facts", {}), "type": type_name(result)}
+    if not isinstance(result, tuple) or len(result) != 2:
+        fail("a {type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
+    assert_gradient(result[0], want[0], "the gradient at x is wrong", **details)
+    assert_gradient(result[1], want[1], "the gradient at w is wrong", **details)
+
+
+def drawn_layer(draw, dtype=torch.float64):
+    """A function with a parameter that requires grad, and its formula."""
+    w, a = draw.tensor(3, dtype=dtype, requires_grad=True), draw.coefficients(1)[0]
+    form = draw.choice(
+        [(lambda x, w: (x * w).exp() * a, f"(x * w).exp() * {a}"), (lambda x, w: (x * w + x**2 * a).sin(), f"(x * w + x**2 * {a}).sin()")]
+    )
+    return program(form[0], parameters=[w]), {"f": form[1], "w": w}
+
+
+# --------------------------------------------------------------------------------------------------------------- predict
+
+
+@check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
+def test_no_node_is_made_while_f_runs(student, draw):
+    """no node is made while f runs, whatever requires grad"""
+    for x, through in (
+        (draw.tensor(3, requires_grad=True), None),
+        (draw.tensor(3), None),
+        (draw.tensor(3, dtype=torch.float32, requires_grad=True), program(lambda x: x * 2)),
+    ):
+        f, formula = drawn_layer(draw, x.dtype)
+        seen = student.observe("prediction", f, x, through, True)
+        shown = x if through is None else through(x)
+        details = {"inputs": {"x": shown, **formula}, "facts": seen}
+        assert_tensor(seen["result"], f(shown).detach(), "not the values of f(x)", **details)
+        for node in seen["nodes_inside"]:
+            details["facts"] = {**seen, "built": node}
+            assert_that(node is None, "f built a graph while predict ran it: what f gave had the grad_fn {built}", **details)
+        assert_that(seen["state"]["node"] is None, "a graph is behind the prediction", **details)
+
+
+@check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
+def test_the_mode_is_back_afterwards(student, draw):
+    """afterwards the grad mode is what it was, on or off"""
+    for enabled in (True, False):
+        x, (f, formula) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
+        seen = student.observe("prediction", f, x, None, enabled)
+        details = {"inputs": {"x": x, **formula, "torch.is_grad_enabled()": enabled}, "facts": {**seen, "enabled": enabled}}
+        assert_tensor(seen["result"], f(x).detach(), "not the values of f(x)", **details)
+        assert_mode(seen, enabled, **details)
+
+
+def assert_mode(seen, enabled, **details):
+    """The grad mode afterwards must be that from before."""
+    details["facts"] = {**details["facts"], "was": MODES[enabled], "is": MODES[seen["mode_after"]]}
+    message = "grad mode was {was} before predict, and is {is} afterwards"
+    assert_that(seen["mode_after"] is enabled, message, expected=enabled, actual=seen["mode_after"], **details)
+
+
+@check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
+def test_the_mode_is_back_when_f_raises(student, draw):
+    """when f raises, the error comes out and the mode is back"""
+    for enabled in (True, False):
+        x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
+        text = f"not today, {draw.integer(100, 999)}"
+        seen = student.observe("raising", f, x, text, enabled)
+        inputs = {"x": x, "f": "raise ValueError(…)", "torch.is_grad_enabled()": enabled}
+        details = {"inputs": inputs, "facts": {**seen, "enabled": enabled, "text": text}}
+        if seen["raised"] is None:
+            fail("f raised ValueError({text}), and predict did not let it out", actual=seen["result"], **details)
+        assert_mode(seen, enabled, **details)
+
+
+@check(points=0.25, about="predict", needs="test_predict_gives_the_values_of_f")
+def test_predict_leaves_x_alone(student, draw):
+    """predict leaves x as it is"""
+    for x, through in ((draw.tensor(3, requires_grad=True), None), (draw.tensor(3, requires_grad=True), program(lambda x: x.exp()))):
+        f, formula = drawn_layer(draw)
+        seen = student.observe("prediction", f, x, through, True)
+        details = {"inputs": {"x": x if through is None else through(x), **formula}, "facts": {**seen, "name": "x"}}
+        assert_tensor(seen["result"], f(details["inputs"]["x"]).detach(), "not the values of f(x)", **details)
+        assert_unchanged(seen["x_before"], seen["x_after"], **details)
+
+
+def assert_unchanged(before, after, **details):
+    """Two states of a tensor must be the same."""
+    for key in ("node", "requires_grad", "leaf"):
+        details["facts"] = {**details["facts"], "what": WORDS[key], "before": str(before[key]), "after": str(after[key])}
+        assert_equal(after[key], before[key], "{name} itself was changed: {what} was {before}, and is {after}", **details)
+    assert_equal(after["values"], before["values"], "the values of {name} were changed", **details)
+    assert_equal(after["grad"], before["grad"], "{name}.grad was changed", **details)
+
+
+WORDS = {"node": "grad_fn", "requires_grad": "requires_grad", "leaf": "is_leaf"}
+
+
+# ------------------------------------------------------------------------------------------------------------------- cut
+
+
+@check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
+def test_y_is_left_as_it_is(student, draw):
+    """y stays where it is in its graph"""
+    for x, f in (
+        (draw.tensor(3, requires_grad=True), draw.elementwise()),
+        (draw.tensor(2, 2, dtype=torch.float32, requires_grad=True), draw.elementwise()),
+        (draw.tensor(3, requires_grad=True), None),
+    ):
+        y = x if f is None else f(x)
+        (want,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+        seen = student.observe("taken_out", f, x, None)
+        details = {"inputs": {"y": y}, "facts": {**seen, "name": "y", "type": type_name(seen["result"])}}
+        assert_tensor(seen["result"], y.detach(), "not the values of y", **details)
+        assert_unchanged(seen["y_before"], seen["y_after"], **details)
+        assert_that(seen["same_node"], "y hangs on another node afterwards", **details)
+        if not isinstance(seen["gradient"], list):
+            fail("no gradient comes through y any more: {error}", **{**details, "facts": {**details["facts"], "error": seen["gradient"]}})
+        assert_gradient(seen["gradient"][0], want, "the gradient through y is another one afterwards", **details)
+
+
+@check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
+def test_the_cut_factor_is_a_constant(student, draw):
+    """in y * cut(y) only the first factor has a gradient"""
+    x, f = draw.tensor(3, requires_grad=True), draw.elementwise()
+    y = f(x)
+    (want,) = torch.autograd.grad((y * y.detach()).sum(), x, retain_graph=True)
+    (whole,) = torch.autograd.grad((y * y).sum(), x, retain_graph=True)
+    seen = student.observe("mixed", f, x)
+    details = {"inputs": {"x": x, "y": y}, "facts": {**seen, "whole": whole}}
+    if not isinstance(seen["gradient"], list):
+        fail("no gradient came back for y * cut(y)", expected=want, actual=seen["gradient"], **details)
+    assert_gradient(seen["gradient"][0], want, "the gradient of y * cut(y) is wrong", **details)
+
+
+@check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
+def test_cut_takes_any_tensor(student, draw):
+    """leaves, 0-d, empty and infinite tensors are cut too"""
+    odd = torch.tensor([float("inf"), float("-inf"), float("nan"), 1e-300, -1.5e300], dtype=torch.float64, requires_grad=True)
+    for x, f in (
+        (draw.tensor(requires_grad=True, digits=None), None),
+        (draw.tensor(dtype=torch.float32, requires_grad=True, digits=None), draw.elementwise()),
+        (draw.noncontiguous(2, 3, requires_grad=True, digits=None), program(lambda x: x.t())),
+        (draw.tensor(0, 3, requires_grad=True), draw.elementwise()),
+        (draw.tensor(3), None),
+        (odd, program(lambda x: x.clone())),
+    ):
+        y = x if f is None else f(x)
+        seen = student.observe("taken_out", f, x, None)
+        details = {"inputs": {"y": y}, "facts": {**seen, "type": type_name(seen["result"])}}
+        assert_tensor(seen["result"], y.detach(), "not the values of y", rtol=0.0, atol=0.0, **details)
+        if seen["state"]["requires_grad"]:
+            fail("the result requires grad, so what is computed from it is recorded", expected=False, actual=True, **details)
+
+
+# -------------------------------------------------------------------------------------------------------- split_backward
+
+
+@check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
+def test_what_grad_held_is_not_counted(student, draw):
+    """what x.grad held before is not in the result"""
+    for x in (draw.tensor(3, requires_grad=True), draw.tensor(4, dtype=torch.float32, requires_grad=True)):
+        (first, second, formulas), held = drawn_pair(draw), draw.tensor(*x.shape, dtype=x.dtype)
+        first, second, formulas = in_dtype(draw, x.dtype) if x.dtype is torch.float32 else (first, second, formulas)
+        seen = student.observe("stages", first, second, x, held)
+        inputs = {**formulas, "x": x, "x.grad before": held}
+        assert_pair(seen, both_gradients(first, second, x), inputs=inputs, facts={"held": held})
+
+
+def in_dtype(draw, dtype):
+    """Functions for the two stages with a parameter of this dtype, of one shape throughout; and their formulas."""
+    factor, a = draw.tensor(dtype=dtype), draw.coefficients(1)[0]
+    first, second = program(lambda x, k: x**3 * k + x * a, parameters=[factor]), program(lambda w, k: (w**2 * k).sum(), parameters=[factor])
+    return first, second, {"first": f"x**3 * k + x * {a}", "k": factor, "second": "(w**2 * k).sum()"}
+
+
+@check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
+def test_second_begins_at_a_leaf(student, draw):
+    """second is given a leaf that requires grad (C15)"""
+    x = torch.tensor(5.0, requires_grad=True)
+    ten = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
+    dot = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])
+    drawn, (first, second, formulas) = draw.tensor(3, requires_grad=True), drawn_pair(draw)
+    for at, one, two, inputs in (
+        (x, ten, dot, {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)"}),
+        (drawn, first, second, formulas),
+    ):
+        want = both_gradients(one, two, at)
+        seen = student.observe("stages", one, two, at, None)
+        details = {"inputs": {**inputs, "x": at}, "facts": {**seen, "held": None, "at_x": want[0], "at_w": want[1]}}
+        assert_that(bool(seen["given"]), "second was never called", **details)
+        for w, z in zip(seen["given"], seen["made"], strict=True):
+            details["facts"] = {**details["facts"], "w_node": w["node"]}
+            message = "second was given a tensor with the graph of first behind it: its grad_fn is {w_node}"
+            assert_that(w["node"] is None, message, **details)
+            assert_that(w["leaf"] and w["requires_grad"], "what second was given does not require grad", expected=True, **details)
+            assert_tensor(
+                torch.tensor(w["values"], dtype=at.dtype), one(at).detach(), "what second was given has not the values of y", **details
+            )
+            assert_tensor(torch.tensor(z, dtype=at.dtype), two(one(at)).detach(), "z is not second(w)", **details)
+        assert_pair(seen, want, **details)
+
+
+@check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
+def test_any_shape_goes_through_both_stages(student, draw):
+    """0-d, empty, float32 and transposed x work the same"""
+    total = program(lambda x: (x**2).sum())
+    cube, wave = program(lambda x: x**3), program(lambda w: (w**2).sin().sum())
+    for x, first, second, formulas in (
+        (draw.tensor(requires_grad=True), cube, wave, {"first": "x**3", "second": "(w**2).sin().sum()"}),
+        (draw.tensor(3, requires_grad=True), total, program(lambda w: w * w.sin()), {"first": "(x**2).sum()", "second": "w * w.sin()"}),
+        (draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True), program(lambda x: x.t() * x.t()), wave,
+         {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"}),
+        (draw.tensor(0, requires_grad=True), cube, wave, {"first": "x**3", "second": "(w**2).sin().sum()"}),
+    ):  # fmt: skip
+        seen = student.observe("stages", first, second, x, None)
+        assert_pair(seen, both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
+
+
+# -------------------------------------------------------------------------------------------------------- bootstrap_loss
+
+
+def drawn_networks(draw, dtype=torch.float64):
+    """Two smooth functions, two leaves of one shape, and the true gradient of the loss at the first."""
+    f, g = draw.elementwise(), draw.elementwise()
+    a, b = (draw.tensor(4, dtype=dtype, low=-1.0, high=1.0, requires_grad=True) for _ in range(2))
+    loss = ((f(a) - g(b).detach()) ** 2).mean()
+    (want,) = torch.autograd.grad(loss, a)
+    return f, g, a, b, loss.detach(), want
+
+
+@check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
+def test_online_gets_its_gradient(student, draw):
+    """online gets the gradient 2 (online - target) / n"""
+    for dtype in (torch.float64, torch.float32):
+        online, target = (draw.tensor(2, 3, dtype=dtype, requires_grad=True) for _ in range(2))
+        v = draw.tensor(dtype=dtype)
+        loss = student.bootstrap_loss(online, target)
+        details = {"inputs": {"online": online, "target": target, "v": v}, "facts": {"requires_grad": loss.requires_grad}}
+        assert_that(loss.requires_grad, "the loss is cut off from online: it does not require grad", **details)
+        got, _ = torch.autograd.grad(loss, [online, target], v, allow_unused=True)
+        want = 2 * (online - target).detach() / online.numel() * v
+        assert_gradient(got, want, "the gradient at online is wrong", **details)
+
+
+@check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
+def test_no_gradient_flows_into_target(student, draw):
+    """no gradient flows into target"""
+    for dtype in (torch.float64, torch.float32):
+        f, g, a, b, value, _ = drawn_networks(draw, dtype)
+        seen = student.observe("losses", f, g, a, b)
+        online, target = f(a).detach(), g(b).detach()
+        details = {"inputs": {"online": online, "target": target}, "facts": seen}
+        assert_tensor(seen["loss"], value, "not the mean of the squared differences", **details)
+        found = seen["gradients"][1] if isinstance(seen["gradients"], list) else None
+        if found is not None and bool((found != 0).any()):
+            fail("a gradient flowed through target", actual=found, **{**details, "facts": {**seen, "leaked": found}})
+
+
+@check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
+def test_only_the_online_side_of_one_graph_learns(student, draw):
+    """of a shared parameter, only the online side learns"""
+    s, t, r, k = draw.coefficients(4)
+    drawn = program(lambda w: ((w * s).exp(), (w * t).sin() * k + r))
+    numbers = program(lambda w: (w * 3, w * 4 * 0.5 + 1))
+    for f, x, formulas in (
+        (numbers, torch.tensor(2.0, requires_grad=True), {"online": "3 * w", "target": "1 + 0.5 * 4 * w"}),
+        (drawn, draw.tensor(3, requires_grad=True), {"online": f"(w * {s}).exp()", "target": f"(w * {t}).sin() * {k} + {r}"}),
+    ):
+        online, target = f(x)
+        (whole,) = torch.autograd.grad(((online - target) ** 2).mean(), x, retain_graph=True)
+        (none,) = torch.autograd.grad(((online.detach() - target) ** 2).mean(), x, retain_graph=True)
+        loss = ((online - target.detach()) ** 2).mean()
+        (want,) = torch.autograd.grad(loss, x)
+        seen = student.observe("shared", f, x)
+        details = {"inputs": {**formulas, "w": x}, "facts": {**seen, "whole": whole, "reversed": none}}
+        assert_tensor(seen["loss"], loss.detach(), "not the mean of the squared differences", **details)
+        if not isinstance(seen["gradients"], list):
+            fail(
+                "no gradient comes from the loss: {error}",
+                expected=want,
+                **{**details, "facts": {**details["facts"], "error": seen["gradients"]}},
+            )
+        assert_gradient(seen["gradients"][0], want, "the gradient at w is wrong", **details)
+
+
+@check(points=0.25, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
+def test_target_keeps_its_graph(student, draw):
+    """online and target stay in their own graphs"""
+    f, g, a, b, value, _ = drawn_networks(draw)
+    alone = [torch.autograd.grad(h(x).sum(), x)[0] for h, x in ((f, a), (g, b))]
+    seen = student.observe("losses", f, g, a, b)
+    details = {"inputs": {"online": f(a), "target": g(b)}, "facts": seen}
+    assert_tensor(seen["loss"], value, "not the mean of the squared differences", **details)
+    for k, name in enumerate(("online", "target")):
+        details["facts"] = {**seen, "name": name}
+        assert_unchanged(seen["states_before"][k], seen["states_after"][k], **details)
+        found = seen["alone"][k]
+        if not isinstance(found, list):
+            fail("no gradient comes through {name} any more: {error}", **{**details, "facts": {**details["facts"], "error": found}})
+        assert_gradient(found[0], alone[k], "the gradient through {name} is another one afterwards", **details)
