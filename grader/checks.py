@@ -19,8 +19,10 @@ Imports torch, ``errors``, ``session`` (for its types) and ``wire.values``.
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -29,12 +31,13 @@ from torch.autograd.gradcheck import GradcheckError
 
 from grader.draw import Draw
 from grader.errors import CheckFailure, StudentError
+from grader.local import execute
 from grader.session import NotStarted, Student
 from grader.wire.values import Opaque, StudentRef
 
 __all__ = [
     "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
-    "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "check", "fail", "predictions", "type_name",
+    "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail", "predictions", "type_name",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,6 +83,12 @@ def check(
         return function
 
     return declare
+
+
+def beside(file: str) -> types.ModuleType:
+    """``helpers.py`` beside a check file (``beside(__file__)``): what the visible and the hidden checks of a lesson share."""
+    path = Path(file).with_name("helpers.py")
+    return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
 
 
 # --------------------------------------------------------------------------------------------------------------- assertions

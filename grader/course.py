@@ -5,7 +5,7 @@
     <root>/exercises/course.toml              what there is, in the order in which a learner meets it
     <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
     <root>/solutions/<lesson>.py              the one source of truth for code
-    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, scenarios.py, diagnosis.py
+    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py, scenarios.py, diagnosis.py
     <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake (``<mistake>.py``, ``<mistake>__2.py``)
     <root>/tests/accepted/<lesson>/*.py       other right solutions
 

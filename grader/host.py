@@ -25,8 +25,9 @@ def default_mode() -> str:
 
 def fingerprint(spec: dict[str, Any]) -> str:
     """What tells one lesson from another, and from itself after an edit: its texts, and when its files were last changed."""
-    files = [*spec["visible_checks"], *spec["hidden_checks"], *spec["texts"], *([spec["diagnosis"]] if spec["diagnosis"] else [])]
-    changed = [Path(file).stat().st_mtime_ns if Path(file).exists() else 0 for file in files]
+    folders = {Path(file).parent for file in (*spec["visible_checks"], *spec["hidden_checks"])}
+    files = [*map(Path, spec["texts"]), *(file for folder in sorted(folders) for file in sorted(folder.glob("*.py")))]
+    changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
     return hashlib.sha256(json.dumps([spec, changed], sort_keys=True).encode()).hexdigest()
 
 

@@ -30,7 +30,7 @@ from grader.stubs import compose, stub_of, without_markers
 from grader.submission import LessonFile
 from grader.translation import ENGLISH, load
 
-CHECK_FILES = {"test_visible.py", "test_hidden.py", "scenarios.py", "diagnosis.py", "README.md"}
+CHECK_FILES = {"test_visible.py", "test_hidden.py", "helpers.py", "scenarios.py", "diagnosis.py", "README.md"}
 LEAST_CHECKS = 2
 
 
