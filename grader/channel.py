@@ -67,7 +67,7 @@ class Channel(Protocol):
 
 
 def _crashed(reason: str) -> WorkerLost:
-    return WorkerLost("crashed", reason)
+    return WorkerLost("crashed", "{reason}", reason=reason)
 
 
 def _late() -> WorkerLost:
@@ -243,7 +243,7 @@ class PipeChannel:
 
     def settle(self) -> None:
         """Give the printing thread a moment to take in what was printed."""
-        time.sleep(0.002)
+        time.sleep(0.02)
 
     def close(self) -> None:
         """End the line; the threads end with it."""

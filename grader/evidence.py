@@ -88,7 +88,7 @@ def _number(value: float) -> float | str:
 def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
-        return {"other": str(plain.tolist())[:MAX_TEXT]}
+        return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
     data: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
@@ -96,7 +96,7 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
         part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
         before = {"before": start} if start else {}
         return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
-    return {"tensor": _numbers(plain.tolist()), **data}
+    return {"tensor": _numbers(plain.tolist()) if plain.numel() else [], **data}  # of shape (1000000, 0) the list would be long
 
 
 def _numbers(value: Any) -> Any:

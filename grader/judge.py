@@ -33,6 +33,9 @@ PYTEST_OPTIONS = (
 )  # fmt: skip
 
 
+UNREADABLE = "it is too long, or its expressions are nested too deeply, to be read before it is run. Write it in shorter pieces"
+
+
 class Judge:
     """One lesson's checks, collected once, and what is needed to judge submissions by them.
 
@@ -79,6 +82,8 @@ class Judge:
         self.plugin.take(session, seed=task["seed"])
         try:
             session.load()
+            if source.unreadable:  # rules that look at the source would look at nothing
+                raise session.refuse(StudentError("unreadable file", UNREADABLE))
         except StudentError as error:
             return {"invalid": {"message": error.message if problem else str(error), "line": error.line}}
         except WorkerLost as lost:

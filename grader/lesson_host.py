@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from grader.errors import SandboxRefused
 from grader.judge import Begin, Judge
-from grader.wire.frames import HEADER, MAX_JSON_BYTES, pack, read_body, sizes, unpack, write_frame
+from grader.wire.frames import HEADER, MAX_JSON_BYTES, BrokenFrame, pack, read_body, sizes, unpack, write_frame
 from grader.workers import ForkedWorkers
 
 MESSAGE_BYTES = HEADER.size + 4096
@@ -46,6 +46,8 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
         if court.judging is None:  # nothing was forked yet: the checks could not even be collected
             court.wait()
         court.close(result)
+    except BaseException:
+        traceback.print_exc()  # to the host's log
     finally:
         os._exit(70)
 
@@ -90,6 +92,9 @@ class Court:
     def close(self, result: dict[str, Any]) -> NoReturn:
         """Write a judge's result, tell the fork host, end."""
         assert self.judging is not None
-        write_frame(self.results, result)
+        try:
+            write_frame(self.results, result)
+        except BrokenFrame as error:  # over the cap: nothing has been written yet
+            write_frame(self.results, {"fault": f"a result that can't be sent: {error}"})
         self.line.sendall(pack({"do": "done"}))
         os._exit(0)

@@ -34,6 +34,8 @@ from grader.translation import load
 from grader.worker import explain
 
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
+MAX_SOURCE_LINE = 400
+"""How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
 
@@ -304,7 +306,7 @@ class LessonPlugin:
             actual=actual,
             inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=line,
-            source_text=source.line(line) or None,
+            source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
             output=self.session.take_output(),
             seed=seed,
             seconds=round(seconds, 6),

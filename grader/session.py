@@ -40,6 +40,12 @@ class Student(Protocol):
     def __getattr__(self, name: str) -> Any: ...
 
 
+UNUSABLE = (BrokenFrame, LookupError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError, MemoryError)
+"""What reading an answer raises that is none."""
+MAX_LINE = 1 << 20
+"""A file has at most as many lines as bytes."""
+
+
 class NotStarted(Exception):
     """A constant that is still ``...``."""
 
@@ -87,6 +93,15 @@ class Session:
         except (StudentError, WorkerLost) as error:
             self._unloadable = error
             raise
+        except MissingName as error:  # no answer to this question: nobody asked for a name
+            self._unloadable = StudentError("AttributeError", f"module {source.module!r} has no attribute {error.name!r}")
+            raise self._unloadable from None
+
+    def refuse(self, error: StudentError) -> StudentError:
+        """End the worker, have every check that asks for the module get this error, and return it."""
+        self.close()
+        self._unloadable = error
+        return error
 
     def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
         """One question, one answer, within the limits; raises StudentError or WorkerLost."""
@@ -99,7 +114,7 @@ class Session:
             line.worker.channel.send(pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline)
             reply = line.worker.channel.receive(deadline)
             if not isinstance(reply.body, dict) or reply.body.get("id") != number:
-                raise WorkerLost("crashed", "the worker answered another question than it was asked")
+                raise WorkerLost("crashed", "{reason}", reason="the worker answered another question than it was asked")
         except WorkerLost as lost:
             raise self._lost(lost) from None
         if "missing" in reply.body:
@@ -128,11 +143,10 @@ class Session:
         """What ``parse`` makes of an answer; an answer that is none loses the worker."""
         try:
             return parse()
-        except (BrokenFrame, KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
+        except UNUSABLE as error:
             reason = str(error) if isinstance(error, BrokenFrame) else f"an answer that is none ({type(error).__name__})"
-            if self._line is None:
-                raise WorkerLost("crashed", reason) from None
-            raise self._lost(WorkerLost("crashed", reason)) from None
+            lost = WorkerLost("crashed", "{reason}", reason=reason)  # its text may be the worker's, so it is a fact and no template
+            raise (lost if self._line is None else self._lost(lost)) from None
 
     # ------------------------------------------------------------------------------------------------------ the module
 
@@ -276,7 +290,7 @@ def student_error(data: dict[str, Any]) -> StudentError:
     return StudentError(
         str(data["type"])[:200],
         str(data["message"])[:4000],
-        line=line if type(line) is int else None,
+        line=line if type(line) is int and 0 < line < MAX_LINE else None,
         ancestors=tuple(str(name)[:200] for name in data.get("ancestors", ())[:20]),
         raised_here=data.get("raised_here") is True,
     )

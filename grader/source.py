@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from dataclasses import dataclass
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+MAX_NODES = 100_000
+"""How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -28,14 +31,16 @@ class Source:
     @functools.cached_property
     def tree(self) -> ast.Module:
         """The syntax tree; an empty one where the text is no Python (the worker says so, with line and column)."""
+        nothing = ast.Module(body=[], type_ignores=[])
         try:
-            return ast.parse(self.text)
+            tree = ast.parse(self.text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module(body=[], type_ignores=[])
+            return nothing
+        return nothing if any(True for _ in itertools.islice(ast.walk(tree), MAX_NODES, None)) else tree
 
     @property
     def unreadable(self) -> bool:
-        """Whether there is text, and no tree of it: it is no Python, or nested too deeply to be read here."""
+        """Whether there is text, and no tree of it: it is no Python, nested too deeply to be read here, or too long (``MAX_NODES``)."""
         return bool(self.text.strip()) and not self.tree.body
 
     @functools.cached_property
@@ -103,7 +108,7 @@ class Source:
         while todo:
             node, bound = todo.pop()
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                bound = (bound | bound_names(node)) - imported_names(node)
+                bound = (bound | bound_names(node)) - (frozenset() if isinstance(node, ast.Lambda) else imported_names(node))
             elif isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
                 bound |= {name.id for name in targets if isinstance(name, ast.Name)}
@@ -122,7 +127,7 @@ class Source:
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         try:
             return mine is not None and theirs is not None and _skeleton(mine) == _skeleton(theirs)
-        except RecursionError:  # an expression that Python compiles may be too deep to be written out: no stub has such
+        except (RecursionError, MemoryError, ValueError, SyntaxError):  # what Python compiles may be too deep or too long to be written out
             return False
 
 
@@ -142,7 +147,7 @@ def _stored(name: ast.Name) -> bool:
 
 
 def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """The arguments and the local variables of a function, those of functions and comprehensions inside it apart."""
+    """The arguments and the local variables of a function, those of functions, lambdas and comprehensions inside it apart."""
     names = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     free: set[str] = set()
     todo: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
@@ -155,20 +160,25 @@ def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
-        elif isinstance(node, COMPREHENSIONS):
+        elif isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
             continue
         todo += ast.iter_child_nodes(node)
     return frozenset(names - free)
 
 
-def imported_names(function: ast.AST) -> frozenset[str]:
-    """The names that imports inside a function bind: those stand for what they import."""
-    return frozenset(
-        alias.asname or alias.name.split(".")[0]
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    )
+def imported_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The names that imports inside a function bind, functions inside it apart: those stand for what they import."""
+    names: set[str] = set()
+    todo: list[ast.AST] = list(function.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)]
+        elif isinstance(node, ast.ExceptHandler | ast.match_case):
+            todo += node.body
+    return frozenset(names)
 
 
 def is_docstring(node: ast.stmt) -> bool:

@@ -24,6 +24,13 @@ READABLE = "check its permissions, that it is no link to elsewhere, and that it 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 
 
+ENCODINGS = frozenset(
+    """utf-8 utf-8-sig ascii iso8859-1 iso8859-15 cp1250 cp1251 cp1252 cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030
+    big5 koi8-r""".split()
+)
+"""What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7) are slow, or hide what they say."""
+
+
 @dataclass(frozen=True, slots=True)
 class LessonFile:
     """One lesson's file: where it lies, its text, or what is wrong with it and on which line."""
@@ -133,6 +140,9 @@ def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
         return LessonFile(lesson, path, problem=f"{path}:{line} holds a NUL byte, so it is no Python text. Save it as UTF-8", line=line)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        if codecs.lookup(encoding).name not in ENCODINGS:
+            problem = f"{path}:1 declares the encoding {encoding[:40]}, in which no lesson is read. Save it as UTF-8"
+            return LessonFile(lesson, path, problem=problem, line=1)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
     except (SyntaxError, UnicodeError, LookupError) as error:

@@ -47,7 +47,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.student = types.ModuleType("student")
-        self.scenarios = types.ModuleType(SCENARIOS)
+        self.scenarios = compile("", "<scenarios>", "exec")
         self.filename = "<student>"
         self.calls: dict[int, Call] = {}
         self.next_handle = 1
@@ -62,7 +62,7 @@ class Worker:
             reply, blob = action(request)
             result = pack({"id": body["id"], **reply}, blob)
         except AttributeError as error:
-            if error.obj is self.student and error.name:
+            if body["do"] != "load" and error.obj is self.student and error.name:
                 result = pack({"id": body["id"], "missing": str(error.name)[:80], "names": self.names()})
             else:
                 result = pack({"id": body["id"], "raised": explain(error, self.filename)})
@@ -75,11 +75,10 @@ class Worker:
     # ------------------------------------------------------------------------------------------------------- loading
 
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
-        """Execute the scenarios first, then the student's file; neither is read from disk."""
+        """Execute the student's file. Like the scenarios, it is not read from disk."""
         body = request.body
         self.filename = body["filename"]
-        self.scenarios = types.ModuleType(SCENARIOS)
-        exec(compile(body["scenarios"], "<scenarios>", "exec"), self.scenarios.__dict__)
+        self.scenarios = compile(body["scenarios"], "<scenarios>", "exec", dont_inherit=True)
         source: str = body["source"]
         linecache.cache[self.filename] = (len(source), None, [line + "\n" for line in source.split("\n")], self.filename)
         code = compile(source, self.filename, "exec", dont_inherit=True)
@@ -125,8 +124,10 @@ class Worker:
         return self.reply(result, decoder.tensors, versions)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
-        """Run a scenario; what it returns is plain data."""
-        scenario = getattr(self.scenarios, request.body["path"])
+        """Run a scenario; what it returns is plain data. Its module is made afresh, so nothing that was done to the last one stays."""
+        scenarios = types.ModuleType(SCENARIOS)
+        exec(self.scenarios, scenarios.__dict__)
+        scenario = getattr(scenarios, request.body["path"])
         args, kwargs, _ = self.arguments(request)
         with torch.enable_grad():
             result = scenario(self.student, *args, **kwargs)

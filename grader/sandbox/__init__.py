@@ -84,20 +84,48 @@ def prepare() -> Prepared:
 
 
 def empty_scratch(prepared: Prepared) -> None:
-    """Remove whatever a worker left in the scratch folder."""
+    """Remove whatever a worker left in the scratch folder; raises OSError where something stays."""
     if prepared.scratch is not None:
-        for entry in prepared.scratch.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    entry.unlink()
+        empty(prepared.scratch)
 
 
 def discard(prepared: Prepared) -> None:
     """Remove the scratch folder."""
     if prepared.scratch is not None:
+        with contextlib.suppress(OSError):
+            empty(prepared.scratch)
         shutil.rmtree(prepared.scratch, ignore_errors=True)
+
+
+def empty(folder: Path) -> None:
+    """Remove all that is in a folder, however deep, however long its paths, whatever its modes; links are not followed.
+
+    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor a path grows with the depth.
+    """
+    root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    moved = 0
+    try:
+        while entries := list(os.scandir(root)):
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.name, dir_fd=root)
+                    continue
+                os.chmod(entry.name, 0o700, dir_fd=root)
+                inner = os.open(entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
+                try:
+                    for child in list(os.scandir(inner)):
+                        if child.is_dir(follow_symlinks=False):
+                            os.chmod(child.name, 0o700, dir_fd=inner)  # to move a folder is to write into it
+                            while os.path.lexists(folder / f".moved-{moved}"):
+                                moved += 1
+                            os.rename(child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root)
+                        else:
+                            os.unlink(child.name, dir_fd=inner)
+                finally:
+                    os.close(inner)
+                os.rmdir(entry.name, dir_fd=root)
+    finally:
+        os.close(root)
 
 
 def adopt_orphans() -> None:

@@ -8,6 +8,7 @@ which is used by read(2) and write(2) alone. What is not on it fails with EPERM,
 
 * ``clone`` only with CLONE_THREAD: threads, never processes; ``clone3``, whose flags a filter can't see, is ENOSYS, and the C library
   falls back on ``clone``
+* ``open`` and ``openat`` not to empty a file that is opened to be read
 * ``kill`` and ``tgkill`` only to this process itself
 * ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl`` only harmless requests
 
@@ -28,6 +29,7 @@ import struct
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_RET|K
+AND = 0x54  # BPF_ALU|AND|K
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 COLUMN = {"x86_64": 0, "aarch64": 1}
@@ -37,7 +39,7 @@ CLONE_THREAD = 0x10000
 # name, number on x86_64, on aarch64 (- where there is none)
 ALLOWED = """
     read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69; pwritev 296 70; lseek 8 62; close 3
-    57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; open 2 -; openat 257 56; stat 4 -; fstat 5 80;
+    57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; stat 4 -; fstat 5 80;
     lstat 6 -; newfstatat 262 79; statx 332 291; access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
     getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34; unlink 87 -; unlinkat 263 35; rmdir 84 -;
     rename 82 -; renameat 264 38; renameat2 316 276; ftruncate 77 46; fallocate 285 47; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
@@ -54,7 +56,8 @@ ALLOWED = """
     exit_group 231 94; getcpu 309 168; getrlimit 97 163
 """
 
-BY_ARGUMENT = {
+BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
+    "open": (2, None), "openat": (257, 56),
     "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167), "fcntl": (72, 25),
     "ioctl": (16, 29), "prlimit64": (302, 261),
 }  # fmt: skip
@@ -101,9 +104,25 @@ def is_null(argument: int) -> list[bytes]:
     ]
 
 
+def no_truncating_read(argument: int) -> list[bytes]:
+    """Allow open flags, but not O_TRUNC without write access: it empties a file that may only be read, and Landlock has no word in that
+    before its third ABI.
+    """
+    return [
+        instruction(LOAD, ARGUMENTS + 8 * argument),
+        instruction(ANY_BIT, os.O_TRUNC, 0, 2),
+        instruction(AND, os.O_ACCMODE),
+        instruction(EQUAL, os.O_RDONLY, 1, 0),
+        instruction(RETURN, ALLOW),
+        instruction(RETURN, fails_with(errno.EPERM)),
+    ]
+
+
 def blocks(pid: int) -> dict[str, list[bytes]]:
     """What decides each call that is allowed by its arguments, in process ``pid``."""
     return {
+        "open": no_truncating_read(1),
+        "openat": no_truncating_read(2),
         "clone": [
             instruction(LOAD, ARGUMENTS),
             instruction(ANY_BIT, CLONE_THREAD, 0, 1),
@@ -133,7 +152,9 @@ def program(machine: str, pid: int) -> bytes:
     for number in table(machine).values():
         code += [instruction(EQUAL, number, 0, 1), instruction(RETURN, ALLOW)]
     for name, block in blocks(pid).items():
-        code += [instruction(EQUAL, BY_ARGUMENT[name][COLUMN[machine]], 0, len(block)), *block]
+        own = BY_ARGUMENT[name][COLUMN[machine]]
+        if own is not None:
+            code += [instruction(EQUAL, own, 0, len(block)), *block]
     return b"".join([*code, instruction(RETURN, fails_with(errno.EPERM))])
 
 

@@ -18,12 +18,15 @@ def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] |
         return "it started more than {limit} threads", limits.threads
     if scratch is not None:
         files, size = 0, 0
-        for entry_size in sizes_below(scratch):
-            files, size = files + 1, size + entry_size
-            if files > limits.scratch_files:
-                return "it made more than {limit} files", limits.scratch_files
-            if size > limits.scratch_bytes:
-                return "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
+        try:
+            for entry_size in sizes_below(scratch):
+                files, size = files + 1, size + entry_size
+                if files > limits.scratch_files:
+                    return "it made more than {limit} files", limits.scratch_files
+                if size > limits.scratch_bytes:
+                    return "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
+        except OSError:
+            return "it made folders that can't be looked into", 0
     return None
 
 
@@ -37,7 +40,10 @@ def threads(pid: int) -> int:
 
 
 def sizes_below(folder: Path) -> Iterator[int]:
-    """The size on disk of each file and folder below one, links not followed."""
+    """The size on disk of each file and folder below one, links not followed; raises OSError where one hides what it holds.
+
+    A worker that is at work may remove what is being looked at: that is no hiding.
+    """
     todo = [str(folder)]
     while todo:
         try:
@@ -46,5 +52,5 @@ def sizes_below(folder: Path) -> Iterator[int]:
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(entry.path)
                     yield entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             continue

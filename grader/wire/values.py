@@ -39,6 +39,8 @@ from grader.wire.program import Program, Register
 MAX_DEPTH = 64
 MAX_DIMS = 16
 MAX_SIZE = 1 << 31
+MAX_EMPTY = 1 << 16
+"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made of it grow with that."""
 MAX_TEXT = 4000
 
 DTYPES = {
@@ -254,6 +256,8 @@ class Decoder:
         dtype = DTYPES[dtype_name]
         if not isinstance(shape, list) or len(shape) > MAX_DIMS or not all(_is_count(n) and n < MAX_SIZE for n in shape):
             raise BrokenFrame("a tensor whose shape is no shape")
+        if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
+            raise BrokenFrame("a tensor without elements whose shape is out of proportion")
         if not _is_count(size) or self._position + size > len(self.blob):
             raise BrokenFrame("a tensor with fewer bytes than it claims")
         chunk = self.blob[self._position : self._position + size]

@@ -105,6 +105,11 @@ RAISING = {
         "import threading, time\ndef double(x):\n    for _ in range(80): threading.Thread(target=time.sleep, args=(1,)).start()\n"
         "    time.sleep(1)", "crashed", "it started more than 64 threads",
     ),
+    "a text in its answer that looks like a template": (
+        "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}", "failed", "a dict came back",
+    ),
+    "a long line": ("def double(x): return 1  # " + "x" * 900_000, "failed", "a int came back"),
+    "a shape of nothing": ("import torch\ndef double(x): return torch.empty(1 << 24, 0, dtype=torch.float64)", "crashed", "out of proportion"),
     "many files": (
         "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n    time.sleep(1)", "crashed", "more than 256 files",
     ),
@@ -130,6 +135,8 @@ UNLOADABLE: dict[str, tuple[bytes, str, str]] = {
     "not UTF-8": ("# caf\xe9\nLIMIT = 20.0\n".encode("latin-1"), "error", "tiny.py:1 is not UTF-8"),
     "NUL": (b"LIMIT = 20.0\n\0\n", "error", "tiny.py:2 holds a NUL byte"),
     "empty": (b" \n", "error", "tiny.py is empty"),
+    "asks itself for what is not there": (b"import sys\nsys.modules[__name__].nothing\n", "error", "has no attribute 'nothing'"),
+    "too long to be read": (b"x = [" + b"1," * 100_000 + b"]\n", "error", "unreadable file: it is too long"),
     "raises on import": (b"import nonsense_that_is_nowhere\n", "error", "ModuleNotFoundError"),
     "loops on import": (b"while True: pass\n", "timeout", "loading the file"),
     "dies on import": (b"import os; os._exit(5)\n", "crashed", "exit status 5"),

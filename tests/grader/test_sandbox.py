@@ -87,6 +87,7 @@ FORBIDDEN = {
     "write to the temporary folder": "open('/tmp/gradlings_was_here', 'w')",
     "write to site-packages": "open(os.path.dirname(numpy.__file__) + '/x.py', 'w')",
     "poison a cache": "os.mkdir(os.path.dirname(numpy.__file__) + '/__pycache__/x')",
+    "truncate a file by reading it": "os.close(os.open(os.path.dirname(numpy.__file__) + '/__init__.py', os.O_RDONLY | os.O_TRUNC))",
     "truncate a file": "os.truncate(os.path.dirname(numpy.__file__) + '/__init__.py', 0)",
     "change a mode": "os.chmod('/tmp', 0o777)",
     "change a time": "os.utime('/tmp')",
@@ -282,3 +283,57 @@ def test_whatever_of_ours_lies_among_the_packages_is_hidden(tmp_path: Path, monk
     hidden = landlock.own_trees(clone / "grader")
     assert set(hidden) == {clone / "grader", packages / "grader", packages / "gradlings-1.0.dist-info"}
     assert landlock.around(packages, hidden) == [packages / "numpy"]
+
+
+def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -> None:
+    """Deeper than a path may be long, closed to its owner, full of links, with names that the emptying itself would use."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "link").symlink_to(outside)
+    (scratch / ".moved-0").mkdir()
+    (scratch / "closed").mkdir()
+    (scratch / "closed" / "inside").touch()
+    (scratch / "closed").chmod(0o300)
+    here = os.open(scratch, os.O_RDONLY)
+    for number in range(1500):
+        name = "n" * 200 if number < 30 else "d"
+        os.mkdir(name, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=here))
+    os.close(here)
+    empty_scratch(Prepared(scratch))
+    assert list(scratch.iterdir()) == []
+    assert [path.name for path in outside.iterdir()] == ["kept"]
+
+
+def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
+    """A path that is too long to be looked at hides files; one that is gone in the meantime doesn't."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("n" * 200, dir_fd=here)
+        deeper = os.open("n" * 200, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    assert watch.overuse(0, tmp_path, Limits()) == ("it made folders that can't be looked into", 0)
+    empty_scratch(Prepared(tmp_path))
+    assert watch.overuse(0, tmp_path / "gone", Limits()) is None
+
+
+def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(confined: Callable[..., RemoteStudent], tmp_path: Path) -> None:
+    """Landlock before its third ABI doesn't."""
+    target = tmp_path / "full"
+    target.write_text("content")
+    code = f"import os\ndef f(flags): return os.close(os.open({str(target)!r}, flags))"
+    student = confined(code, without=("landlock",))
+    student.f(os.O_RDONLY)
+    with pytest.raises(StudentError, match="not permitted"):
+        student.f(os.O_RDONLY | os.O_TRUNC)
+    assert target.read_text() == "content"
+    student.f(os.O_WRONLY | os.O_TRUNC)
+    assert target.read_text() == ""
