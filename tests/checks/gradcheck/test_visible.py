@@ -1,0 +1,225 @@
+"""gradcheck, the checks that students may read.
+
+A function that is to be checked is made here as two programs, its value and what its backward returns for an incoming gradient v,
+right or wrong; they become a torch.autograd.Function where the student's code runs.
+"""
+
+import torch
+
+from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.errors import StudentError
+from grader.wire.program import program
+
+
+def drawn_form(draw):
+    """An elementwise function and its derivative, each as a Python function and as text."""
+    a, b = draw.coefficients(2)
+    return draw.choice(
+        [
+            (lambda x: x**3 * a + x * b, lambda x: x**2 * (3 * a) + b, f"x**3 * {a} + x * {b}", f"(x**2 * {3 * a:.2f} + {b})"),
+            (lambda x: (x * a).exp() * b, lambda x: (x * a).exp() * (a * b), f"(x * {a}).exp() * {b}", f"(x * {a}).exp() * {a * b:.4f}"),
+            (
+                lambda x: x.tanh() * a + x * b,
+                lambda x: (1 - x.tanh() ** 2) * a + b,
+                f"x.tanh() * {a} + x * {b}",
+                f"((1 - x.tanh()**2) * {a} + {b})",
+            ),
+        ]
+    )
+
+
+def right(draw):
+    """A Function with the right backward, and its texts."""
+    value, slope, text, derivative = drawn_form(draw)
+    return [program(value), program(lambda x, v: v * slope(x), inputs=2)], {"f": text, "f.backward(v)": f"v * {derivative}"}
+
+
+def scaled(draw):
+    """A Function whose backward is off by a factor."""
+    value, slope, text, derivative = drawn_form(draw)
+    c = draw.choice([-1.0, 0.5, 2.0])
+    return [program(value), program(lambda x, v: v * slope(x) * c, inputs=2)], {"f": text, "f.backward(v)": f"v * {derivative} * {c}"}
+
+
+def without_v(draw):
+    """A Function whose backward leaves the incoming gradient out."""
+    value, slope, text, derivative = drawn_form(draw)
+    return [program(value), program(lambda x, v: slope(x) + 0.0, inputs=2)], {"f": text, "f.backward(v)": derivative}
+
+
+def wrong_below_zero(draw):
+    """A Function whose backward is right for positive x only."""
+    value, slope, text, derivative = drawn_form(draw)
+    product = program(lambda x, v: x.where_positive(v * slope(x), v * slope(x) * 3), inputs=2)
+    shown = f"torch.where(x > 0, v * {derivative}, v * {derivative} * 3)"
+    return [program(value), product], {"f": text, "f.backward(v)": shown}
+
+
+def exchanged(draw):
+    """A Function whose backward gives the halves of x each other's gradient; their sum is right."""
+    value, slope, text, derivative = drawn_form(draw)
+
+    def product(x, v):
+        first, second = (v * slope(x)).chunk(2)
+        return second.cat(first)
+
+    return [program(value), program(product, inputs=2)], {"f": text, "f.backward(v)": f"(v * {derivative}).roll(len(x) // 2)"}
+
+
+def mixed(draw, size):
+    """A vector with elements of both signs."""
+    x = draw.tensor(size, low=0.3)
+    x[draw.integer(0, size - 1)] *= -1
+    return x
+
+
+def compare_verdict(student, reference, parts, inputs, shown):
+    """passes_gradcheck must say of a function what gradcheck says."""
+    seen, want = student.observe("verdict", parts, *inputs), reference.observe("verdict", parts, *inputs)["result"]
+    got = seen["result"]
+    details = {"expected": want, "actual": got, "inputs": shown, "facts": {**seen, "type": type_name(got)}}
+    if got is None:
+        fail("None came back: is there a return?", **details)
+    if type(got) is not bool:
+        fail("a {type} came back where True or False is promised", **details)
+    if want and not got:
+        fail("False came back, though gradcheck finds every gradient right in float64", **details)
+    if got and not want:
+        fail("True came back, though gradcheck finds a wrong gradient", **details)
+
+
+# ------------------------------------------------------------------------------------------------------ passes_gradcheck
+
+
+@check(points=0.5, about="passes_gradcheck")
+def test_right_gradients_pass_and_wrong_ones_do_not(student, reference, draw):
+    """right gradients pass, wrong ones do not"""
+    _ = student.passes_gradcheck  # a file without it is told so, and what it defines instead
+    x = mixed(draw, 4)
+    for make in (right, *draw.sample([right, scaled, without_v, wrong_below_zero, exchanged], 5)):
+        parts, shown = make(draw)
+        compare_verdict(student, reference, parts, [x.detach().clone().requires_grad_()], {**shown, "x": x})
+
+
+@check(points=0.5, about="passes_gradcheck", needs=test_right_gradients_pass_and_wrong_ones_do_not)
+def test_every_input_counts(student, reference, draw):
+    """of several inputs, every one is checked"""
+    a, b = draw.coefficients(2)
+    value = program(lambda x, y: x**2 * y * a + y * b, inputs=2)
+    shown = {"f": f"x**2 * y * {a} + y * {b}"}
+    for c, d in draw.sample([(1.0, 1.0), (2.0, 1.0), (1.0, 0.5)], 3):
+        x, y = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
+        product = program(lambda x, y, v, c=c, d=d: (v * x * y * (2 * a * c), v * (x**2 * a + b) * d), inputs=3)
+        backward = f"(v * x * y * {2 * a * c:.2f}, v * (x**2 * {a} + {b}) * {d})"
+        compare_verdict(student, reference, [value, product], [x, y], {**shown, "f.backward(v)": backward, "x": x, "y": y})
+
+
+# ---------------------------------------------------------------------------------------------------- numerical_jacobian
+
+
+@check(points=0.5, about="numerical_jacobian")
+def test_row_by_output_column_by_input(student, reference, draw):
+    """a row for each output, a column for each input"""
+    _ = student.numerical_jacobian  # a file without it is told so, and what it defines instead
+    w, x = draw.tensor(3, 2), draw.tensor(2, low=0.3)
+    a = draw.coefficients(1)[0]
+    f, shown = program(lambda x, w: (w @ x) ** 2 * a, parameters=[w]), {"f": f"(w @ x)**2 * {a}", "w": w, "x": x}
+    want = reference.observe("measured", f, x)["result"]
+    seen = student.observe("measured", f, x)
+    assert_tensor(seen["result"], want, "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
+
+
+@check(points=0.25, about="numerical_jacobian", needs=test_row_by_output_column_by_input)
+def test_matrices_are_flattened(student, reference, draw):
+    """matrices in and out are counted row by row"""
+    w = draw.tensor(3, 2)
+    product, turned = program(lambda x, w: (x @ w).sin(), parameters=[w]), program(lambda x: x.t())
+    for f, x, shown in (
+        (product, draw.tensor(2, 3), {"f": "(x @ w).sin()", "w": w}),
+        (product, draw.noncontiguous(2, 3), {"f": "(x @ w).sin()", "w": w}),
+        (turned, draw.tensor(2, 3), {"f": "x.t()"}),
+    ):
+        want = reference.observe("measured", f, x)["result"]
+        seen = student.observe("measured", f, x)
+        shown |= {"x": x}
+        assert_tensor(seen["result"], want, "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
+
+
+# ----------------------------------------------------------------------------------------------------------- find_broken
+
+
+def compare_names(student, reference, functions, x, shown):
+    """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is not one of find_broken."""
+    want = reference.observe("found", functions, x, False)["result"]
+    try:
+        seen = student.observe("found", functions, x, False)
+    except StudentError:
+        seen = {"result": None}
+    if seen["result"] == want:
+        return
+    seen = student.observe("found", functions, x, True)
+    got = seen["result"]
+    details = {"expected": want, "actual": got, "inputs": {**shown, "x": x}}
+    facts = {"type": type_name(got), "names": sorted(functions), "seen": seen["seen"], "dtype": str(x.dtype).removeprefix("torch.")}
+    if got is None:
+        fail("None came back: is there a return?", facts=facts, **details)
+    if not isinstance(got, set):
+        fail("a {type} came back where a set of names is promised", facts=facts, **details)
+    if strangers := {name for name in got if name not in functions}:
+        fail("there are no functions of these names: {strangers}", facts={**facts, "strangers": strangers}, **details)
+    if missing := want - got:
+        fail("of the broken functions these were not found: {missing}", facts={**facts, "missing": missing}, **details)
+    if surplus := got - want:
+        fail("these were named, and their gradients are right: {surplus}", facts={**facts, "surplus": surplus}, **details)
+
+
+@check(points=0.5, about="find_broken")
+def test_the_broken_ones_are_found(student, reference, draw):
+    """the broken functions are found, and no other"""
+    _ = student.find_broken  # a file without it is told so, and what it defines instead
+    x = mixed(draw, 4)
+    makers = draw.sample([right, right, right, scaled, without_v, wrong_below_zero, exchanged], 7)
+    functions, shown = {}, {}
+    for name, make in zip(draw.sample(["f", "g", "h", "p", "q", "r", "s"], 7), makers, strict=True):
+        functions[name], texts = make(draw)
+        shown |= {name: texts["f"], f"{name}.backward(v)": texts["f.backward(v)"]}
+    compare_names(student, reference, functions, x, shown)
+
+
+# -------------------------------------------------------------------------------------------------------------- FixedPow
+
+
+def compare_power(student, x, q, v):
+    """FixedPow's value and both gradients must be those of x ** q."""
+    inputs = {"x": x, "q": q, "v": v}
+    y = student.FixedPow.apply(x, q)
+    assert_tensor(y, (x**q).detach(), "FixedPow.apply(x, q) is not x ** q", inputs=inputs)
+    assert_that(y.requires_grad, "FixedPow.apply(x, q) does not require grad, although x and q do", inputs=inputs)
+    got = torch.autograd.grad(y, (x, q), v.clone(), allow_unused=True)
+    want = torch.autograd.grad(x**q, (x, q), v)
+    facts = {"gradients": got}
+    assert_gradient(got[0], want[0], "the gradient with respect to x is wrong", inputs=inputs, facts=facts)
+    assert_gradient(got[1], want[1], "the gradient with respect to q is wrong", inputs=inputs, facts=facts)
+
+
+@check(points=0.5, about="FixedPow", at="FixedPow.backward")
+def test_both_gradients_of_the_power(student, draw):
+    """both gradients of x ** q, for any incoming gradient"""
+    x, q = draw.tensor(3, low=0.3, high=3.0, requires_grad=True), draw.tensor(3, requires_grad=True)
+    compare_power(student, x, q, draw.tensor(3))
+
+
+@check(points=0.5, about="FixedPow", at="FixedPow.backward", needs=test_both_gradients_of_the_power)
+def test_the_numbers_of_c20_and_c21(student):
+    """x = 5, q = 3: 75 and 201.1797, no longer 223.9699"""
+    x, q = (torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (5.0, 3.0))
+    inputs = {"x": x, "q": q}
+    y = student.FixedPow.apply(x, q)
+    assert_tensor(y, torch.tensor(125.0, dtype=torch.float64), "5 ** 3 is 125", inputs=inputs)
+    assert_that(y.requires_grad, "FixedPow.apply(x, q) does not require grad, although x and q do", inputs=inputs)
+    got = torch.autograd.grad(y, (x, q), allow_unused=True)
+    for gradient, want, message in (
+        (got[0], 75.0, "the gradient with respect to x is wrong"),
+        (got[1], 201.1797, "the gradient with respect to q is wrong"),
+    ):
+        assert_gradient(gradient, torch.tensor(want, dtype=torch.float64), message, rtol=1e-6, inputs=inputs, facts={"gradients": got})
