@@ -1,0 +1,407 @@
+"""relu_and_ste, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.diagnosis import Failure, differs, mistake, same
+from grader.errors import MissingName
+from grader.session import Student
+from grader.wire.values import Opaque
+
+Facts = dict[str, Any]
+
+CLASSES = ("MyReLU", "STE", "ClippedSTE")
+CLASS_OF = {"relu": "MyReLU", "binarize": "STE"}
+SLOPES: dict[str, Callable[[Tensor], Tensor]] = {
+    "MyReLU": lambda x: (x > 0).to(x.dtype),
+    "STE": torch.ones_like,
+    "ClippedSTE": lambda x: (x.abs() <= 1).to(x.dtype),
+}
+
+
+# ------------------------------------------------------------------------------------------------------------ asking again
+
+
+def questions(failure: Failure) -> tuple[Tensor, Tensor]:
+    """x and v to ask about: those of the failure where they are four modest numbers, else drawn ones."""
+    x, v = failure.inputs.get("x"), failure.inputs.get("v")
+    if not isinstance(x, Tensor) or x.shape != (4,) or float(x.abs().max()) > 5:
+        draw = failure.draw
+        x = torch.cat([draw.tensor(2, low=0.2, high=0.9), draw.tensor(2, low=1.1, high=2.5)]) * torch.tensor([1.0, -1.0, 1.0, -1.0])
+    x = x.detach().clone()
+    if isinstance(v, Tensor) and v.shape == (4,):
+        return x, v.detach().to(x.dtype)
+    return x, failure.draw.tensor(4, low=1.1, high=3.0, dtype=x.dtype) * torch.tensor([1.0, -1.0, -1.0, 1.0], dtype=x.dtype)
+
+
+def ask(student: Student, name: str, x: Tensor, v: Tensor) -> tuple[Any, Tensor | None]:
+    """What apply returns for x, and its gradient for the incoming gradient v; None where there is none."""
+    x = x.detach().clone().requires_grad_()
+    y = getattr(student, name).apply(x)
+    if not isinstance(y, Tensor) or not y.requires_grad or y.shape != v.shape:
+        return y, None
+    return y, torch.autograd.grad(y, x, v.detach().clone().to(y.dtype), allow_unused=True)[0]
+
+
+def came_back(failure: Failure) -> bool:
+    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    return failure.error is None
+
+
+# ----------------------------------------------------------------------------------------------- what torch or Python said
+
+
+@mistake(
+    "not_a_function",
+    about=(*CLASSES, *CLASS_OF),
+    title="the class is not derived from torch.autograd.Function",
+    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    "class {function}(torch.autograd.Function), is what gives it apply and the node.",
+)
+def not_a_function(failure: Failure, student: Student) -> Facts | None:
+    """The class exists, and the class of its node does not."""
+    function = CLASS_OF.get(failure.about, failure.about)
+    cls = getattr(student, function)
+    try:
+        _ = cls._backward_cls
+    except MissingName:
+        return {"function": function}
+    return None
+
+
+@mistake(
+    "nothing_saved",
+    about=CLASSES,
+    title="backward uses something that forward did not hand over",
+    explanation="Line {line}: {said}. forward and backward are two calls; backward has grad_output, and what forward gave to "
+    "ctx.save_for_backward(...), which comes back as the tuple ctx.saved_tensors. The x of forward is not known there.",
+)
+def nothing_saved(failure: Failure, student: Student) -> Facts | None:
+    """A name that is not there; saved_tensors is empty, or used as if it were one tensor; an attribute of ctx is missing."""
+    texts = ("values to unpack", "tuple index out of range", "Backward' object has no attribute", "'tuple'")
+    if failure.error is None:
+        return None
+    unknown = failure.error.type_name in ("NameError", "UnboundLocalError")
+    if unknown or any(text in failure.error.message for text in texts):
+        return {"line": str(failure.error.line), "said": failure.error.message}
+    return None
+
+
+@mistake(
+    "wrong_number_of_gradients",
+    about=CLASSES,
+    title="backward returns more gradients than forward has inputs",
+    explanation="torch said: {said}. backward returns one gradient for each argument of forward, ctx not counted: here that is x alone. "
+    "grad_output and what was saved are no inputs of forward.",
+)
+def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
+    """The engine counts the gradients."""
+    if failure.error and failure.raised("returned an incorrect number of gradients"):
+        return {"said": failure.error.message}
+    return None
+
+
+@mistake(
+    "returns_nothing",
+    about=(*CLASSES, *CLASS_OF),
+    title="a return is missing",
+    explanation="{said} It was asked for x = {x}. A function without return gives None, and from backward None means that there is no "
+    "gradient: torch raises nothing, and .grad just stays as it was.",
+)
+def returns_nothing(failure: Failure, student: Student) -> Facts | None:
+    """None from a function, from forward or from backward."""
+    if not came_back(failure):
+        return None
+    if failure.about in CLASS_OF:
+        empty = failure.actual is None and isinstance(failure.expected, Tensor)
+        return {"said": "The function returned None."} if empty and "direct" not in failure.facts else None
+    x, v = questions(failure)
+    y, gradient = ask(student, failure.about, x, v)
+    if y is None:
+        return {"x": x, "said": "apply returned None, since forward did."}
+    return (
+        {"x": x, "said": "backward ran, and no gradient came out of it."}
+        if isinstance(y, Tensor) and y.requires_grad and gradient is None
+        else None
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- the functions
+
+
+@mistake(
+    "forward_called_directly",
+    about=tuple(CLASS_OF),
+    title="forward is called directly",
+    explanation="{said} Only apply makes a node for the graph, with a ctx that belongs to it; called directly, forward is a plain "
+    "function, and your backward is never asked.",
+)
+def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
+    """forward ran with a ctx that is no node, or could not be called at all."""
+    given = failure.facts.get("given")
+    if given and (failure.facts.get("direct") or not same(failure.actual, failure.expected)):
+        return {"said": "forward ran with something for ctx that is no node of a graph."} if not given.endswith("Backward") else None
+    if failure.raised("TypeError", ".forward()", "missing"):
+        return {"said": "forward was called with an argument too few."}
+    return None
+
+
+@mistake(
+    "class_left_out",
+    about=tuple(CLASS_OF),
+    title="the function does not use its class",
+    explanation="{function}.forward was made to return {a} * x for this check, and it was not called once: {name} computed {actual} by "
+    "other means, so autograd does not use your backward.",
+)
+def class_left_out(failure: Failure, student: Student) -> Facts | None:
+    """A tensor comes back, and forward has not run."""
+    return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
+
+
+@mistake(
+    "apply_not_called",
+    about=tuple(CLASS_OF),
+    title="apply was not called",
+    explanation="{name}(x) is a {kind}, not a Tensor. A Function is never instantiated, and its apply without (x) is only a name: "
+    "{function}.apply(x) makes the node, runs forward and returns the result.",
+)
+def apply_not_called(failure: Failure, student: Student) -> Facts | None:
+    """A function, a method or an instance comes back, or torch complains of one."""
+    function = CLASS_OF[failure.about]
+    if failure.raised("Legacy autograd function"):
+        return {"name": failure.about, "function": function, "kind": function}
+    kind = failure.actual.type_name if isinstance(failure.actual, Opaque) else ""
+    return {"kind": kind} if "method" in kind or "function" in kind or kind == function else None
+
+
+# --------------------------------------------------------------------------------------------------------------- the value
+
+
+@mistake(
+    "other_dtype",
+    about=CLASSES,
+    title="the result has another dtype than x",
+    explanation="For x of dtype {given} forward returned {returned}. A comparison gives bool, and .float() or torch.where(..., 1.0, 0.0) "
+    "gives float32 whatever x is; with (...).to(x.dtype) the step has x's dtype. (Autograd can't differentiate integers and bools.)",
+)
+def other_dtype(failure: Failure, student: Student) -> Facts | None:
+    """The dtype of the value differs for float32 or float64."""
+    if not came_back(failure):
+        return None
+    for dtype in (torch.float64, torch.float32):
+        y = getattr(student, failure.about).apply(failure.draw.tensor(3, dtype=dtype))
+        if isinstance(y, Tensor) and y.dtype is not dtype:
+            return {"given": str(dtype).removeprefix("torch."), "returned": str(y.dtype).removeprefix("torch.")}
+    return None
+
+
+STEPS: dict[str, Callable[[Tensor], Tensor]] = {
+    "x >= 0": lambda x: x >= 0,
+    "sign(x)": torch.sign,
+    "(sign(x) + 1) / 2": lambda x: (torch.sign(x) + 1) / 2,
+    "2 * (x > 0) - 1": lambda x: torch.where(x > 0, 1.0, -1.0),
+    "2 * (x >= 0) - 1": lambda x: torch.where(x >= 0, 1.0, -1.0),
+    "x < 0": lambda x: x < 0,
+    "x > 0.5": lambda x: x > 0.5,
+    "round(x)": torch.round,
+    "max(x, 0)": torch.relu,
+}
+
+
+@mistake(
+    "another_step",
+    about=("STE", "ClippedSTE"),
+    title="forward is another step function",
+    explanation="For x = {points} forward returned {got}, which is {formula}. The step of this lesson is 1 where x is above 0 and 0 "
+    "everywhere else, at 0 itself too: {want}.",
+)
+def another_step(failure: Failure, student: Student) -> Facts | None:
+    """The value is that of a step at another place, or between other numbers."""
+    if not came_back(failure):
+        return None
+    points = torch.tensor([-1.3, -0.4, 0.0, 0.3, 0.7, 1.8])
+    got = getattr(student, failure.about).apply(points.clone())
+    want = (points > 0).float()
+    if not differs(got, want):
+        return None
+    for formula, step in STEPS.items():
+        if same(got, step(points).float()):
+            return {"points": points, "got": got, "want": want, "formula": formula}
+    return None
+
+
+# ------------------------------------------------------------------------------------------- what belongs to somebody else
+
+
+@mistake(
+    "writes_into_others",
+    about=CLASSES,
+    title="forward or backward writes into a tensor that it was given",
+    explanation="{whose} was {before}, and afterwards it is {after}. Other nodes may get the same grad_output, and x belongs to whoever "
+    "called. Methods that end in _, operators like *= and assignments like t[mask] = 0 change the tensor itself: clone it first, or "
+    "multiply by the mask.",
+)
+def writes_into_others(failure: Failure, student: Student) -> Facts | None:
+    """x, v, or what a neighbour gets from v, before and after."""
+    if failure.error and not failure.raised("in-place"):
+        return None
+    x, v = questions(failure)
+    after = x.clone()
+    getattr(student, failure.about).apply(after)
+    if not torch.equal(after, x):
+        return {"whose": "x", "before": x, "after": after}
+    seen = student.observe("beside", failure.about, x.clone().requires_grad_(), v, None)
+    for whose, before, now in (("x", x, seen["x"]), ("grad_output", v, seen["v"]), ("grad_output", v, seen["grads"][1])):
+        if differs(now, before):
+            return {"whose": whose, "before": before, "after": now}
+    return None
+
+
+@mistake(
+    "stash_outside",
+    about=CLASSES,
+    title="what backward needs is kept outside ctx",
+    explanation="An attribute of the class or a global variable is one place for all calls. Called on x = {x} and then on z = {z}, the "
+    "gradient of the first came out as {got} for v = {v}: the mask is that of the second. Right is {want}.",
+)
+def stash_outside(failure: Failure, student: Student) -> Facts | None:
+    """The gradient of a first call, after a second one, is made from the second's values."""
+    if not came_back(failure):
+        return None
+    slope = SLOPES[failure.about]
+    x, z = torch.tensor([0.4, -0.6, 1.7, -2.2], dtype=torch.float64), torch.tensor([1.6, -0.3, -0.8, 1.9], dtype=torch.float64)
+    v, leaf = torch.tensor([1.2, 0.7, -1.9, -2.3], dtype=torch.float64), x.clone().requires_grad_()
+    cls = getattr(student, failure.about)
+    y = cls.apply(leaf)
+    cls.apply(z)
+    if not isinstance(y, Tensor) or not y.requires_grad:
+        return None
+    (got,) = torch.autograd.grad(y, leaf, v.to(y.dtype), allow_unused=True)
+    want = v * slope(x)
+    return {"x": x, "z": z, "v": v, "got": got, "want": want} if same(got, v * slope(z)) and differs(got, want) else None
+
+
+# ------------------------------------------------------------------------------------------------------------ the gradient
+
+
+@mistake(
+    "ignores_grad_output",
+    about=CLASSES,
+    title="grad_output is not used",
+    explanation="For v = {v} your backward returned {got}, and for v = {other} just the same. That is a slope alone; the chain rule wants "
+    "it times what comes in: {want}. After .sum().backward() v is all ones, and nobody notices.",
+)
+def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """The same gradient, not all zeros, for two different incoming ones."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    other = -v / 4
+    got, again = ask(student, failure.about, x, v)[1], ask(student, failure.about, x, other)[1]
+    if got is None or not same(got, again) or not bool(got.any()):
+        return None
+    return {"x": x, "v": v, "other": other, "got": got, "want": v * SLOPES[failure.about](x)}
+
+
+@mistake(
+    "derivative_of_the_step",
+    about=("STE", "ClippedSTE"),
+    title="backward returns the true derivative of the step, which is 0",
+    explanation="For v = {v} your backward returned {got}. A step is flat on both sides, so its derivative is 0 and nothing before it "
+    "would ever learn. A straight-through estimator declares another gradient on purpose: {want}.",
+)
+def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
+    """Zeros come back."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    got = ask(student, failure.about, x, v)[1]
+    return {"x": x, "v": v, "got": got, "want": v * SLOPES[failure.about](x)} if same(got, torch.zeros_like(v)) else None
+
+
+@mistake(
+    "gradient_is_clipped",
+    about=CLASSES,
+    title="it is grad_output that is clipped, where x should decide",
+    explanation="For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned {again}, and {factor} times the first "
+    "would be {want}. Whether a gradient passes depends on x, the input of forward; how large it is, and its sign, must not matter.",
+)
+def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
+    """backward(k v) is not k backward(v)."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    got = ask(student, failure.about, x, v)[1]
+    for factor in (-1.0, 2.0, 100.0, 0.01):
+        again = ask(student, failure.about, x, factor * v)[1]
+        if got is not None and differs(again, factor * got):
+            return {"x": x, "v": v, "got": got, "again": again, "factor": factor, "want": factor * got}
+    return None
+
+
+@mistake(
+    "half_at_zero",
+    about="MyReLU",
+    title="the gradient at 0 is neither 0 nor 1",
+    explanation="At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no derivative, and the lesson takes "
+    "0 or 1 times grad_output: write it with a comparison, x > 0 or x >= 0. sign(x) and a derivative of abs or of torch.maximum share the "
+    "gradient out in halves there, and a division by x gives nan.",
+)
+def half_at_zero(failure: Failure, student: Student) -> Facts | None:
+    """Right on both sides of 0, and at 0 not."""
+    if not came_back(failure) or failure.check != "test_my_relu_at_zero":
+        return None
+    x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
+    got = ask(student, "MyReLU", x, v)[1]
+    if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or float(got[1]) in (0.0, 3.0):
+        return None
+    return {"incoming": float(v[1]), "got": float(got[1])}
+
+
+FORMULAS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "v": lambda v, x: v,
+    "v * (x > 0)": lambda v, x: v * (x > 0),
+    "v * (x < 0)": lambda v, x: v * (x < 0),
+    "v * (|x| <= 1)": lambda v, x: v * (x.abs() <= 1),
+    "v * (|x| > 1)": lambda v, x: v * (x.abs() > 1),
+    "v * (x <= 1)": lambda v, x: v * (x <= 1),
+    "v * (x > -1)": lambda v, x: v * (x > -1),
+    "v * (0 < x <= 1)": lambda v, x: v * (x > 0) * (x <= 1),
+    "v * max(x, 0)": lambda v, x: v * torch.relu(x),
+    "v * x": lambda v, x: v * x,
+    "v * sign(x)": lambda v, x: v * torch.sign(x),
+    "-v * (x > 0)": lambda v, x: -v * (x > 0),
+    "-v": lambda v, x: -v,
+    "0": lambda v, x: 0 * v,
+    "v * sigmoid(x) * (1 - sigmoid(x))": lambda v, x: v * torch.sigmoid(x) * (1 - torch.sigmoid(x)),
+    "v * sigmoid(x)": lambda v, x: v * torch.sigmoid(x),
+    "v * (1 - tanh(x)²)": lambda v, x: v * (1 - torch.tanh(x) ** 2),
+}
+
+
+@mistake(
+    "another_slope",
+    about=CLASSES,
+    title="backward multiplies by another slope than it should",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. {rule} Here that is {want}.",
+)
+def another_slope(failure: Failure, student: Student) -> Facts | None:
+    """The gradient is that of another function of the family."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    got, want = ask(student, failure.about, x, v)[1], v * SLOPES[failure.about](x)
+    rules = {
+        "MyReLU": "max(x, 0) has the slope 1 where x is positive and 0 where x is negative: v passes, or nothing does.",
+        "STE": "STE declares the slope of the identity, 1 at every x: v passes as it is.",
+        "ClippedSTE": "ClippedSTE declares the slope 1 where -1 <= x <= 1, and 0 outside: v passes there, and nothing does elsewhere.",
+    }
+    for formula, slope in FORMULAS.items():
+        if same(got, slope(v, x)) and differs(got, want):
+            return {"x": x, "v": v, "got": got, "want": want, "formula": formula, "rule": rules[failure.about]}
+    return None

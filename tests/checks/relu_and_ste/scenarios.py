@@ -1,0 +1,84 @@
+"""What has to be seen from inside for relu_and_ste. Runs beside the student's module; imports torch only."""
+
+import torch
+from torch.autograd.function import Function
+
+
+def handed_back(student, name, x, v, a):
+    """Whether the graph of a call holds a node of the class; and the gradient, once what backward returned was multiplied by a."""
+    base = getattr(student, name)
+    value = base.apply(x)
+    found = node_of(value, base) is not None
+    if not found:
+        return {"found": found, "gradient": None}
+    method = "backward" if base.vjp is Function.vjp else "vjp"
+    own = getattr(base, method)
+
+    def scaled(ctx, *grads):
+        result = own(ctx, *grads)
+        first, *rest = result if isinstance(result, (tuple, list)) else (result,)
+        return (first if first is None else first * a, *rest)
+
+    cls = type(base.__name__, (base,), {method: staticmethod(scaled)})
+    (gradient,) = torch.autograd.grad(cls.apply(x), x, v, allow_unused=True)
+    return {"found": found, "gradient": gradient}
+
+
+def node_of(value, cls):
+    """The node of a call of cls in the graph behind value, or None."""
+    todo = [getattr(value, "grad_fn", None)]
+    while todo:
+        node = todo.pop()
+        if node is not None:
+            if getattr(type(node), "_forward_cls", None) is cls:
+                return node
+            todo += [parent for parent, _ in node.next_functions]
+    return None
+
+
+def beside(student, name, x, v, held):
+    """backward for v from a call plus w * 1: what x and v hold afterwards, and the .grad of x and of w."""
+    w = torch.zeros_like(v).requires_grad_()
+    neighbour = w * 1  # made before the call, so its node runs after that of the call
+    x.grad = held
+    (getattr(student, name).apply(x) + neighbour).backward(v)
+    grads = [None if t.grad is None else t.grad.detach().clone() for t in (x, w)]
+    return {"x": x.detach().clone(), "v": v.clone(), "grads": grads}
+
+
+def exchanged(student, name, of, x, v, a, b):
+    """The function ``name`` of x and its gradient for v while the methods of ``of`` are two others: one scales by a, one by b."""
+    contexts, further = [], []
+    cls = getattr(student, of)
+
+    def forward(ctx, x, *rest):
+        contexts.append(type(ctx).__name__)
+        further[:] = rest
+        return x * a
+
+    def backward(ctx, *grads):
+        return (grads[0] * b, *(None for _ in further))
+
+    forward.__qualname__, backward.__qualname__ = f"{of}.forward", f"{of}.backward"
+    others = {key: staticmethod(method) for key, method in (("forward", forward), ("backward", backward))}
+    others["setup_context"], others["vjp"] = staticmethod(Function.setup_context), staticmethod(Function.vjp)
+    own = {key: vars(cls)[key] for key in others if key in vars(cls)}
+    for key, method in others.items():
+        setattr(cls, key, method)
+    try:
+        y = getattr(student, name)(x)
+        wants = isinstance(y, torch.Tensor) and y.requires_grad
+        gradient = torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
+    finally:
+        for key in others:
+            if key in own:
+                setattr(cls, key, own[key])
+            else:
+                delattr(cls, key)
+    return {
+        "value": y,
+        "requires_grad": wants,
+        "gradient": gradient,
+        "contexts": contexts,
+        "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
+    }

@@ -1,0 +1,13 @@
+"""1 at 0 too."""
+
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x >= 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output

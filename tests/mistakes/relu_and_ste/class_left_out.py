@@ -1,0 +1,7 @@
+"""torch does it."""
+
+import torch
+
+
+def relu(x):
+    return torch.relu(x)

@@ -1,0 +1,13 @@
+"""Nothing to do, so nothing is done."""
+
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        pass
