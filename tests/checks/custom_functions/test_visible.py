@@ -3,35 +3,11 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 
-TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
-"""The same operations as torch has them."""
-
-
-def second(name: str) -> str:
-    """What the second argument is called."""
-    return "q" if name == "Pow" else "y"
-
-
-def applied(student: Student, name: str, x: Tensor, y: Tensor) -> Tensor:
-    """The Function applied, whose value must be right and which must be differentiable before a gradient is asked for."""
-    details = {"inputs": {"x": x, second(name): y}, "facts": {"function": name}}
-    want = TRUTH[name](x.detach(), y.detach())
-    z = getattr(student, name).apply(x, y)
-    assert_tensor(z, want, "the value of {function}.apply is wrong", **details)
-    if x.requires_grad or y.requires_grad:
-        assert_that(z.requires_grad, "the result of {function}.apply does not require grad, although an input does", actual=z, **details)
-    return z
-
-
-def assert_gradients(student: Student, name: str, x: Tensor, y: Tensor, v: Tensor) -> None:
-    """Value and both gradients must be torch's, for the incoming gradient v."""
-    wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
-    found = torch.autograd.grad(applied(student, name, x, y), (x, y), v.clone(), allow_unused=True)
-    for which, got, want in zip(("x", second(name)), found, wants, strict=True):
-        message = "the gradient with respect to {which} is wrong, for the incoming gradient v"
-        assert_gradient(got, want, message, inputs={"x": x, second(name): y, "v": v}, facts={"function": name, "which": which})
+helpers = beside(__file__)
+TRUTH, second = helpers.TRUTH, helpers.second
+applied, assert_gradients, drawn = helpers.applied, helpers.assert_gradients, helpers.drawn
 
 
 def assert_own_backward(student: Student, draw: Draw, name: str, x: Tensor, y: Tensor, v: Tensor) -> None:
@@ -46,12 +22,6 @@ def assert_own_backward(student: Student, draw: Draw, name: str, x: Tensor, y: T
         details["facts"] |= {"which": which, "a": a}
         message = "{function}.backward was made to return {a} times as much; the gradient with respect to {which} did not follow"
         assert_gradient(got, want * a, message, **details)
-
-
-def drawn(draw: Draw, name: str, *shape: int, requires_grad: bool = True) -> tuple[Tensor, Tensor, Tensor]:
-    """x, y and v of one shape; for Pow x is positive."""
-    x = draw.tensor(*shape, low=0.2 if name == "Pow" else -2.0, requires_grad=requires_grad)
-    return x, draw.tensor(*shape, requires_grad=requires_grad), draw.tensor(*shape)
 
 
 # --------------------------------------------------------------------------------------------------------------------- Add

@@ -12,27 +12,16 @@ from grader.checks import (
     assert_raises,
     assert_tensor,
     assert_that,
+    beside,
     check,
     fail,
 )
 
+helpers = beside(__file__)
+applied, local_derivative = helpers.applied, helpers.local_derivative
+
 FORWARD, GRADIENT = "test_no_built_in_does_the_work", "test_gradient_uses_the_incoming_gradient"
 """What most checks here need: a forward that is right and the student's own; and a gradient as well."""
-
-
-def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor:
-    """Sigmoid.apply(x), whose value must be right and which must be differentiable before a gradient is asked for."""
-    want = torch.sigmoid(x.detach())
-    y = student.Sigmoid.apply(x)
-    assert_tensor(y, want, "Sigmoid.apply(x) is wrong", inputs={"x": x}, atol=atol)
-    assert_that(y.requires_grad, "Sigmoid.apply(x) does not require grad, although x does", actual=y, inputs={"x": x})
-    return y
-
-
-def local_derivative(x: Tensor) -> Tensor:
-    """The derivative of the logistic function, as torch has it."""
-    x = x.detach().requires_grad_()
-    return torch.autograd.grad(torch.sigmoid(x).sum(), x)[0]
 
 
 def assert_same_gradient(student: Student, x: Tensor, v: Tensor, message: str) -> None:

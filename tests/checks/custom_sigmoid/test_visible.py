@@ -5,8 +5,11 @@ import math
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_tensor, assert_that, check, fail
+from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_tensor, assert_that, beside, check, fail
 from grader.translation import phrase
+
+helpers = beside(__file__)
+applied, local_derivative = helpers.applied, helpers.local_derivative
 
 BUILT_IN = {
     "torch.sigmoid", "torch.sigmoid_", "torch.special.expit", "torch.nn.Sigmoid", "torch.nn.functional.sigmoid",
@@ -29,26 +32,11 @@ EXPONENTIALS = {"exp", "exp_", "exp2", "expm1", "tanh", "tanh_", "sinh", "cosh",
 """What a sigmoid can be made from."""
 
 
-def applied(student: Student, x: Tensor) -> Tensor:
-    """Sigmoid.apply(x), whose value must be right and which must be differentiable before a gradient is asked for."""
-    want = torch.sigmoid(x.detach())
-    y = student.Sigmoid.apply(x)
-    assert_tensor(y, want, "Sigmoid.apply(x) is wrong", inputs={"x": x})
-    assert_that(y.requires_grad, "Sigmoid.apply(x) does not require grad, although x does", actual=y, inputs={"x": x})
-    return y
-
-
 def assert_derived(operators: list[str], way: str) -> None:
     """None of the operators that torch ran in forward, or in backward, may be a built-in sigmoid."""
     message = "torch ran {used} in Sigmoid.{way}; Sigmoid is to be made from exp or tanh"
     for name in operators:
         assert_that(name not in OPERATORS, message, facts={"used": phrase("its operator {name}", name=name), "way": way})
-
-
-def local_derivative(x: Tensor) -> Tensor:
-    """The derivative of the logistic function, as torch has it."""
-    x = x.detach().requires_grad_()
-    return torch.autograd.grad(torch.sigmoid(x).sum(), x)[0]
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.forward")

@@ -1,26 +1,26 @@
 """finite_difference, the checks that are not handed out."""
 
 import torch
-from torch import Tensor
 
-from grader.checks import assert_not_used, assert_tensor, check, fail
-from grader.wire.program import program
+from grader.checks import assert_not_used, assert_tensor, beside, check, fail
+
+helpers = beside(__file__)
+NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = helpers.NOT_THE_FORWARD, helpers.NOT_THE_CENTRAL, helpers.NOT_THE_GRADIENT
+Formula, drawn, gradient = helpers.Formula, helpers.drawn, helpers.gradient
+asked, assert_values = helpers.asked, helpers.assert_values
 
 FORWARD, CENTRAL = "test_forward_difference_of_a_drawn_function", "test_central_difference_of_a_drawn_function"
 GRADIENT = "test_gradient_of_a_drawn_function"
 
-NOT_THE_FORWARD = "not the slope from x to x + h"
-NOT_THE_CENTRAL = "not the slope from x - h to x + h"
-NOT_THE_GRADIENT = "not the gradient"
 NOT_THE_STEP = "not the slopes over a step of h to either side"
-
-DEFAULT_STEPS = {"forward_difference": 1e-3, "central_difference": 1e-3, "numerical_gradient": 1e-5}
 
 CURVES = ["{a} * x ** 3 + ({b} * x).exp()", "({a} * x).exp() + {b} * x ** 4", "({a} * x).exp() * {c} + {b} * x ** 3 + x ** 2"]
 SURFACES = [
     "x[0] ** 2 * x[1] * {a} + (x * {c}).exp().sum() + x[1] ** 3 * {b}",
     "(x ** 4).sum() * {a} + (x[0] * x[1]) ** 2 * {b} + (x[0] * {c}).exp()",
 ]
+"""Sums of growing terms: with positive coefficients no derivative vanishes for positive x."""
+
 BANNED = [
     "torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.jacobian", "torch.autograd.functional.vjp",
     "torch.autograd.functional.jvp", "torch.autograd.functional.hessian", "torch.autograd.forward_ad.make_dual",
@@ -28,44 +28,6 @@ BANNED = [
     "torch.autograd.gradcheck._compute_numerical_gradient", "torch.func.grad", "torch.func.grad_and_value", "torch.func.jacrev",
     "torch.func.jacfwd", "torch.func.vjp", "torch.func.jvp", "torch.func.linearize",
 ]  # fmt: skip
-
-
-class Formula:
-    """A function of x as text, for messages, and as the program that it says."""
-
-    def __init__(self, text):
-        self.text = text
-        self.program = program(eval(f"lambda x: {text}"))
-
-    def __str__(self):
-        return self.text
-
-
-def drawn(draw, texts):
-    """One of the formulas with coefficients that are drawn, all positive, so that no derivative vanishes for positive x."""
-    a, b, c = draw.coefficients(3, low=0.4, high=1.2)
-    return Formula(draw.choice(texts).format(a=a, b=b, c=c))
-
-
-def asked(student, name, f, x, *h, **named):
-    """What came back, with the details of a failure; without an h the default step is used."""
-    seen = student.observe("answer", name, f.program, x, *h, **named)
-    result = seen.pop("result")
-    step = h[0] if h else named.get("h", DEFAULT_STEPS[name])
-    return result, {"inputs": {"f": f, "x": x, "h": step}, "facts": {**seen, "name": name}}
-
-
-def assert_values(got, want, message, details, **tolerance):
-    """Shape and values; the dtype is another check's matter."""
-    if isinstance(got, Tensor) and got.is_floating_point():
-        got = got.to(want.dtype)
-    assert_tensor(got, want, message, **tolerance, **details)
-
-
-def gradient(f, x):
-    """torch's own gradient of f at x."""
-    x = x.detach().clone().requires_grad_()
-    return torch.autograd.grad(f.program(x), x)[0]
 
 
 def assert_untouched(student, name, f, x, *h):

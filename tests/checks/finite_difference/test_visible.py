@@ -7,14 +7,12 @@ that the task describes, computed by the reference.
 import torch
 from torch import Tensor
 
-from grader.checks import assert_tensor, check, fail
-from grader.wire.program import program
+from grader.checks import beside, check, fail
 
-NOT_THE_FORWARD = "not the slope from x to x + h"
-NOT_THE_CENTRAL = "not the slope from x - h to x + h"
-NOT_THE_GRADIENT = "not the gradient"
-
-DEFAULT_STEPS = {"forward_difference": 1e-3, "central_difference": 1e-3, "numerical_gradient": 1e-5}
+helpers = beside(__file__)
+NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = helpers.NOT_THE_FORWARD, helpers.NOT_THE_CENTRAL, helpers.NOT_THE_GRADIENT
+Formula, drawn, gradient = helpers.Formula, helpers.drawn, helpers.gradient
+asked, assert_values = helpers.asked, helpers.assert_values
 
 CURVES = [
     "{a} * x ** 3 + ({b} * x).exp()",
@@ -27,44 +25,6 @@ SURFACES = [
     "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
     "x.prod() * {a} + (x * {b}).exp().sum() + x[0] ** 2 * x[2]",
 ]
-
-
-class Formula:
-    """A function of x as text, for messages, and as the program that it says."""
-
-    def __init__(self, text):
-        self.text = text
-        self.program = program(eval(f"lambda x: {text}"))
-
-    def __str__(self):
-        return self.text
-
-
-def drawn(draw, texts):
-    """One of the formulas with coefficients that are drawn."""
-    a, b, c = draw.coefficients(3, low=0.4, high=1.2)
-    return Formula(draw.choice(texts).format(a=a, b=b, c=c))
-
-
-def asked(student, name, f, x, *h):
-    """What came back, with the details of a failure; without an h the default step is used."""
-    seen = student.observe("answer", name, f.program, x, *h)
-    result = seen.pop("result")
-    step = h[0] if h else DEFAULT_STEPS[name]
-    return result, {"inputs": {"f": f, "x": x, "h": step}, "facts": {**seen, "name": name}}
-
-
-def assert_values(got, want, message, details, **tolerance):
-    """Shape and values; the dtype is another check's matter."""
-    if isinstance(got, Tensor) and got.is_floating_point():
-        got = got.to(want.dtype)
-    assert_tensor(got, want, message, **tolerance, **details)
-
-
-def gradient(f, x):
-    """torch's own gradient of f at x."""
-    x = x.detach().clone().requires_grad_()
-    return torch.autograd.grad(f.program(x), x)[0]
 
 
 # ----------------------------------------------------------------------------------------------------- forward_difference

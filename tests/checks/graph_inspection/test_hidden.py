@@ -1,16 +1,13 @@
-"""graph_inspection, the checks that are not handed out. Graphs are written as in test_visible.py, whose helpers are used here too."""
+"""graph_inspection, the checks that are not handed out."""
 
 from collections import Counter
-from pathlib import Path
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
-from grader.local import execute
+from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 
-VISIBLE = Path(__file__).with_name("test_visible.py")
-visible = execute(VISIBLE.read_text("utf-8"), "visible", str(VISIBLE))
-Graph, UNARY = visible.Graph, visible.UNARY
+helpers = beside(__file__)
+Graph, UNARY = helpers.Graph, helpers.UNARY
 
 STEPS = [
     "{a} * {a}", "{a} * {k}", "{a} + {c}", "{c} - {a}", "cube({a})", "blend({a}, {b})", "blend({c}, {a})", "{a} * {b}", "{b} - {a}",
@@ -61,10 +58,10 @@ def deep_chain(draw, start, tensors):
 
 def assert_counts(got, want, graph):
     """The same entries as often, in whatever order; the message names the first that is too many or too few."""
-    rows = visible.entries(got, want, graph)
+    rows = helpers.entries(got, want, graph)
     plain = [row for row in rows if isinstance(row, tuple) and [type(part) for part in row] == [int, str]]
     if len(plain) < len(rows):
-        visible.assert_rows(got, want, graph)
+        helpers.assert_rows(got, want, graph)
     counts, wanted = Counter(plain), Counter(want)
     for entry in dict.fromkeys([*want, *plain]):
         if counts[entry] != wanted[entry]:
@@ -93,7 +90,7 @@ def test_build_loss_any_shape(student, reference, draw):
     vector = draw.tensor(3, dtype=torch.float32, requires_grad=True)
     for x in (vector, draw.noncontiguous(requires_grad=True), draw.tensor(0, 2, requires_grad=True)):
         inputs = {"x": x}
-        got = visible.three_tensors(student.build_loss(x), inputs)
+        got = helpers.three_tensors(student.build_loss(x), inputs)
         want = reference.build_loss(x)
         for name, mine, wanted in zip(("y", "z", "loss"), got, want, strict=True):
             assert_tensor(mine, wanted, "{name} is wrong", inputs=inputs, facts={"name": name, "results": got})
@@ -106,7 +103,7 @@ def test_build_loss_any_shape(student, reference, draw):
 @check(points=0.5, about="PREDICTED_GRADIENT")
 def test_prediction_tells_how_far_loss_moves(student, reference, draw):
     """PREDICTED_GRADIENT foretells how far a small step moves loss"""
-    value = visible.predicted(student)
+    value = helpers.predicted(student)
     step = draw.choice([-1, 1]) * draw.integer(10, 30) / 10000
     before, after = (reference.build_loss(torch.tensor(x, dtype=torch.float64))[2].item() for x in (1.0, 1.0 + step))
     facts = {"step": step, "foretold": value * step, "moved": after - before}
@@ -124,7 +121,7 @@ def test_walk_leaves_constants_out(student, reference, draw):
     unary, factor = draw.choice(UNARY), draw.number()
     for text in (f"(x * {factor}){unary}", f"c - x{unary}", f"(x + c){unary}", f"blend(c, x){unary}", f"x.detach() * y{unary}"):
         graph = Graph(f"root = {text}", tensors)
-        visible.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
@@ -148,7 +145,7 @@ def test_walk_order(student, reference, draw):
     tensors = {name: draw.tensor(3, requires_grad=True) for name in "xyz"}
     for text in (f"x{a}{b} * (y{c} - z{d})", f"(x{a} + y{b}){c} * z{d}"):
         graph = Graph(f"root = {text}", tensors)
-        visible.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
@@ -170,14 +167,14 @@ def test_walk_types(student, reference, draw):
 def test_walk_deep(student, reference, draw):
     """walk reaches the end of a graph 230 deep"""
     graph = deep_chain(draw, "x", {"x": draw.tensor(2, requires_grad=True)})
-    visible.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+    helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_two_inputs")
 def test_walk_any_graph(student, reference, draw):
     """walk agrees with the reference on random graphs"""
     for graph in random_graphs(draw):
-        visible.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
 
 def assert_pairs(got, want, graph):
@@ -187,7 +184,7 @@ def assert_pairs(got, want, graph):
     odd = next((entry for entry in got if not isinstance(entry, tuple)), ())
     message = "an entry is a {type}, {entry}, where a tuple is promised"
     assert_that(isinstance(odd, tuple), message, expected=want, actual=got, **graph.details(type=type_name(odd), entry=odd))
-    visible.assert_rows(got, want, graph)
+    helpers.assert_rows(got, want, graph)
 
 
 # ------------------------------------------------------------------------------------------------------------- format_graph
@@ -198,7 +195,7 @@ def test_format_two_inputs(student, reference):
     """format_graph draws w = (x * y).sum()"""
     x, y = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), torch.tensor([4.0, 5.0, 6.0], requires_grad=True)
     graph = Graph("z = x * y\nroot = z.sum()", {"x": x, "y": y})
-    visible.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+    helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
 
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
@@ -214,14 +211,14 @@ def test_format_without_a_graph(student, draw):
 def test_format_deep(student, reference, draw):
     """format_graph draws a graph 230 deep"""
     graph = deep_chain(draw, "x", {"x": draw.tensor(2, requires_grad=True)})
-    visible.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+    helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
 
 
 @check(points=0.25, about="format_graph", needs="test_format_two_inputs")
 def test_format_any_graph(student, reference, draw):
     """format_graph agrees with the reference on random graphs"""
     for graph in random_graphs(draw):
-        visible.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+        helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
 
 
 # ------------------------------------------------------------------------------------------------------------- leaf_tensors
@@ -238,7 +235,7 @@ def test_leaves_order(student, reference, draw):
         text += f"\nroot = {name} {operation} root" if left else f"\nroot = root {operation} {name}"
     graph = Graph(text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)})
     want, got = graph.ask(reference, "leaves"), graph.ask(student, "leaves")
-    visible.assert_leaves(got, want, graph)
+    helpers.assert_leaves(got, want, graph)
     found, expected = ([list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want))
     assert_that(found == expected, "the leaves are right, their order is not", expected=expected, actual=found, **graph.details())
     kind = got["kind"]
@@ -251,14 +248,14 @@ def test_leaves_of_equal_value(student, reference, draw):
     value = draw.number()
     tensors = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name in "xyz"}
     graph = Graph(f"t = x{draw.choice(UNARY)} * y\nroot = t + z", tensors)
-    visible.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_root_is_a_leaf(student, reference, draw):
     """leaf_tensors of a leaf that requires grad is that leaf"""
     graph = Graph("root = x", {"x": draw.tensor(2, requires_grad=True), "y": draw.tensor(2, requires_grad=True)})
-    visible.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
@@ -275,14 +272,14 @@ def test_leaves_without_a_graph(student, draw):
 def test_leaves_deep(student, reference, draw):
     """leaf_tensors reaches the end of a graph 230 deep"""
     graph = deep_chain(draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None) for name in "xyz"})
-    visible.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_of_any_graph(student, reference, draw):
     """leaf_tensors agrees with the reference on random graphs"""
     for graph in random_graphs(draw):
-        visible.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+        helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
 # ---------------------------------------------------------------------------------------------------------------- inputs_of
@@ -295,7 +292,7 @@ def test_inputs_of_constants(student, reference, draw):
     unary, factor = draw.choice(UNARY), draw.number()
     for text in (f"x{unary} * {factor}", f"c - x{unary}", f"blend(c, x{unary})", f"x.detach() + y{unary}"):
         graph = Graph(f"root = {text}", tensors)
-        visible.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
+        helpers.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
 
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
@@ -321,4 +318,4 @@ def test_inputs_of_any_graph(student, reference, draw):
         for number, line in enumerate(lines, 1):
             root = line.split(" = ")[0].split(", ")[-1]
             graph = Graph("\n".join([*lines[:number], f"root = {root}"]), whole.tensors)
-            visible.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
+            helpers.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)

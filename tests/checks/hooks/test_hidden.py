@@ -1,27 +1,15 @@
 """hooks, the checks that are not handed out."""
 
-import math
-
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, check, type_name
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check
 from grader.wire.program import program
 
-CAPPED = 1e-3
-"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
+helpers = beside(__file__)
+CAPPED, said, then, linear = helpers.CAPPED, helpers.said, helpers.then, helpers.linear
+same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
 NO_HANDLE = "what {function} returned ({type}) has no remove() to call"
-
-
-def said(value):
-    """A value's type in a message."""
-    return "None" if value is None else type_name(value)
-
-
-def same_leaves(got, want, message, names, **details):
-    """Each leaf's gradient must be the expected one; a message may speak of {leaf}."""
-    for leaf, actual, expected in zip(names, got, want, strict=True):
-        assert_gradient(actual, expected, message, **{**details, "facts": {**details.get("facts", {}), "leaf": leaf}})
 
 
 def shared(draw, scalar=False):
@@ -67,22 +55,18 @@ def test_double_every_later_backward(student, draw):
 def test_double_twice_makes_four(student, draw):
     """Two calls on the same tensor make the factor four"""
     p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
-    graph = program(lambda p: _chain(p * a, lambda y: y.exp()))
+    graph = program(lambda p: then(p * a, lambda y: y.exp()))
     ((got,),) = student.observe("passes", "double_gradient", [], graph, [p], [v], 2)
     want = 4 * a * v * (a * p.detach()).exp()
     inputs = {"graph": f"y = {a} p, z = exp(y)", "p": p, "v": v}
     assert_gradient(got, want, "after two calls of double_gradient(y) the gradient at p is wrong", inputs=inputs)
 
 
-def _chain(y, after):
-    return y, after(y)
-
-
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_until_removed(student, draw):
     """After remove() the gradient is the plain one again"""
     p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
-    graph = program(lambda p: _chain(p**2, lambda y: y * a))
+    graph = program(lambda p: then(p**2, lambda y: y * a))
     got = student.observe("released", "double_gradient", [], graph, [p], v)
     inputs = {"graph": f"y = p**2, z = {a} y", "p": p, "v": v}
     has_remove(got, "double_gradient", inputs)
@@ -102,12 +86,6 @@ def test_double_leaves_siblings_alone(student, draw):
 
 
 # ------------------------------------------------------------------------------------------------------- record_gradients
-
-
-def is_pair(got, inputs):
-    """What record_gradients returned must be a pair."""
-    facts = {"type": got["type"]}
-    assert_that(got["pair"], "what record_gradients returned ({type}) is not the pair (records, handles)", inputs=inputs, facts=facts)
 
 
 def same_records(records, want, message, **details):
@@ -236,7 +214,7 @@ def test_clip_a_zero_gradient(student, draw):
     """A gradient of zeros stays zeros"""
     p, max_norm = draw.tensor(3, requires_grad=True), draw.number(0.5, 2.0)
     v = torch.zeros(3, dtype=torch.float64)
-    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], program(lambda p: _chain(p.clone(), lambda y: y.clone())), [p], [v])
+    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], program(lambda p: then(p.clone(), lambda y: y.clone())), [p], [v])
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     assert_gradient(got, v, "zeros arrive at y, and what reaches p is something else", inputs=inputs)
 
@@ -247,11 +225,11 @@ def test_clip_any_shape(student, draw):
     kind = torch.float32
     wide, narrow = draw.noncontiguous(3, 4, dtype=kind), draw.tensor(dtype=kind)
     cases = {
-        "0-d": (narrow.clone(), program(lambda p: _chain(p.clone(), lambda y: y * 4.0)), narrow, 4 * narrow),
-        "empty": (wide[:0].clone(), program(lambda p: _chain(p.clone(), lambda y: y.clone())), wide[:0].clone(), wide[:0].clone()),
-        "expanded": (wide.clone(), program(lambda p: _chain(p.clone(), lambda y: y.sum())), narrow, narrow.expand(3, 4)),
-        "transposed": (wide, program(lambda p: _chain(p.clone(), lambda y: y.t())), wide.t().contiguous(), wide),
-        "large": (wide.clone(), program(lambda p: _chain(p.clone(), lambda y: y * 1e4)), wide.contiguous(), wide * 1e4),
+        "0-d": (narrow.clone(), program(lambda p: then(p.clone(), lambda y: y * 4.0)), narrow, 4 * narrow),
+        "empty": (wide[:0].clone(), program(lambda p: then(p.clone(), lambda y: y.clone())), wide[:0].clone(), wide[:0].clone()),
+        "expanded": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y.sum())), narrow, narrow.expand(3, 4)),
+        "transposed": (wide, program(lambda p: then(p.clone(), lambda y: y.t())), wide.t().contiguous(), wide),
+        "large": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y * 1e4)), wide.contiguous(), wide * 1e4),
     }
     for case, (p, graph, v, arriving) in cases.items():
         norm = float(arriving.norm())
@@ -286,7 +264,7 @@ def test_clip_the_whole_gradient_of_every_backward(student, draw):
     """All that y gets in one backward is clipped together"""
     p, v, w = draw.tensor(4, requires_grad=True), draw.tensor(4, avoid=0.5), draw.tensor(4, avoid=0.5)
     a, b = draw.coefficients(2)
-    graph = program(lambda p: _chain(p.clone(), lambda y: y * a + y * b))
+    graph = program(lambda p: then(p.clone(), lambda y: y * a + y * b))
     max_norm = draw.number(0.3, 0.8) * (a + b) * min(float(v.norm()), float(w.norm()))
     got = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v, w])
     inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
@@ -300,7 +278,7 @@ def test_clip_until_removed(student, draw):
     """After remove() the gradient is not clipped any more"""
     p, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     max_norm = draw.number(0.2, 0.6) * float(v.norm())
-    got = student.observe("released", "clip_gradient", [max_norm], program(lambda p: _chain(p.clone(), lambda y: y.clone())), [p], v)
+    got = student.observe("released", "clip_gradient", [max_norm], program(lambda p: then(p.clone(), lambda y: y.clone())), [p], v)
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     has_remove(got, "clip_gradient", inputs)
     assert_gradient(got["before"][0], max_norm * v / v.norm(), "before remove() the gradient at p is wrong", rtol=CAPPED, inputs=inputs)
@@ -315,7 +293,7 @@ def test_scale_by_zero_and_by_negatives(student, draw):
     """factor may be 0, 1, negative or whole"""
     p, q = draw.tensor(2, 3, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32, requires_grad=True)
     a = draw.number(0.3, 1.5)
-    graph = program(lambda p, q: _chain(p * a, lambda y: (y * q).sum()), inputs=2)
+    graph = program(lambda p, q: then(p * a, lambda y: (y * q).sum()), inputs=2)
     for factor in (0.0, draw.number(-3.0, -0.5), 1.0, draw.integer(2, 5)):
         got = student.observe("scaled", factor, graph, [p, q])
         want = [factor * a * q.detach(), a * p.detach()]
@@ -328,7 +306,7 @@ def test_scale_adds_to_what_grad_held(student, draw):
     """.grad of the leaves accumulates as in any backward"""
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     before, a, factor = [draw.tensor(3), draw.tensor(3)], draw.number(0.3, 1.5), draw.choice([0.5, 3.0])
-    graph = program(lambda p, q: _chain(p.sin(), lambda y: (y * q * a).sum()), inputs=2)
+    graph = program(lambda p, q: then(p.sin(), lambda y: (y * q * a).sum()), inputs=2)
     got = student.observe("scaled", factor, graph, [p, q], before)
     want = [before[0] + factor * a * (q * p.cos()).detach(), before[1] + a * p.detach().sin()]
     inputs = {"graph": f"y = sin(p), loss = sum({a} y q)", "factor": factor, "p": p, "q": q, "p.grad before": before[0]}
@@ -369,12 +347,6 @@ def test_scale_nothing_after_an_error(student, draw):
 ACTIVATIONS = ["tanh", "sigmoid", "softplus"]
 
 
-def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
-    """The plain data of a Linear with drawn weights."""
-    weight = draw.tensor(rows, columns, dtype=dtype, low=-1.0, high=1.0)
-    return ["linear", weight, draw.tensor(rows, dtype=dtype, low=-1.0, high=1.0) if bias else None]
-
-
 def deep(draw, dtype=torch.float64):
     """The plain data of a drawn network with chains in a sum of branches in a chain, from 3 features to 2; one part stands still."""
     short = ["chain", [["fc", linear(draw, 4, 4, bias=False, dtype=dtype)], ["act", [draw.choice(ACTIVATIONS)]]]]
@@ -389,16 +361,6 @@ def small(draw):
     return ["chain", [["0", linear(draw, 4, 3)], ["1", ["turnstile"]], ["2", linear(draw, 2, 4)]]]
 
 
-def norms_of(got, inputs):
-    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number here."""
-    norms = got["norms"]
-    facts = {"type": said(norms)}
-    assert_that(
-        isinstance(norms, dict), "what gradient_norms returned ({type}) is not a dictionary", actual=norms, inputs=inputs, facts=facts
-    )
-    return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
-
-
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
 def test_norms_of_other_networks(student, reference, draw):
     """Branches, deeper names, float32, x with and without grad"""
@@ -407,12 +369,7 @@ def test_norms_of_other_networks(student, reference, draw):
         inputs = {"module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head", "x": x, "x.requires_grad": wants}
         got = norms_of(student.observe("norms", spec, x), inputs)
         want = reference.observe("norms", spec, x)["norms"]
-        for name, expected in want.items():
-            actual, facts = got.get(name), {"name": name, "type": said(got.get(name))}
-            details = {"expected": want, "actual": got, "inputs": inputs, "facts": facts}
-            assert_that(isinstance(actual, int | float), "the norm for {name} is not a number ({type})", **details)
-            close = math.isclose(actual, expected, rel_tol=1e-6 if dtype is torch.float64 else 1e-4, abs_tol=1e-7)
-            assert_that(close, "the norm for {name} is wrong", **details)
+        helpers.same_norms(got, want, inputs, rtol=1e-6 if dtype is torch.float64 else 1e-4, atol=1e-7)
 
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")

@@ -4,22 +4,14 @@ A hook is seen by what it does to gradients, so each check has a graph built bes
 compares what the leaves hold with what they hold under the reference.
 """
 
-import math
-
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check
 from grader.wire.program import program
 
-CAPPED = 1e-3
-"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
-
-WRONG_GRADIENT = "the gradient at {leaf} is wrong"
-
-
-def said(value):
-    """A value's type in a message."""
-    return "None" if value is None else type_name(value)
+helpers = beside(__file__)
+said, then, linear = helpers.said, helpers.then, helpers.linear
+same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
 
 def around(draw, *, scalar=False):
@@ -39,20 +31,6 @@ def around(draw, *, scalar=False):
     return f"{text}, loss = z.sum()" if scalar else text, program(form, inputs=3)
 
 
-def _with(y, after):
-    return y, after(y)
-
-
-def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
-    """Each leaf's gradient must be what it is under the reference; a message may speak of {leaf}."""
-    for leaf, actual, expected in zip(names, got, want, strict=True):
-        facts = {**details.get("facts", {}), "leaf": leaf}
-        if expected is None:
-            assert_that(actual is None, message, expected=None, actual=actual, **{**details, "facts": facts})
-        else:
-            assert_gradient(actual, expected, message, **{**details, "facts": facts})
-
-
 # -------------------------------------------------------------------------------------------------------- double_gradient
 
 
@@ -60,7 +38,7 @@ def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
 def test_worked_example(student):
     """For log(x**3) at x = 5, 0.6 becomes 1.2"""
     x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
-    graph = program(lambda x: _with(x**3, lambda y: y.log()))
+    graph = program(lambda x: then(x**3, lambda y: y.log()))
     ((got,),) = student.observe("passes", "double_gradient", [], graph, [x], [v])
     message = "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in x.grad"
     assert_gradient(got, torch.tensor(1.2), message, inputs={"x": x})
@@ -99,12 +77,6 @@ def test_records_hold_each_gradient(student, reference, draw):
     same_records(got, rounds, inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v})
 
 
-def is_pair(got, inputs):
-    """What record_gradients returned must be a pair."""
-    facts = {"type": got["type"]}
-    assert_that(got["pair"], "what record_gradients returned ({type}) is not the pair (records, handles)", inputs=inputs, facts=facts)
-
-
 def same_records(got, want, *, inputs):
     """After one backward the records must be the expected ones."""
     is_pair(got, inputs)
@@ -126,7 +98,7 @@ def same_records(got, want, *, inputs):
 def test_records_start_without_gradients(student, draw):
     """Before the first backward, records holds no gradient"""
     leaves, v = [draw.tensor(2, requires_grad=True)], draw.tensor(2)
-    graph = program(lambda p: _with(p.sin(), lambda y: y * p))
+    graph = program(lambda p: then(p.sin(), lambda y: y * p))
     got = student.observe("recorded", graph, leaves, ["y"], [v])
     inputs = {"graph": "y = sin(p), z = p y", "p": leaves[0]}
     is_pair(got, inputs)
@@ -143,14 +115,14 @@ def test_long_gradient_is_capped(student, draw):
     p, r, v = draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3)
     a, b = draw.coefficients(2)
     max_norm = draw.number(0.2, 0.6) * a * float(v.norm())
-    graph = program(lambda p, r: _with(p * b, lambda y: y * a + r), inputs=2)
+    graph = program(lambda p, r: then(p * b, lambda y: y * a + r), inputs=2)
     ((got_p, got_r),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
     arriving = a * v
     inputs = {"graph": f"y = {b} p, z = {a} y + r", "v": v, "max_norm": max_norm, "gradient at y": arriving}
     facts = {"norm": float(arriving.norm())}
     want = b * max_norm * v / v.norm()
     message = "a gradient of norm {norm} arrives at y; what then reaches p is wrong"
-    assert_gradient(got_p, want, message, rtol=CAPPED, inputs=inputs, facts=facts)
+    assert_gradient(got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts)
     assert_gradient(got_r, v, "r is not behind y, and its gradient changed all the same", inputs=inputs, facts=facts)
 
 
@@ -159,7 +131,7 @@ def test_short_gradient_is_unchanged(student, draw):
     """A gradient shorter than max_norm passes unchanged"""
     p, r, v = draw.tensor(4, requires_grad=True), draw.tensor(4, requires_grad=True), draw.tensor(4)
     max_norm = draw.number(1.5, 3.0) * float(v.norm())
-    graph = program(lambda p, r: _with(p.clone(), lambda y: y + r), inputs=2)
+    graph = program(lambda p, r: then(p.clone(), lambda y: y + r), inputs=2)
     ((got, _),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
     inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
     message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
@@ -197,12 +169,6 @@ def test_a_later_backward_is_not_scaled(student, draw):
 # --------------------------------------------------------------------------------------------------------- gradient_norms
 
 
-def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
-    """The plain data of a Linear with drawn weights."""
-    weight = draw.tensor(rows, columns, dtype=dtype, low=-1.0, high=1.0)
-    return ["linear", weight, draw.tensor(rows, dtype=dtype, low=-1.0, high=1.0) if bias else None]
-
-
 def network(draw, dtype=torch.float64):
     """The plain data of a drawn network with a chain inside a chain, from 3 features to 2."""
     first, second, third = draw.sample(["stem", "body", "neck", "mix", "core", "head"], 3)
@@ -216,16 +182,6 @@ def outline(spec):
     if kind in ("chain", "branches"):
         return f"{kind}({', '.join(f'{name}: {outline(part)}' for name, part in rest[0])})"
     return kind
-
-
-def norms_of(got, inputs):
-    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number here."""
-    norms = got["norms"]
-    facts = {"type": said(norms)}
-    assert_that(
-        isinstance(norms, dict), "what gradient_norms returned ({type}) is not a dictionary", actual=norms, inputs=inputs, facts=facts
-    )
-    return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
 
 
 @check(points=0.25, about="gradient_norms")
@@ -244,14 +200,4 @@ def test_values_are_the_norms_of_grad_output(student, reference, draw):
     """Each value is the norm of that module's grad_output"""
     spec, x = network(draw), draw.tensor(5, 3, requires_grad=True)
     inputs = {"module": outline(spec), "x": x}
-    same_norms(norms_of(student.observe("norms", spec, x), inputs), reference.observe("norms", spec, x)["norms"], inputs)
-
-
-def same_norms(got, want, inputs, rtol=1e-6):
-    """Each norm must be the expected one."""
-    for name, expected in want.items():
-        actual = got.get(name)
-        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {"name": name, "type": said(actual)}}
-        if not isinstance(actual, int | float):
-            fail("the norm for {name} is not a number ({type})", **details)
-        assert_that(math.isclose(actual, expected, rel_tol=rtol, abs_tol=1e-9), "the norm for {name} is wrong", **details)
+    helpers.same_norms(norms_of(student.observe("norms", spec, x), inputs), reference.observe("norms", spec, x)["norms"], inputs)

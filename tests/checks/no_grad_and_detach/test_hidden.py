@@ -2,8 +2,10 @@
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 from grader.wire.program import program
+
+helpers = beside(__file__)
 
 MODES = {True: "on", False: "off"}
 
@@ -21,15 +23,6 @@ def drawn_pair(draw):
 
     formulas = {"first": f"(x * {a}).sin() * rows + x**2 * {b}", "rows": rows, "second": f"((w * {c}).exp() + w**3).sum()"}
     return program(first, parameters=[rows]), program(second), formulas
-
-
-def both_gradients(first, second, x):
-    """The truth: the gradients at x and at w."""
-    y = first(x)
-    w = y.detach().requires_grad_()
-    (at_w,) = torch.autograd.grad(second(w), w)
-    (at_x,) = torch.autograd.grad(y, x, at_w)
-    return at_x, at_w
 
 
 def assert_pair(seen, want, **details):
@@ -196,7 +189,7 @@ def test_what_grad_held_is_not_counted(student, draw):
         first, second, formulas = in_dtype(draw, x.dtype) if x.dtype is torch.float32 else (first, second, formulas)
         seen = student.observe("stages", first, second, x, held)
         inputs = {**formulas, "x": x, "x.grad before": held}
-        assert_pair(seen, both_gradients(first, second, x), inputs=inputs, facts={"held": held})
+        assert_pair(seen, helpers.both_gradients(first, second, x), inputs=inputs, facts={"held": held})
 
 
 def in_dtype(draw, dtype):
@@ -217,7 +210,7 @@ def test_second_begins_at_a_leaf(student, draw):
         (x, ten, dot, {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)"}),
         (drawn, first, second, formulas),
     ):
-        want = both_gradients(one, two, at)
+        want = helpers.both_gradients(one, two, at)
         seen = student.observe("stages", one, two, at, None)
         details = {"inputs": {**inputs, "x": at}, "facts": {**seen, "held": None, "at_x": want[0], "at_w": want[1]}}
         assert_that(bool(seen["given"]), "second was never called", **details)
@@ -246,7 +239,7 @@ def test_any_shape_goes_through_both_stages(student, draw):
         (draw.tensor(0, requires_grad=True), cube, wave, {"first": "x**3", "second": "(w**2).sin().sum()"}),
     ):  # fmt: skip
         seen = student.observe("stages", first, second, x, None)
-        assert_pair(seen, both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
+        assert_pair(seen, helpers.both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
 
 
 # -------------------------------------------------------------------------------------------------------- bootstrap_loss

@@ -2,8 +2,10 @@
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 from grader.wire.program import program
+
+helpers = beside(__file__)
 
 NUMBERS = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([4.0, 7.0, 9.0])
 TIMES_NUMBERS = program(lambda x, a: x * a, parameters=[NUMBERS[0]])
@@ -18,15 +20,6 @@ def drawn_pair(draw):
     )
     second = draw.choice([(lambda w: (w**2).sum() * c, f"(w**2).sum() * {c}"), (lambda w: (w * c).sin().sum(), f"(w * {c}).sin().sum()")])
     return program(first[0]), program(second[0]), {"first": first[1], "second": second[1]}
-
-
-def both_gradients(first, second, x):
-    """The truth: the gradients at x and at w."""
-    y = first(x)
-    w = y.detach().requires_grad_()
-    (at_w,) = torch.autograd.grad(second(w), w)
-    (at_x,) = torch.autograd.grad(y, x, at_w)
-    return at_x, at_w
 
 
 def assert_pair(seen, want, **details):
@@ -124,7 +117,7 @@ def test_both_gradients_come_back(student, draw):
     for x in (draw.tensor(3, requires_grad=True), draw.tensor(2, 2, requires_grad=True)):
         first, second, formulas = drawn_pair(draw)
         seen = student.observe("stages", first, second, x, None)
-        assert_pair(seen, both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
+        assert_pair(seen, helpers.both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
 
 
 @check(points=0.5, about="split_backward", needs=test_both_gradients_come_back)

@@ -1,83 +1,27 @@
 """second_derivative, the checks that are not handed out."""
 
 import ast
-from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, check
-from grader.wire.program import program
+from grader.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, beside, check
 
-WRONG = "the second derivative is wrong"
-WRONG_ORDER = "the derivative of order {n} is wrong"
-WRONG_HESSIAN = "the Hessian is wrong"
-WRONG_PENALTY = "the penalty is wrong"
+helpers = beside(__file__)
+WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
+CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
+Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
+
 NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
 CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
 BANNED = "{used} is what the checks compare with; build it from torch.autograd.grad"
 
-CURVES = [
-    "{a} * x ** 3 + ({b} * x).sin()",
-    "({a} * x).exp() + {b} * x ** 3",
-    "{a} * x ** 4 - {b} * x ** 2 + {c} * x",
-    "({a} * x).tanh() + {b} * x ** 4",
-    "({a} * x).cos() * x ** 2 + {b} * x ** 3",
-]
-SURFACES = [
-    "x[0] ** 2 * x[1] * {a} + (x[2] * x[0]).sin() + x[1] ** 3",
-    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
-    "x.prod() * {a} + (x * {b}).exp().sum() + x[0] * x[2]",
-    "(x[0] * x[1] + x[2] ** 2) ** 2 * {a} + x.sum() ** 3 * {b}",
-]
-CRITICS = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v + (x ** 2).sum(1)", "((x @ W) ** 2) @ v"]
 JUDGES = ("torch.func", "torch.autograd.functional", "torch._functorch", "functorch")
 JUDGES_INSIDE = ("torch.autograd.functional", "torch._functorch.eager_transforms")
-
-STABILISED = {"rtol": 1e-5, "atol": 1e-7}
-"""Tolerances that leave room for a small number under the root, which keeps its derivative finite where a gradient is zero."""
-
-
-class Formula:
-    """A function of x as text, for messages, and as the program that it says."""
-
-    def __init__(self, text, **parameters):
-        self.text = text
-        names = ", ".join(["x", *parameters])
-        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
-
-    def __str__(self):
-        return self.text
-
-
-def drawn(draw, texts, **parameters):
-    """One of the formulas with coefficients that are drawn."""
-    a, b, c = draw.coefficients(3, low=0.4)
-    return Formula(draw.choice(texts).format(a=a, b=b, c=c), **parameters)
-
-
-def derivative(f, x, n):
-    """The n-th derivative of an elementwise function at x: n times the product of ones with the Jacobian."""
-    function = f.program
-    for _ in range(n):
-        function = partial(gradient, function)
-    return function(x.detach()).detach()
-
-
-def gradient(function, x):
-    """The gradient of the sum of an elementwise function."""
-    return torch.autograd.functional.vjp(function, x, torch.ones_like(x), create_graph=True)[1]
 
 
 def curvature(f, x):
     """The Hessian at x."""
     return torch.autograd.functional.hessian(f.program, x.detach())
-
-
-def penalty(f, x):
-    """The gradient penalty, from the whole Jacobian of all rows by all rows."""
-    jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).flatten(), x.detach(), create_graph=True)
-    rows = jacobian.diagonal(dim1=0, dim2=1).t()
-    return ((rows**2).sum(1).sqrt() - 1).square().mean()
 
 
 def critic(draw, texts=CRITICS, columns=(), dtype=torch.float64):

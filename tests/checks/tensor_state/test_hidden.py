@@ -1,12 +1,14 @@
 """tensor_state, the checks that are not handed out."""
 
 import torch
-from torch import Tensor
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, check, fail, type_name
+from grader.checks import assert_equal, assert_gradient, beside, check, fail, type_name
 from grader.wire.program import program
 
-FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
+helpers = beside(__file__)
+FLAGS, state = helpers.FLAGS, helpers.state
+assert_entries, assert_gradients = helpers.assert_entries, helpers.assert_gradients
+
 BOTH = ("test_requires_grad_and_is_leaf", "test_grad_fn_is_a_name_or_none")
 CHAIN = "test_leaf_and_intermediate_in_the_order_asked_for"
 
@@ -33,33 +35,11 @@ def drawn_graph(draw):
     return program(tensors), {"u": u_text, "y": y_text, "z": f"(y * {a}).sum()"}
 
 
-def assert_entries(states, wanted, names, keys, message, inputs):
-    """The entries ``keys`` of what came back for each tensor."""
-    for name, state, want in zip(names, states, wanted, strict=True):
-        facts = {"tensor": name, "state": state, "want": want}
-        if not isinstance(state, dict):
-            fail("for {tensor} a {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
-                 facts={**facts, "type": type_name(state)})  # fmt: skip
-        for key in keys:
-            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}}
-            if key not in state:
-                fail("for {tensor} the dictionary has no entry {key}; it has {present}", expected=want, actual=state, **details)
-            if isinstance(want[key], Tensor):
-                assert_gradient(state[key], want[key], message, **details)
-            else:
-                assert_equal(state[key], want[key], message, **details)
-
-
 def assert_states(seen, want, names, keys, inputs):
     """The entries before the backward, and after it where there was one."""
     assert_entries(seen["before"], want["before"], names, keys, "before the backward, the entry {key} is wrong for {tensor}", inputs)
     if "after" in want:
         assert_entries(seen["after"], want["after"], names, keys, "after the backward, the entry {key} is wrong for {tensor}", inputs)
-
-
-def state(*flags):
-    """A state, its entries in the order of FLAGS."""
-    return dict(zip(FLAGS, flags, strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------------- tensor_state
@@ -208,22 +188,6 @@ def test_the_states_of_two_small_graphs(student):
 
 
 # ------------------------------------------------------------------------------------------------------- gradients_along
-
-
-def assert_gradients(seen, wanted, names, inputs, held=None):
-    """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
-    result, wanted, held = seen["result"], list(wanted), held or {}
-    if not isinstance(result, list | tuple):
-        fail("a {type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
-             facts={"type": type_name(result)})  # fmt: skip
-    if len(result) != len(wanted):
-        fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,
-             facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
-    for place, name in enumerate(names):
-        facts = {"tensor": name, "keeps": seen["keeps"][place], "passes": seen["passes"], "held": held.get(name)}
-        if result[place] is None:
-            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, inputs=inputs, facts=facts)
-        assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", inputs=inputs, facts=facts)
 
 
 def ask(student, f, x, chosen, inputs, retained=(), held=None):

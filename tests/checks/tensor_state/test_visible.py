@@ -1,12 +1,14 @@
 """tensor_state, the checks that students may read."""
 
 import torch
-from torch import Tensor
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, check, fail, predictions, type_name
+from grader.checks import beside, check, fail, predictions
 from grader.wire.program import program
 
-FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
+helpers = beside(__file__)
+FLAGS, state = helpers.FLAGS, helpers.state
+assert_entries, assert_gradients = helpers.assert_entries, helpers.assert_gradients
+
 NAMES = ("x", "c", "k", "u", "y", "d", "z")
 
 
@@ -27,23 +29,6 @@ def drawn_graph(draw):
         return k, u, y, y.detach(), last(y)
 
     return program(tensors, inputs=2), {"k": f"c * {a}", "u": u_text, "y": y_text, "d": "y.detach()", "z": z_text}
-
-
-def assert_entries(states, wanted, names, keys, message, inputs):
-    """The entries ``keys`` of what came back for each tensor."""
-    for name, state, want in zip(names, states, wanted, strict=True):
-        facts = {"tensor": name, "state": state, "want": want}
-        if not isinstance(state, dict):
-            fail("for {tensor} a {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
-                 facts={**facts, "type": type_name(state)})  # fmt: skip
-        for key in keys:
-            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}}
-            if key not in state:
-                fail("for {tensor} the dictionary has no entry {key}; it has {present}", expected=want, actual=state, **details)
-            if isinstance(want[key], Tensor):
-                assert_gradient(state[key], want[key], message, **details)
-            else:
-                assert_equal(state[key], want[key], message, **details)
 
 
 # ---------------------------------------------------------------------------------------------------------- tensor_state
@@ -81,11 +66,6 @@ def test_grad_fn_is_a_name_or_none(student, reference, draw):
         assert_entries(seen["before"], want["before"], NAMES, ("grad_fn",), "the entry {key} is wrong for {tensor}", inputs)
 
 
-def state(*flags):
-    """A state, its entries in the order of FLAGS."""
-    return dict(zip(FLAGS, flags, strict=True))
-
-
 @check(points=0.25, about="tensor_state", needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none])
 def test_the_states_of_c4(student):
     """C4: the states before the backward and after it"""
@@ -111,22 +91,6 @@ def drawn_chain(draw):
             (program(lambda x: (y := (x * a).tanh(), (y * b).exp().sum())), {"y": f"(x * {a}).tanh()", "z": f"(y * {b}).exp().sum()"}),
         ]
     )
-
-
-def assert_gradients(seen, wanted, names, inputs, held=None):
-    """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
-    result, wanted, held = seen["result"], list(wanted), held or {}
-    if not isinstance(result, list | tuple):
-        fail("a {type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
-             facts={"type": type_name(result)})  # fmt: skip
-    if len(result) != len(wanted):
-        fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,
-             facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
-    for place, name in enumerate(names):
-        facts = {"tensor": name, "keeps": seen["keeps"][place], "passes": seen["passes"], "held": held.get(name)}
-        if result[place] is None:
-            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, inputs=inputs, facts=facts)
-        assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", inputs=inputs, facts=facts)
 
 
 @check(points=0.75, about="gradients_along")

@@ -1,15 +1,11 @@
-"""tiny_autograd, the checks that are not handed out. Expressions are written as in test_visible.py, whose helpers are used here too."""
-
-from pathlib import Path
+"""tiny_autograd, the checks that are not handed out."""
 
 import torch
 
-from grader.checks import check, fail, type_name
-from grader.local import execute
+from grader.checks import beside, check, fail, type_name
 
-VISIBLE = Path(__file__).with_name("test_visible.py")
-visible = execute(VISIBLE.read_text("utf-8"), "visible", str(VISIBLE))
-ask, close, expression, judge, judge_cleared = visible.ask, visible.close, visible.expression, visible.judge, visible.judge_cleared
+helpers = beside(__file__)
+expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared
 
 SUMS, PRODUCTS, TWICE = "test_sums_and_differences", "test_products", "test_a_value_used_twice"
 CLEARED = "test_every_value_below_is_cleared"
@@ -45,7 +41,7 @@ def random_expression(draw, steps):
         used = compile(text, "", "eval").co_names
         unused = [name for name in unused if name not in used]
     lines.append(("root", " + ".join(unused)))
-    return visible.Expression(leaves, tuple(lines))
+    return helpers.Expression(leaves, tuple(lines))
 
 
 def modest(text, values):
@@ -160,10 +156,10 @@ def test_random_expressions(student, draw):
 def judge_chain(student, texts, count, leaves, name, budget=None, filled=None):
     """A long chain's data and gradients against torch's; within the budget of steps, where there is one."""
     shown = f"{count // len(texts)} × ({'; '.join(f'x = {text}' for text in texts)})"
-    seen = ask(student, shown, "repeated", leaves, texts, count, budget, filled)
+    seen = helpers.ask(student, shown, "repeated", leaves, texts, count, budget, filled)
     inputs = {"expression": shown, **leaves}
     facts = {"seen": seen, "budget": f"{BUDGET:,}", "count": count // len(texts), "function": name}
-    visible.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
+    helpers.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
     if budget is not None and seen["steps"] is None:
         fail("after {budget} lines of Python {function} was not done with {count} doublings", inputs=inputs, facts=facts)
     return seen, {"inputs": inputs, "facts": facts}
@@ -184,10 +180,10 @@ def assert_chain(student, texts, count, leaves, budget=None):
     """Backward through a chain."""
     seen, details = judge_chain(student, texts, count, leaves, "backward", budget)
     data, want = chain_truth(texts, count, leaves)
-    if not close(seen["data"], data):
+    if not helpers.close(seen["data"], data):
         fail("the last number of the chain is wrong", expected=data, actual=seen["data"], **details)
     for name in leaves:
-        if not close(seen["grads"][name], want[name]):
+        if not helpers.close(seen["grads"][name], want[name]):
             details["facts"] |= {"name": name, "type": type_name(seen["grads"][name])}
             fail("{name}.grad is wrong at the end of the chain", expected=want, actual=seen["grads"], **details)
 

@@ -1,0 +1,169 @@
+"""tiny_autograd, what its visible and hidden checks share.
+
+An expression is written down as text, which is Python as it stands: the student's Values are put into it on one side, float64
+tensors on the other, and torch's gradients are the truth. The text is what a message shows, ready to be pasted.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import torch
+
+from grader.checks import fail, is_number, type_name
+from grader.errors import StudentError
+
+BANNED = ("Value", "zero_grad")
+RELATIVE, ABSOLUTE = 1e-10, 1e-11
+"""Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values come nowhere near."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Lines of the form ``name = formula``, and the numbers of the leaves in them."""
+
+    leaves: dict[str, float]
+    steps: tuple[tuple[str, str], ...]
+
+    @functools.cached_property
+    def shown(self):
+        """The lines as one."""
+        return "; ".join(f"{name} = {text}" for name, text in self.steps)
+
+    @property
+    def inputs(self):
+        """What a message shows."""
+        return {"expression": self.shown, **self.leaves} if self.steps else dict(self.leaves)
+
+    def tensors(self):
+        """All names with their tensors."""
+        names = {name: torch.tensor(float(number), dtype=torch.float64, requires_grad=True) for name, number in self.leaves.items()}
+        for name, text in self.steps:
+            names[name] = eval(text, {}, names)
+        return names
+
+    def gradients(self, *roots):
+        """The sum over the roots of the gradients with respect to each leaf, as plain numbers."""
+        names, sums = self.tensors(), dict.fromkeys(self.leaves, 0.0)
+        for root in roots:
+            found = torch.autograd.grad(names[root], [names[leaf] for leaf in self.leaves], retain_graph=True, allow_unused=True)
+            for leaf, grad in zip(self.leaves, found, strict=True):
+                sums[leaf] += 0.0 if grad is None else float(grad)
+        return sums
+
+
+def expression(text, **leaves):
+    """An Expression from its lines."""
+    return Expression(leaves, tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines()))
+
+
+def close(actual, expected, scale=1.0):
+    """Whether two numbers are the same but for rounding; scale is the size of what was added up on the way."""
+    return is_number(actual) and math.isclose(actual, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE * max(1.0, scale))
+
+
+def ask(student, asked, scenario, *args, **options):
+    """What a scenario measured, once it is sure that no torch was in it and that every step gave a Value."""
+    used = student.source.names_used(*BANNED)
+    for name, line in used.items():
+        if name.partition(".")[0] == "torch":
+            fail("{used} is in line {line}: this lesson is plain Python, without torch", facts={"used": name, "line": line})
+    try:
+        seen = student.observe(scenario, *args, **options)
+    except StudentError as error:
+        error.args = (f"{error}   [{asked}]",)
+        raise
+    if seen["operators"]:
+        facts = {"operators": ", ".join(seen["operators"])}
+        fail("torch computed here ({operators}): this lesson is plain Python, without torch", facts=facts)
+    return seen
+
+
+def no_odd_step(seen, steps, **details):
+    """Every step's result must be a Value."""
+    if seen["odd"] is not None:
+        name, kind = seen["odd"]
+        facts = {**details.pop("facts", {}), "step": f"{name} = {dict(steps)[name]}", "type": kind}
+        fail("{step} gave a {type}, where a Value is promised", facts=facts, **details)
+
+
+def at_an_end(seen, **details):
+    """A few steps must be done at once."""
+    if seen["steps"] is None:
+        fail("some hundred thousand lines of Python ran here, and there was no end: is there a loop that never stops?", **details)
+
+
+def judge(student, lines, *roots):
+    """Data, and gradients of the roots one after the other, must be torch's; nothing else may change."""
+    roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
+    seen = ask(student, lines.shown, "run", lines.leaves, [list(step) for step in lines.steps], list(roots))
+    facts = {"lines": lines, "seen": seen, "roots": roots, "root": ", ".join(roots), "truth": lines.gradients(*roots)}
+    at_an_end(seen, inputs=lines.inputs)
+    no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
+    judge_data(seen, lines, facts)
+    judge_gradients(seen, lines, facts)
+
+
+def judge_data(seen, lines, facts):
+    """Every step's number, and a grad of zero to begin with."""
+    want = {name: float(tensor.detach()) for name, tensor in lines.tensors().items()}
+    for name in (*lines.leaves, *dict(lines.steps)):
+        told = {**facts, "name": name, "type": type_name(seen["data"][name])}
+        details = {"expected": want[name], "actual": seen["data"][name], "inputs": lines.inputs, "facts": told}
+        if not isinstance(seen["data"][name], int | float):
+            fail("{name}.data is a {type}, where a number is promised", **details)
+        if not close(seen["data"][name], want[name]):
+            fail("{name}.data is wrong", **details)
+        if not close(seen["after"][name], want[name]):
+            fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
+    for name in lines.leaves:
+        if not is_number(seen["start"][name]) or seen["start"][name] != 0:
+            told = {**facts, "name": name}
+            fail("{name}.grad should be 0.0 as long as no backward ran", expected=0.0, actual=seen["start"][name], inputs=lines.inputs,
+                 facts=told)  # fmt: skip
+
+
+def judge_gradients(seen, lines, facts):
+    """The leaves' grads against the truth."""
+    want, got = facts["truth"], seen["grads"]
+    scale = min(1e3, max(abs(number) for number in want.values()))
+    for name in lines.leaves:
+        told = {**facts, "name": name, "type": type_name(got[name]), "got": got[name], "wanted": want[name]}
+        details = {"expected": want, "actual": got, "inputs": lines.inputs, "facts": told}
+        if not isinstance(got[name], int | float):
+            fail("{name}.grad is a {type}, where a number is promised", **details)
+        if not close(got[name], want[name], scale):
+            fail("{name}.grad is {got} after backward from {root}, the derivative is {wanted}", **details)
+
+
+def judge_cleared(student, lines, root, draw, filled=None):
+    """zero_grad(root) must clear what root was computed from, and leave everything else."""
+    names = [*lines.leaves, *dict(lines.steps)]
+    filled = filled or {name: draw.number() for name in names}
+    seen = ask(student, lines.shown, "cleared", lines.leaves, [list(step) for step in lines.steps], root, filled)
+    below = reached(lines, root)
+    inputs = {**lines.inputs, "root": root}
+    want = {name: 0.0 if name in below else filled[name] for name in names}
+    at_an_end(seen, inputs=inputs)
+    no_odd_step(seen, lines.steps, inputs=inputs)
+    got = seen["grads"]
+    for name in names:
+        facts = {"name": name, "root": root, "type": type_name(got[name]), "seen": seen, "filled": filled, "below": sorted(below)}
+        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {**facts, "lines": lines}}
+        if not isinstance(got[name], int | float):
+            fail("{name}.grad is a {type} after zero_grad({root}), where a number is promised", **details)
+        if name in below and got[name] != 0:
+            fail("{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed from it", **details)
+        if got[name] != want[name]:
+            fail("zero_grad({root}) changed {name}.grad, although {root} was not computed from it", **details)
+        if seen["after"][name] != seen["before"][name]:
+            fail("zero_grad({root}) changed {name}.data", **details)
+
+
+def reached(lines, root):
+    """The names that root was computed from, and root."""
+    below = {root}
+    for name, text in reversed(lines.steps):
+        if name in below:
+            below |= set(compile(text, "", "eval").co_names)
+    return below & {*lines.leaves, *dict(lines.steps)}
