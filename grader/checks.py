@@ -30,14 +30,15 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.draw import Draw
-from grader.errors import CheckFailure, StudentError
+from grader.errors import CheckFailure, StudentError, WorkerLost
 from grader.local import execute
 from grader.session import NotStarted, Student
 from grader.wire.values import Opaque, StudentRef
 
 __all__ = [
     "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
-    "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail", "predictions", "type_name",
+    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail", "predictions",
+    "type_name",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -184,6 +185,38 @@ def assert_raises(
             return str(error)
         raise
     raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
+
+
+def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor) -> None:
+    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x, both asked for across the border: value, and gradient for v.
+
+    What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor there is nothing to compare with.
+    """
+    with student.writing_allowed():
+        _assert_hands_on(student, name, of, x, v)
+
+
+def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor) -> None:
+    head, _, member = of.partition(".")
+    details: dict[str, Any] = {"inputs": {"x": x, "v": v}, "facts": {"name": name, "function": of}}
+    one, two = (x.detach().clone().requires_grad_() for _ in range(2))
+    try:
+        want = getattr(getattr(student, head), member)(one)
+    except (StudentError, WorkerLost):
+        return
+    if not isinstance(want, Tensor):
+        return
+    got = getattr(student, name)(two)
+    assert_tensor(got, want.detach(), "{name}(x) is not what {function}(x) gives", **details)
+    if not want.requires_grad or want.shape != v.shape:
+        return
+    try:
+        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
+    except (StudentError, WorkerLost):
+        return
+    if gradient is not None:
+        found = torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0] if got.requires_grad else None
+        assert_gradient(found, gradient, "the gradient through {name}(x) is not what {function}(x) gives", **details)
 
 
 def assert_gradcheck(function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradcheck disagrees", **options: Any) -> None:

@@ -9,6 +9,7 @@ Imports ``errors``, ``source`` and ``wire``.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -26,6 +27,7 @@ class Conversation(Protocol):
     """What these stand-ins ask of a session."""
 
     source: Source
+    wrote: bool
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function."""
@@ -134,6 +136,15 @@ class RemoteStudent:
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module; what it measured."""
         return self._session.observe(scenario, args, kwargs)
+
+    @contextlib.contextmanager
+    def writing_allowed(self) -> Iterator[None]:
+        """Where all that is handed over are copies, which nothing is computed from afterwards, writing into them does no harm."""
+        before = self._session.wrote
+        try:
+            yield
+        finally:
+            self._session.wrote = before
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

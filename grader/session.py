@@ -13,6 +13,7 @@ Imports ``workers``, ``errors``, ``source`` and ``wire``.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -36,6 +37,9 @@ class Student(Protocol):
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module, on copies of the arguments; what it measured."""
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """A block in which the student's code may write into what it is handed."""
 
     def __getattr__(self, name: str) -> Any: ...
 

@@ -117,7 +117,7 @@ def undefined_name(lesson: Copy) -> None:
 
 def stray_files(lesson: Copy) -> None:
     (lesson.folder / "notes.txt").write_text("")
-    (lesson.checks / "helpers.py").write_text("")
+    (lesson.checks / "notes.py").write_text("")
 
 
 def passing_stub(lesson: Copy) -> None:

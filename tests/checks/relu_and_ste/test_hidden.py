@@ -3,7 +3,18 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_equal, assert_gradcheck, assert_gradient, assert_tensor, assert_that, check, fail
+from grader.checks import (
+    Draw,
+    Student,
+    assert_equal,
+    assert_gradcheck,
+    assert_gradient,
+    assert_hands_on,
+    assert_tensor,
+    assert_that,
+    check,
+    fail,
+)
 
 VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
 """What forward returns."""
@@ -118,6 +129,7 @@ def assert_exchanged_gradient(student: Student, draw: Draw, name: str, of: str) 
         assert_that(seen["requires_grad"], message, **details)
         message = "the gradient is not what {function}.backward returns (to judge {name} alone, it was made to return {b} * grad_output)"
         assert_gradient(seen["gradient"], v * b, message, **details)
+        assert_hands_on(student, name, f"{of}.apply", x, v)
 
 
 # ------------------------------------------------------------------------------------------------------------------- MyReLU

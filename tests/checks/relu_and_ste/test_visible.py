@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, check, type_name
+from grader.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, type_name
 
 VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
 """What forward returns."""
@@ -63,6 +63,7 @@ def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> 
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
     message = "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it"
     assert_that(seen["node"] in seen["contexts"], message, inputs={"x": x}, facts={**facts, "direct": True})
+    assert_hands_on(student, name, f"{of}.apply", *mixed(draw))
 
 
 # ------------------------------------------------------------------------------------------------------------------- MyReLU
