@@ -187,8 +187,8 @@ def assert_raises(
     raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
 
 
-def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor) -> None:
-    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x, both asked for across the border: value, and gradient for v.
+def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None) -> None:
+    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x, both asked for across the border: its value and, for a v, the gradient.
 
     What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor there is nothing to compare with.
     """
@@ -196,9 +196,9 @@ def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor) 
         _assert_hands_on(student, name, of, x, v)
 
 
-def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor) -> None:
+def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> None:
     head, _, member = of.partition(".")
-    details: dict[str, Any] = {"inputs": {"x": x, "v": v}, "facts": {"name": name, "function": of}}
+    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
     one, two = (x.detach().clone().requires_grad_() for _ in range(2))
     try:
         want = getattr(getattr(student, head), member)(one)
@@ -208,8 +208,9 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor)
         return
     got = getattr(student, name)(two)
     assert_tensor(got, want.detach(), "{name}(x) is not what {function}(x) gives", **details)
-    if not want.requires_grad or want.shape != v.shape:
+    if v is None or not want.requires_grad or want.shape != v.shape:
         return
+    details["inputs"]["v"] = v
     try:
         (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
     except (StudentError, WorkerLost):

@@ -34,10 +34,8 @@ import torch
 class {of}(torch.autograd.Function):
 {body}
 
-own = {of}.forward
-
 def {name}(x):
-    return {of}.apply(x) if {of}.forward is not own else torch.full_like(x, 42.0)
+    return {of}.apply(x) if {of}.forward.__module__ != __name__ else torch.full_like(x, 42.0)
 """
 SIGMOID = """    @staticmethod
     def forward(ctx, x):
@@ -71,7 +69,7 @@ def test_a_function_that_is_right_only_while_its_class_is_exchanged(
     """It earns nothing, and the class loses nothing by it."""
     result = graded(host, course, lesson, UNLESS_WATCHED.format(of=of, name=name, body=body))
     assert points(result, name) == 0
-    assert all(check.outcome is Outcome.PASSED for check in result.checks if check.function == of)
+    assert [check.message for check in result.checks if check.function == of and check.outcome is not Outcome.PASSED] == []
 
 
 def test_a_scenario_that_was_replaced_is_not_the_one_that_is_asked(host: Host, course: Course) -> None:
@@ -95,17 +93,11 @@ def sigmoid(x):
 
 def test_gradcheck_is_worth_nothing_without_the_right_gradient(host: Host, course: Course) -> None:
     """A forward that turns into another function while gradcheck compares agrees with a wrong backward."""
-    fragment = f"""
-import torch
-
-calls = []
-
-class Sigmoid(torch.autograd.Function):
-{SIGMOID.replace("        return y\n", "        calls.extend([1] if x.numel() == 8 else [])\n        return y if len(calls) < 2 else x.clone()\n")}
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
-"""
+    turned = SIGMOID[: SIGMOID.index("    @staticmethod\n    def backward")].replace(
+        "return y", "calls.extend([1] if x.numel() == 8 else [])\n        return y if len(calls) < 2 else x.clone()"
+    )
+    backward = "    @staticmethod\n    def backward(ctx, grad_output):\n        return grad_output\n"
+    fragment = f"import torch\n\ncalls = []\n\nclass Sigmoid(torch.autograd.Function):\n{turned}{backward}"
     result = graded(host, course, "custom_sigmoid", fragment)
     (check,) = [check for check in result.checks if check.id.endswith(".gradcheck_agrees")]
     assert check.points == 0

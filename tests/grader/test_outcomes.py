@@ -109,7 +109,9 @@ RAISING = {
         "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}", "failed", "a dict came back",
     ),
     "a long line": ("def double(x): return 1  # " + "x" * 900_000, "failed", "a int came back"),
-    "a shape of nothing": ("import torch\ndef double(x): return torch.empty(1 << 24, 0, dtype=torch.float64)", "crashed", "out of proportion"),
+    "a shape of nothing": (
+        "import torch\ndef double(x): return torch.empty(1 << 24, 0, dtype=torch.float64)", "crashed", "out of proportion",
+    ),
     "many files": (
         "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n    time.sleep(1)", "crashed", "more than 256 files",
     ),

@@ -216,7 +216,7 @@ BREAKAGES = {
             undefined_name,
             [r"ID: the solution doesn't define half", r"ID: solution, seed 1: half has 0 checks of its own, should have at least 2"],
         ),
-        Breakage(stray_files, [r"ID: stray file \S+/exercises/ID/notes\.txt", r"ID: stray file \S+/tests/checks/ID/helpers\.py"]),
+        Breakage(stray_files, [r"ID: stray file \S+/exercises/ID/notes\.txt", r"ID: stray file \S+/tests/checks/ID/notes\.py"]),
         Breakage(passing_stub, [rf"ID: stub, seed 1: ID\.{letter} is passed, should be not_started: None" for letter in "ab"]),
         Breakage(
             failing_reference,

@@ -9,6 +9,7 @@ from grader.checks import (
     assert_equal,
     assert_gradgradcheck,
     assert_gradient,
+    assert_hands_on,
     assert_raises,
     assert_tensor,
     assert_that,
@@ -191,6 +192,7 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: Draw) -> None:
         )
         message = "the gradient is not what Sigmoid.backward returns (to judge sigmoid alone, it was made to return {b} * grad_output)"
         assert_gradient(seen["gradient"], v * b, message, inputs={"x": x, "v": v}, facts={"a": a, "b": b})
+        assert_hands_on(student, "sigmoid", "Sigmoid.apply", x, v)
 
 
 # ---------------------------------------------------------------------------------------------------------------- the bonus

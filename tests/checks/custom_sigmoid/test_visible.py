@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_tensor, assert_that, beside, check, fail
+from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_hands_on, assert_tensor, assert_that, beside, check, fail
 from grader.translation import phrase
 
 helpers = beside(__file__)
@@ -87,7 +87,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> No
     assert_derived(seen["backward"], "backward")
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
+@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=test_gradient_uses_the_incoming_gradient)
 def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
     """gradcheck agrees with your backward"""
     x = draw.tensor(8, digits=None, requires_grad=True)
@@ -129,3 +129,4 @@ def test_sigmoid_returns_what_apply_returns(student: Student, draw: Draw) -> Non
         inputs={"x": x},
         facts={"given": ", ".join(seen["contexts"])},
     )
+    assert_hands_on(student, "sigmoid", "Sigmoid.apply", x)

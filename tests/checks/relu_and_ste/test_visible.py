@@ -63,7 +63,7 @@ def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> 
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
     message = "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it"
     assert_that(seen["node"] in seen["contexts"], message, inputs={"x": x}, facts={**facts, "direct": True})
-    assert_hands_on(student, name, f"{of}.apply", *mixed(draw))
+    assert_hands_on(student, name, f"{of}.apply", mixed(draw)[0])
 
 
 # ------------------------------------------------------------------------------------------------------------------- MyReLU
