@@ -190,7 +190,6 @@ def assert_raises(
 def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None) -> None:
     """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for a v, the gradient.
 
-
     What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor there is nothing to compare with.
     """
     with student.writing_allowed():
