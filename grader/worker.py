@@ -2,7 +2,7 @@
 
 It answers the judge's questions, one at a time, until its input ends:
 
-``load``      compile and execute the scenarios, then the student's file
+``load``      compile the scenarios, execute the student's file
 ``describe``  what a name in the student's module is: a callable, a value, missing
 ``call``      call something of the student's; keep inputs and outputs under a handle, so that products can be asked for
 ``vjp``       the vector-Jacobian product of an earlier call; it is a call with a handle of its own, so this nests to any order
