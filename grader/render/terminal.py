@@ -31,6 +31,8 @@ COLOURS = {
     Outcome.GRADER_ERROR: "magenta",
 }
 INDENT = 4
+WAITING_SHOWN = 3
+"""How many waiting checks are listed one by one; more are one line: what is wrong comes first."""
 PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
@@ -85,12 +87,19 @@ class Page:
         wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
         if wrong:
             self.console.print()
+        waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
+        folded = waiting if len(waiting) > WAITING_SHOWN else []
         first = next((check for check in wrong if check.outcome not in QUIET), None)
         for check in wrong:
+            if check in folded:
+                continue
             self.show_check(check)
             if check is first:
                 for part in (*self.details(check, lesson), self.next_steps(lesson)):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+        if folded:
+            scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
+            self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
         self.console.print()
 
     def why_not(self, lesson: LessonResult) -> Text:
@@ -110,13 +119,16 @@ class Page:
 
     def show_check(self, check: CheckResult) -> None:
         """One check that is not right, on a line."""
+        bonus = " " + self.say("bonus") if check.bonus else ""
+        self.show_line(check.outcome, check.title, f"{points(check.points)} / {points(check.max_points)}{bonus}")
+
+    def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
+        """A mark, a title, and points at the right."""
         line = Table.grid(expand=True, padding=(0, 1))
         line.add_column(width=3, justify="right")
         line.add_column(ratio=1)
         line.add_column(justify="right")
-        bonus = " " + self.say("bonus") if check.bonus else ""
-        scored = Text(f"{points(check.points)} / {points(check.max_points)}{bonus}", style="dim")
-        line.add_row(Text(MARKS[check.outcome], COLOURS[check.outcome]), Text(check.title), scored)
+        line.add_row(Text(MARKS[outcome], COLOURS[outcome]), Text(title), Text(scored, style="dim"))
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:

@@ -292,6 +292,17 @@ def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
     assert "doubling" not in output
 
 
+@pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
+def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown) -> None:
+    """What is wrong comes first; what waits for it is counted, with its points, those of bonus parts left out."""
+    waiting = [check(f"waiting{k}", Outcome.SKIPPED, bonus=k == 0) for k in range(count)]
+    output = shown(report(lesson(RIGHT, waiting[0], NAMED, *waiting[1:])))
+    assert ("4 checks wait for what is wrong above" in output) is folded
+    assert ("0 / 6" in output) is folded
+    assert [f"waiting{k} does" in output for k in range(count)] == [not folded] * count
+    assert "naming does what it should" in output
+
+
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
 
