@@ -96,7 +96,8 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
         part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
         before = {"before": start} if start else {}
         return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
-    return {"tensor": _numbers(plain.tolist()) if plain.numel() else [], **data}  # of shape (1000000, 0) the list would be long
+    brackets = math.prod(n for n in plain.shape if n)  # of shape (60000, 0) there would be that many, and not a number
+    return {"tensor": _numbers(plain.tolist()) if plain.numel() or brackets <= MAX_ELEMENTS else [], **data}
 
 
 def _numbers(value: Any) -> Any:
