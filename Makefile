@@ -15,9 +15,10 @@ test: $(READY)  ## every test, the linters, the types
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-prove: $(READY)  ## what takes longer: all seeds
-	$(BIN)/grade verify --seeds 200 --table
+prove: $(READY)  ## what takes longer: all attacks, all mutants, all seeds
 	$(BIN)/python -m pytest -m "proof or not proof"
+	$(BIN)/grade verify --lang ko
+	$(BIN)/grade verify --seeds 200 --table
 
 bench: $(READY)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py
