@@ -140,11 +140,7 @@ def verify(
     from grader.commands import verify_course
 
     found = course(course_root)
-    sys.exit(
-        verify_course(
-            found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, sandbox=default_sandbox()
-        )
-    )
+    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
 
 
 def course(root: Path | None) -> Course:

@@ -138,15 +138,7 @@ def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> 
 
 
 def verify_course(
-    course: Course,
-    names: tuple[str, ...],
-    *,
-    seeds: int,
-    workers: int | None,
-    table: bool,
-    write_stubs: bool,
-    lang: str = "en",
-    sandbox: str = "auto",
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en"
 ) -> ExitCode:
     """Verify lessons; list all problems; the exit code."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
@@ -154,7 +146,7 @@ def verify_course(
         for lesson in lessons:
             lesson.folder.mkdir(parents=True, exist_ok=True)
             lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8")
-    settings = Settings(seed=0, sandbox=sandbox, limits=course.limits, lang=wanted_language(lang))
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("grading what is known")
