@@ -266,7 +266,8 @@ def static_problems(lesson: Lesson) -> list[str]:
     for name in (*lesson.names, *lesson.bonus):
         require(len(hints.get(name, ())) == 3, f"hints.toml should have three steps for {name}")
         require(name in Source(marked, lesson.filename).definitions, f"the solution doesn't define {name}")
-    allowed = {lesson.filename, "README.md", "README.ko.md", "hints.toml", "ko.po"}
+    languages = (*lesson.folder.glob("README.*.md"), *lesson.folder.glob("*.po"))
+    allowed = {lesson.filename, "README.md", "hints.toml", *(path.name for path in languages)}
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
     return problems

@@ -19,7 +19,7 @@ from grader.course import Course, Lesson, load_course
 from grader.grading import Judged, Settings
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.stubs import stub_of
-from grader.verify import Case, LessonProof, Verification, catalogue_problems, judge_lesson, mistake_id, verify
+from grader.verify import Case, LessonProof, Verification, catalogue_problems, judge_lesson, mistake_id, static_problems, verify
 
 
 class Copy:
@@ -439,6 +439,18 @@ def test_a_readme_and_the_hints_are_translated_too(tmp_path: Path) -> None:
     (lesson.folder / "hints.toml").write_text('double = ["one", "two"]\n', "utf-8")
     told = [f"tiny: not translated: {text!r}" for text in ("S", "T", "one", "two")]
     assert catalogue_problems(lesson, "ko") == [*told, "tiny: there is no README.ko.md"]
+
+
+def test_a_third_language_is_files_to_add(small_course: Course, tmp_path: Path) -> None:
+    """… and no stray ones."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    lesson = dataclasses.replace(small_course.lesson("tiny"), root=tmp_path / "course")
+    before = static_problems(lesson)
+    for name in ("README.de.md", "de.po"):
+        (lesson.folder / name).touch()
+    assert static_problems(lesson) == before
+    (lesson.folder / "notes.md").touch()
+    assert len(static_problems(lesson)) == len(before) + 1
 
 
 def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course) -> None:
