@@ -68,7 +68,7 @@ def test_a_value_used_twice(student, draw):
 @check(points=0.5, about="zero_grad")
 def test_every_value_below_is_cleared(student, draw):
     """zero_grad clears root and all it was computed from"""
-    a, b, c, d = (draw.number() for _ in range(4))
+    a, b, c, d = (draw.number(digits=None) for _ in range(4))  # no two Values below are equal
     lines = expression("s = a + b\nt = s * c\nu = b + d\nv = t + s\nw = v * u", a=a, b=b, c=c, d=d)
     judge_cleared(student, lines, "w", draw)
     judge_cleared(student, lines, "v", draw)
