@@ -29,8 +29,8 @@ import torch
 from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.draw import Draw
 from grader.errors import CheckFailure, StudentError, WorkerLost
+from grader.inputs import Draw
 from grader.local import execute
 from grader.session import NotStarted, Student
 from grader.wire.values import Opaque, StudentRef

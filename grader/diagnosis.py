@@ -28,9 +28,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.draw import Draw
 from grader.errors import MissingName, StudentError, WorkerLost
 from grader.evidence import describe
+from grader.inputs import Draw
 from grader.render.values import text
 from grader.session import NotStarted, Student
 from grader.translation import Catalogue, Phrase

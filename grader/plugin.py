@@ -20,9 +20,9 @@ from torch.autograd.gradcheck import GradcheckError
 
 from grader.checks import CheckSpec
 from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in
-from grader.draw import Draw
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
 from grader.evidence import describe, describe_pair
+from grader.inputs import Draw
 from grader.local import LocalStudent, execute
 from grader.model import CheckResult, Outcome
 from grader.remote import RemoteStudent

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.course import find_course
-from grader.draw import Draw
+from grader.inputs import Draw
 from grader.local import LocalStudent
 from grader.source import Source
 from grader.stubs import without_markers

@@ -20,7 +20,7 @@ import pytest
 
 import grader
 from grader.cli import cli, main
-from grader.commands import verify_course
+from grader.commands.author import verify_course
 from grader.course import Course
 from grader.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.verify import LessonProof, Verification
@@ -173,7 +173,7 @@ def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(tmp_path: Path, sma
 def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     place: str, answer: str, small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("grader.commands.Host", contextlib.nullcontext)  # nothing is graded, so nothing need be started
+    monkeypatch.setattr("grader.commands.grade.Host", contextlib.nullcontext)  # nothing is graded, so nothing need be started
     (tmp_path / "notes.txt").write_text("mine\n")
     assert ended(["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)]) == ExitCode.USAGE
     said = capsys.readouterr()
@@ -228,13 +228,13 @@ def test_every_error_of_ours_has_its_exit_code(
     error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And is a message, not a traceback."""
-    monkeypatch.setattr("grader.commands.show_lessons", raising(error))
+    monkeypatch.setattr("grader.commands.learn.show_lessons", raising(error))
     assert ended(["list"]) == code
     assert capsys.readouterr().err == said
 
 
 def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.commands.show_lessons", raising(ZeroDivisionError()))
+    monkeypatch.setattr("grader.commands.learn.show_lessons", raising(ZeroDivisionError()))
     assert ended(["list"]) == ExitCode.ENGINE_FAULT
 
 
@@ -312,7 +312,7 @@ def test_ci_requires_the_sandbox(value: str | None, mode: str, monkeypatch: pyte
     if value is not None:
         monkeypatch.setenv("CI", value)
     asked: list[str] = []
-    monkeypatch.setattr("grader.commands.grade_here", lambda *_, sandbox, **__: asked.append(sandbox))
+    monkeypatch.setattr("grader.commands.grade.grade_here", lambda *_, sandbox, **__: asked.append(sandbox))
     ended(["run"])
     assert asked == [mode]
 
@@ -381,7 +381,7 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
     problems: tuple[str, ...], code: ExitCode, last: str, small_course: Course, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("grader.commands.run_verification", lambda *_, **__: Verification(problems, (PROOF,), 5))
+    monkeypatch.setattr("grader.commands.author.run_verification", lambda *_, **__: Verification(problems, (PROOF,), 5))
     assert verify_course(small_course, (), seeds=2, workers=1, table=False, write_stubs=False) is code
     assert capsys.readouterr().out.splitlines() == [*problems, last]
 
@@ -389,7 +389,7 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
 def test_verify_prints_the_proof_as_a_table(
     small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("grader.commands.run_verification", lambda *_, **__: Verification((), (PROOF,), 5))
+    monkeypatch.setattr("grader.commands.author.run_verification", lambda *_, **__: Verification((), (PROOF,), 5))
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
         "| lesson | checks | mistakes caught | mistakes named | accepted alternatives |",
@@ -404,7 +404,7 @@ def test_verify_writes_stubs_only_when_asked(small_course: Course, monkeypatch: 
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     stub = course.lesson("tiny").stub
     stub.write_text("old\n", "utf-8")
-    monkeypatch.setattr("grader.commands.run_verification", lambda *_, **__: Verification((), (), 0))
+    monkeypatch.setattr("grader.commands.author.run_verification", lambda *_, **__: Verification((), (), 0))
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert stub.read_text("utf-8") == "old\n"
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=True)

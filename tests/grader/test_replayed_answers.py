@@ -15,7 +15,7 @@ import pytest
 
 from grader.checks import CheckSpec
 from grader.course import Lesson, find_course, load_course
-from grader.draw import Draw
+from grader.inputs import Draw
 from grader.local import LocalStudent
 from grader.source import Source
 from grader.stubs import without_markers

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import grader
-from grader.commands import write_file
+from grader.commands.grade import write_file
 from grader.course import Course
 from grader.evidence import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.grading import Settings, grade_submission

@@ -1,0 +1,69 @@
+"""The command ``grade``. Each module here holds the options of one group's commands. Imports click; everything else when it is needed."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any, cast
+
+import click
+from click_default_group import DefaultGroup
+
+from grader import __version__
+from grader.cli import author, learn, teach
+from grader.errors import ExitCode, GraderError
+
+SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
+
+
+class Commands(DefaultGroup):  # type: ignore[misc]
+    """Commands; a first word that is none of them is a lesson for ``run``."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show how lessons are graded beside how commands are called."""
+        formatter.write_usage("grade", "[LESSON]... [OPTIONS]\n       grade COMMAND [ARGS]...")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, under whom they are for."""
+        width = max(len(command.name or "") for command in self.commands.values())
+        for heading, commands in SECTIONS:
+            rows = [((command.name or "").ljust(width), command.get_short_help_str(formatter.width - width - 6)) for command in commands]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+@click.group(cls=Commands, default="run", default_if_no_args=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gradlings")
+def grade() -> None:
+    """Grade the lessons in this folder: all of them, or those you name.
+
+    \b
+    grade                     grade every lesson that is here
+    grade custom_sigmoid      grade one
+    grade run --help          the options of grading
+    """
+
+
+cli = cast(click.Group, grade)
+for _, section in SECTIONS:
+    for one in section:
+        cli.add_command(one)
+
+
+def main(args: list[str] | None = None) -> None:
+    """The entry point: every error that we raise on purpose is one message and its exit code."""
+    try:
+        status: Any = cli.main(args, standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else ExitCode.OK)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(ExitCode.USAGE)
+    except GraderError as error:
+        click.echo(f"grade: {error}", err=True)
+        sys.exit(error.exit_code)
+    except Exception:
+        click.echo(f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please report it", err=True)
+        sys.exit(ExitCode.ENGINE_FAULT)

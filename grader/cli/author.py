@@ -1,0 +1,34 @@
+"""The author's commands: options and what they mean. The work is done in ``commands``; everything but click is imported when needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.cli.options import course, course_option
+
+
+@click.command()
+@click.argument("lessons", nargs=-1, metavar="[LESSON]...")
+@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="From how many seeds; the verdicts must agree.")
+@click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")
+@click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
+@click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
+@click.option("--lang", default="en", show_default=True, help="Grade in a language, and list what it has no words for.")
+@course_option
+def verify(
+    lessons: tuple[str, ...], seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str, course_root: Path | None
+) -> None:
+    """Hold the course to its word: references pass, stubs don't, mistakes are named.
+
+    Example: grade verify custom_sigmoid --seeds 5
+    """
+    from grader.commands.author import verify_course
+
+    found = course(course_root)
+    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
+
+
+COMMANDS: tuple[click.Command, ...] = (verify,)

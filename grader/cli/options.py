@@ -1,0 +1,33 @@
+"""What several commands share: options, their defaults, and the course that was asked for. Imports click."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from grader.course import Course
+
+SANDBOX_HELP = "Confine the code with what there is; refuse where a guarantee is missing (the default in CI); not at all."
+PATH = click.Path(path_type=Path)
+
+
+def default_sandbox() -> str:
+    """``require`` where continuous integration says that it is one, by the variable CI; else ``auto``."""
+    return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
+
+
+lang_option = click.option("--lang", metavar="LANG", help="The language: en or ko; by default GRADE_LANG, or your locale's.")
+course_option = click.option("--course", "course_root", type=PATH, help="Another course's folder, in place of the one that came along.")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of the random inputs, to repeat a run.")
+sandbox_option = click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default=default_sandbox, help=SANDBOX_HELP)
+
+
+def course(root: Path | None) -> Course:
+    """The course that was asked for, or ours."""
+    from grader.course import find_course, load_course
+
+    return load_course(find_course(root))

@@ -1,0 +1,56 @@
+"""What an author does: verify a course, and print the proof as a table. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import os
+
+from rich.progress import Progress
+
+from grader.course import Course
+from grader.errors import ExitCode
+from grader.grading import Settings
+from grader.render.terminal import make_console
+from grader.stubs import stub_of
+from grader.translation import wanted_language
+from grader.verify import Verification
+from grader.verify import verify as run_verification
+
+
+def verify_course(
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en"
+) -> ExitCode:
+    """Verify lessons; list all problems; the exit code."""
+    lessons = [course.lesson(name) for name in names] or list(course.lessons)
+    if write_stubs:
+        for lesson in lessons:
+            lesson.folder.mkdir(parents=True, exist_ok=True)
+            lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8")
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
+    console = make_console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("grading what is known")
+        found = run_verification(
+            course, lessons, seeds=range(1, seeds + 1), settings=settings, workers=workers or os.cpu_count() or 1,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )  # fmt: skip
+    if table:
+        print(proof_table(found))
+    for problem in found.problems:
+        print(problem)
+    count = len(found.problems)
+    said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
+    print(f"{len(lessons)} lessons, {found.gradings} gradings, {seeds} seed{'' if seeds == 1 else 's'}: {said}")
+    return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
+
+
+def proof_table(found: Verification) -> str:
+    """The proof in Markdown, lesson by lesson."""
+    rows = [
+        "| lesson | checks | mistakes caught | mistakes named | accepted alternatives |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} | {p.accepted_passed} of {p.accepted} |"
+            for p in found.proofs
+        ),
+    ]
+    return "\n".join(rows)

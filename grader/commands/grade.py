@@ -1,0 +1,74 @@
+"""``grade``: grade the lessons of one folder, show the report and write it. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course import find_course, load_course
+from grader.errors import ExitCode, UsageError
+from grader.grading import Settings, grade_submission
+from grader.host import Host
+from grader.render.terminal import make_console, show_report
+from grader.submission import read_submission
+from grader.translation import engine_catalogue, wanted_language
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where to write a report; None for not at all."""
+
+    json_file: Path | None = None
+    html_file: Path | None = None
+
+
+def grade_here(
+    course_root: Path | None,
+    names: tuple[str, ...],
+    place: Path,
+    *,
+    outputs: Outputs,
+    seed: int | None,
+    sandbox: str,
+    lang: str | None,
+) -> ExitCode:
+    """Grade lessons in a folder or zip, show the report and write it; the exit code.
+
+    The host is started first: it imports torch while the rest is read.
+    """
+    language = wanted_language(lang)
+    with Host() as host:
+        course = load_course(find_course(course_root))
+        wanted = [course.lesson(name) for name in names]
+        files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
+        lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
+        if not lessons:
+            ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
+            raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids})")
+        settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
+        say = engine_catalogue(language)
+        from grader.render.html import render_page, warm_up  # while torch is being imported
+
+        warm_up()
+        report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
+    show_report(make_console(), report, html=str(outputs.html_file) if outputs.html_file else None, say=say)
+    write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    write_file(outputs.html_file, lambda: render_page(report, say))
+    if report.grader_faults:
+        for check in report.grader_faults:
+            print(f"\n{check.id}\n{check.note}", file=sys.stderr)
+        return ExitCode.ENGINE_FAULT
+    return ExitCode.OK if report.full_marks else ExitCode.NOT_FULL_MARKS
+
+
+def write_file(path: Path | None, make: Callable[[], str]) -> None:
+    """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where that can't be done."""
+    try:
+        if path is not None:
+            path.write_text(make(), "utf-8", "backslashreplace")
+    except OSError as error:
+        raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None
