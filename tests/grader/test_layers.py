@@ -29,20 +29,25 @@ FLOORS = [
         "render.values",
         "intake",
         "gradebook",
+        "exports",
+        "exports.cells",
         "source",
         "",
     },
     {"scoring", "wire.values", "render.words", "inputs", "stubs", "submission", "sandbox.watch", "channel"},
     {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal", "intake.records"},
     {"remote", "host", "gradebook.records"},
-    {"session"},
+    {"session", "exports.records", "exports.sheet", "exports.details"},
+    {"exports.matching", "exports.csv_table", "exports.json_list", "exports.gradescope", "exports.exercism", "exports.junit"},
+    {"exports.canvas", "exports.moodle"},
+    {"exports.formats"},
     {"checks", "diagnosis"},
     {"plugin"},
     {"judge"},
     {"lesson_host", "spawned", "grading"},
     {"forkserver"},
     {"verify"},
-    {"commands", "commands.grade", "commands.learn", "commands.author"},
+    {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export"},
     {"cli.options"},
     {"cli.learn", "cli.teach", "cli.author"},
     {"cli"},
@@ -104,7 +109,7 @@ def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     """Everything that the command needs beside a host starts without them."""
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
     ours = ", ".join(
-        sorted(f"grader.{name}" for name in modules() if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake"))
+        sorted(f"grader.{name}" for name in modules() if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake", "exports"))
     )
     code = f"import sys, {ours}; print({heavy})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -1,0 +1,56 @@
+"""``grade export``: a gradebook, written as another system reads it. Imports ``exports``; no torch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from grader.errors import UsageError
+from grader.exports.formats import FORMATS
+from grader.exports.records import Note, Request
+from grader.gradebook.records import Entry, LessonColumn
+
+
+def write_export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], name: str, *, request: Request, folder: Path, output: Path | None
+) -> Path:
+    """Write the format ``name`` to ``output``, else beside the gradebook in ``folder``; notes go to standard error. Where it lies.
+
+    A file is complete or not there: it is written under another name first.
+    """
+    target = output or folder / FORMATS[name].file
+    if request.template is not None and target.exists() and target.samefile(request.template):
+        raise UsageError(f"{target} is the template itself, which stays as it is. Name another file with --output")
+    try:
+        notes = write_pieces(entries, columns, name, request=request, target=target)
+    except OSError as error:
+        raise UsageError(f"{error.filename or target} can't be written: {error.strerror}. Name another place with --output") from None
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return target
+
+
+def write_pieces(entries: Iterable[Entry], columns: Sequence[LessonColumn], name: str, *, request: Request, target: Path) -> list[str]:
+    """Write the pieces as they are made; the notes."""
+    notes: list[str] = []
+    part = target.with_name(f"{target.name}.part")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stream: BinaryIO | None = None if FORMATS[name].files else stack.enter_context(part.open("wb"))
+        stack.callback(part.unlink, missing_ok=True)
+        for made in FORMATS[name].export(entries, columns, request):
+            if isinstance(made, Note):
+                notes.append(made.text)
+            elif stream is not None:
+                stream.write(made.data)
+            else:
+                place = target / made.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(made.data)
+        if stream is not None:
+            stream.close()
+            part.replace(target)
+    return notes

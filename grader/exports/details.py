@@ -1,0 +1,53 @@
+"""What another system shows of one check that is not right, as plain text. Imports ``model`` and ``render``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.model import CheckResult, LessonResult, Outcome
+from grader.render.clean import clean
+from grader.render.values import pair, text
+from grader.render.words import WORDS
+
+OWN_FAULT = "This could not be judged, by the grader's own fault. It costs nothing and will be graded again."
+
+
+def explanation(check: CheckResult, lesson: LessonResult) -> str:
+    """Why a check did not pass, with the numbers; of a hidden one no more than the mistake's name and a hint. Empty for a right one."""
+    if check.outcome is Outcome.PASSED:
+        return ""
+    lines = hidden_lines(check) if check.hidden else lines_of(check, lesson)
+    return "\n".join(clean(line) for line in lines) or WORDS[check.outcome]
+
+
+def hidden_lines(check: CheckResult) -> Iterator[str]:
+    """What may be told of a check that is not handed out."""
+    if check.outcome is Outcome.GRADER_ERROR:
+        yield OWN_FAULT
+        return
+    yield WORDS[check.outcome]
+    if check.diagnosis_title:
+        yield f"Looks like: {check.diagnosis_title}"
+    if check.hint:
+        yield f"A nudge: {check.hint}"
+
+
+def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
+    """What the report's page tells of a check."""
+    if check.outcome is Outcome.GRADER_ERROR:
+        yield OWN_FAULT
+        return
+    if check.message:
+        yield check.message
+    if check.inputs:
+        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
+    if check.expected is not None or check.actual is not None:
+        expected, actual = pair(check.expected, check.actual)
+        yield f"expected {expected}" if check.expected is not None else ""
+        yield f"got      {actual}"
+    if check.evidence:
+        yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
+    if check.source_line:
+        yield f"{lesson.file}:{check.source_line}    {check.source_text or ''}"
+    if check.hint:
+        yield f"A nudge: {check.hint}"
