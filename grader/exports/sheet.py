@@ -28,7 +28,7 @@ class Sheet:
         self.path = path
         self._bom = BOM if text.startswith(BOM) else ""
         text = text.removeprefix(BOM)
-        header = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+        header = re.sub(r'"(?:[^"]|"")*"', "", text).partition("\n")[0]
         self.delimiter = max(DELIMITERS, key=header.count)
         self._cells, self._ends = self._read(text)
         if not self._cells:

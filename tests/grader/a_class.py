@@ -58,5 +58,7 @@ BOB = Entry("bob", (Student("Bob =1+1", {"sis_login_id": "bob"}),), report("bob"
 FAULTY = Entry("eve", (Student("Eve", {"canvas_id": "103"}),), report("eve", judged(SLOPES, RIGHT, RIGHT, WRONG), judged(CHAINS, FAULT)))
 UNREAD = Entry("dan", (Student("Dan", {"canvas_id": "104"}),), problem="dan.zip is damaged")
 MISSING = Entry("fay", (Student("Fay", {"canvas_id": "105"}),), missing=True)
-TEAM = Entry("team", (Student("한 지민"), Student("José Núñez")), report("team", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, WRONG)))
+TEAM = Entry(
+    "team", (Student("한 지민"), Student("José Núñez")), report("team", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, WRONG))
+)
 CLASS = (ALICE, BOB, FAULTY, UNREAD, MISSING, TEAM)

@@ -124,12 +124,13 @@ def test_the_json_of_nobody_is_an_empty_list() -> None:
 
 # ------------------------------------------------------------------------------------------------------------ gradescope
 
+TEXTS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+SEEN = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
 GRADESCOPE = {
     "type": "object", "additionalProperties": False,
     "properties": {
         "score": {"type": "number"}, "execution_time": {"type": "number"}, "output": {"type": "string"}, "extra_data": {"type": "object"},
-        **dict.fromkeys(("output_format", "test_output_format", "test_name_format"), {"enum": ["text", "html", "simple_format", "md", "ansi"]}),
-        **dict.fromkeys(("visibility", "stdout_visibility"), {"enum": ["hidden", "after_due_date", "after_published", "visible"]}),
+        "output_format": TEXTS, "test_output_format": TEXTS, "test_name_format": TEXTS, "visibility": SEEN, "stdout_visibility": SEEN,
         "leaderboard": {"type": "array"},
         "tests": {"type": "array", "items": {
             "type": "object", "additionalProperties": False,
@@ -138,7 +139,7 @@ GRADESCOPE = {
                 "name": {"type": "string"}, "name_format": {"type": "string"}, "number": {"type": "string"},
                 "output": {"type": "string"}, "output_format": {"type": "string"}, "extra_data": {"type": "object"},
                 "tags": {"type": "array", "items": {"type": "string"}},
-                "visibility": {"enum": ["hidden", "after_due_date", "after_published", "visible"]},
+                "visibility": SEEN,
             },
         }},
     },

@@ -109,7 +109,9 @@ def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     """Everything that the command needs beside a host starts without them."""
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
     ours = ", ".join(
-        sorted(f"grader.{name}" for name in modules() if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake", "exports"))
+        sorted(
+            f"grader.{name}" for name in modules() if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake", "exports")
+        )
     )
     code = f"import sys, {ours}; print({heavy})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
