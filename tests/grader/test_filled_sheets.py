@@ -1,4 +1,4 @@
-"""Sheets that another system gave out and takes back: Canvas's gradebook, Moodle's grading worksheet. What is not ours stays, to the byte."""
+"""Sheets that another system gave out and takes back: Canvas's gradebook, Moodle's worksheet. What is not ours stays, to the byte."""
 
 from __future__ import annotations
 
