@@ -1,27 +1,29 @@
-"""One student's files: a folder or a zip with ``<lesson>.py`` anywhere inside.
+"""One student's files: a folder, a zip or one file, with ``<lesson>.py`` anywhere inside.
 
 Only files named after a lesson are looked at. What is wrong with one is a value (``LessonFile.problem``) on that lesson alone.
-Imports ``errors``; no torch.
+Imports ``leaves``, ``archives``, ``errors``; no torch.
 """
 
 from __future__ import annotations
 
 import codecs
 import functools
+import hashlib
 import io
-import os
+import json
 import tokenize
-import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from grader.archives import open_zip
 from grader.errors import SubmissionError
+from grader.leaves import Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
 
+SUFFIXES = (".py",)
+"""What a lesson's file may end with."""
 MAX_FILE_BYTES = 1 << 20
-MAX_MEMBERS = 10_000
 READABLE = "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor encrypted"
-SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 
 
 ENCODINGS = frozenset(
@@ -33,97 +35,94 @@ ENCODINGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LessonFile:
-    """One lesson's file: where it lies, its text, or what is wrong with it and on which line."""
+    """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
+
+    ``others`` are further paths that the problem speaks of.
+    """
 
     lesson: str
     path: str
     text: str = ""
     problem: str | None = None
     line: int | None = None
+    others: tuple[str, ...] = ()
+
+
+def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
+    """By file name, which lesson it is: the one place that says so."""
+    return {f"{lesson}{suffix}": lesson for lesson in lessons for suffix in SUFFIXES}
 
 
 def read_submission(place: Path, lessons: Iterable[str]) -> dict[str, LessonFile]:
-    """The files of those lessons that are there, by lesson; raises SubmissionError where ``place`` is no folder and no zip.
+    """The files of those lessons that are there, by lesson; raises SubmissionError where ``place`` is no folder, zip or lesson.
 
     Of several with one name the one least deep counts, and only that one is read; two at the same depth are a problem that names
     both.
     """
-    names = {f"{lesson}.py": lesson for lesson in lessons}
+    names = lesson_names(lessons)
     if place.is_dir():
-        return _chosen(_in_folder(place, names), names)
+        return _chosen(folder_leaves(place), names)
     if not place.is_file():
         raise SubmissionError(f"{place} does not exist. Name a folder that holds your lessons, or make one: grade init my-work")
+    if place.name in names:
+        return _chosen([Leaf(place.name, functools.partial(open_inside, place, place))], names)
     try:
-        with zipfile.ZipFile(place) as archive:
-            return _chosen(_in_zip(place, archive, names), names)
-    except SubmissionError:
-        raise
-    except Exception as error:  # zipfile raises whatever a damaged directory leads to
-        raise SubmissionError(f"{place} is no folder and no readable zip: {error}") from None
+        archive = open_zip(place, str(place))
+    except SubmissionError as error:
+        raise SubmissionError(str(error).replace(" is no readable zip", " is no folder and no readable zip", 1)) from None
+    with archive:
+        return _chosen(zip_leaves(archive), names)
 
 
-Candidate = tuple[str, Callable[[], bytes | None]]
-"""A path within the submission, and what reads it: None where that can't be done."""
+def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, LessonFile]:
+    """As read_submission, of files that lie anywhere, those in zips among them too, which count as one folder deeper.
+
+    A lesson that isn't found while a zip can't be opened has that zip's problem; where nothing at all is found, SubmissionError is
+    raised with it.
+    """
+    names = lesson_names(lessons)
+    with Unzipped(leaves) as opened:
+        found = _chosen(opened.leaves, names)
+    if opened.unread:
+        path, why = map(writable, opened.unread[0])
+        if not found:
+            raise SubmissionError(why)
+        found |= {lesson: LessonFile(lesson, path, problem=why) for lesson in names.values() if lesson not in found}
+    return found
 
 
-def _in_folder(root: Path, names: dict[str, str]) -> Iterator[Candidate]:
-    for folder, subfolders, files in os.walk(root):
-        subfolders[:] = sorted(s for s in subfolders if s not in SKIPPED_FOLDERS and not s.startswith("."))
-        for name in sorted(files):
-            if name in names:
-                path = Path(folder) / name
-                yield path.relative_to(root).as_posix(), functools.partial(_read, path, root)
+def digest(files: dict[str, LessonFile]) -> str:
+    """The SHA-256, in hexadecimal, of what was handed in: lessons, texts and problems, wherever the files lie."""
+    lessons = [[lesson, file.text, _pathless(file), file.line] for lesson, file in sorted(files.items())]
+    return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
 
 
-def _read(path: Path, root: Path) -> bytes | None:
-    """A file's bytes, one over the cap at most; None where it can't be read or is a link to elsewhere."""
-    try:
-        if not path.resolve().is_relative_to(root.resolve()) or not path.is_file():
-            return None
-        with path.open("rb") as stream:
-            return stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, RuntimeError):  # before Python 3.13 a link to itself is a RuntimeError
-        return None
+def _pathless(file: LessonFile) -> str | None:
+    problem = file.problem
+    for path in sorted((file.path, *file.others), key=len, reverse=True):
+        problem = problem and problem.replace(path, f"<{file.lesson}>")
+    return problem
 
 
-def _in_zip(place: Path, archive: zipfile.ZipFile, names: dict[str, str]) -> Iterator[Candidate]:
-    entries = archive.infolist()
-    if len(entries) > MAX_MEMBERS:
-        raise SubmissionError(f"{place} holds {len(entries):,} entries, more than {MAX_MEMBERS:,}")
-    for entry in entries:
-        path = PurePosixPath(entry.filename.replace("\\", "/"))
-        hidden = any(part in SKIPPED_FOLDERS or part.startswith(".") for part in path.parts[:-1])
-        if path.name in names and not entry.is_dir() and not hidden:
-            yield str(path), functools.partial(_unpack, archive, entry)
+def _chosen(leaves: Iterable[Leaf], names: dict[str, str]) -> dict[str, LessonFile]:
+    found: dict[str, list[Leaf]] = {}
+    for leaf in leaves:
+        if leaf.name in names:
+            found.setdefault(names[leaf.name], []).append(leaf)
+    return {lesson: _choose(lesson, sorted(files, key=lambda leaf: (leaf.depth, leaf.path))) for lesson, files in found.items()}
 
 
-def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | None:
-    """A member's bytes, one over the cap at most; None where it is damaged or encrypted."""
-    try:
-        with archive.open(entry) as stream:
-            return stream.read(MAX_FILE_BYTES + 1)
-    except Exception:  # zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
-        return None
-
-
-def _chosen(candidates: Iterator[Candidate], names: dict[str, str]) -> dict[str, LessonFile]:
-    found: dict[str, list[Candidate]] = {}
-    for path, read in candidates:
-        found.setdefault(names[PurePosixPath(path).name], []).append((path, read))
-    return {lesson: _choose(lesson, sorted(files, key=lambda file: (file[0].count("/"), file[0]))) for lesson, files in found.items()}
-
-
-def _choose(lesson: str, files: list[Candidate]) -> LessonFile:
-    path, read = files[0]
-    if len(files) > 1 and files[1][0].count("/") == path.count("/"):
-        problem = f"two files claim to be this lesson: {writable(path)} and {writable(files[1][0])}. Keep one"
-        return LessonFile(lesson, writable(path), problem=problem)
-    return decode(lesson, path, read())
+def _choose(lesson: str, leaves: list[Leaf]) -> LessonFile:
+    first = leaves[0]
+    if len(leaves) > 1 and leaves[1].depth == first.depth:
+        path, other = writable(first.path), writable(leaves[1].path)
+        return LessonFile(lesson, path, problem=f"two files claim to be this lesson: {path} and {other}. Keep one", others=(other,))
+    return decode(lesson, first.path, first.read(MAX_FILE_BYTES + 1))
 
 
 def writable(path: str) -> str:
-    """A path that can be written down: what is no text in it is escaped."""
-    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A path that can be written down, on one line: what is no visible character in it is escaped."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in path)
 
 
 def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.archives import MAX_MEMBERS
 from grader.errors import SubmissionError
-from grader.submission import MAX_FILE_BYTES, MAX_MEMBERS, LessonFile, decode, read_submission
+from grader.submission import MAX_FILE_BYTES, LessonFile, decode, read_submission
 
 LESSONS = ("tiny", "small")
 
