@@ -62,8 +62,13 @@ def is_skipped(folder: str) -> bool:
 
 
 def folder_leaves(root: Path) -> Iterator[Leaf]:
-    """The files in a folder, however deep, sorted; links to folders are not entered."""
-    for folder, subfolders, files in os.walk(root):
+    """The files in a folder, however deep, sorted; links to folders are not entered. Raises SubmissionError where it can't be read."""
+
+    def refused(error: OSError) -> None:
+        if Path(error.filename) == root:
+            raise SubmissionError(f"{root} can't be read: {error.strerror}. Check its permissions") from None
+
+    for folder, subfolders, files in os.walk(root, onerror=refused):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
             path = Path(folder) / name

@@ -37,8 +37,12 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A class: in which layout it came, its submissions by name, and what was passed over, each with the reason."""
+    """A class: in which layout it came, its submissions by name, and what was passed over, each with the reason.
+
+    ``notes`` are sentences that the instructor should see: one person in two submissions, two people of one name, a wrapping folder.
+    """
 
     layout: str
     handed: tuple[Handed, ...]
     passed_over: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()

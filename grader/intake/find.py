@@ -1,0 +1,134 @@
+"""A class from a folder or a zip, in whatever layout it came. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from grader.archives import MAX_CLASS_MEMBERS, open_zip
+from grader.errors import SubmissionError, UsageError
+from grader.intake import canvas, github, gradescope, moodle, plain
+from grader.intake.drafts import Layout, Level, Sorting
+from grader.intake.items import Item, Kind, folder_items, visible, zip_items
+from grader.intake.names import unique_names
+from grader.intake.records import Found, Handed
+from grader.leaves import Leaf
+from grader.submission import LessonFile, lesson_names, read_leaves, writable
+
+SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
+LAYOUTS = {layout.name: layout for layout in (plain.LAYOUT, *SPECIAL)}
+PERSONAL = frozenset({"email", "sid"})
+"""Ids of a person, which one submission of a team has several of."""
+MAX_WRAPPERS = 3
+"""How many folders that hold nothing but one folder are looked into."""
+
+
+def find_class(place: Path, *, lessons: Iterable[str], layout: str | None = None) -> Found:
+    """The submissions in a folder or a zip, by name; nothing of them is read yet.
+
+    ``lessons`` are the ids that count. ``layout`` names one of LAYOUTS; without it, it is recognised by how entries are named. Raises
+    SubmissionError where there is nothing to read or it is not in that layout, UsageError for a layout that is none.
+    """
+    if layout is not None and layout not in LAYOUTS:
+        raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
+    items, outside = _contents(place)
+    levels = _levels(_title(place), items)
+    names = lesson_names(lessons)
+    recognised, level = _recognise(place, levels, names, layout)
+    found = recognised.sort_out(level, names)
+    if level is not levels[0]:
+        found.notes.append(f"submissions are those in {level.name}")
+    found.passed_over += [(path, "leads out of the zip, so nothing is read from it") for path in outside]
+    if not found.drafts:
+        raise SubmissionError(_nothing(place, found))
+    return _named(recognised.name, found)
+
+
+def _contents(place: Path) -> tuple[list[Item], list[str]]:
+    """What lies in the folder or zip; a zip stays open as long as something may be read from it."""
+    try:
+        if place.is_dir():
+            return folder_items(place), []
+    except OSError as error:
+        raise SubmissionError(f"{place} can't be read: {error.strerror}. Check its permissions") from None
+    if not place.is_file():
+        raise SubmissionError(f"{place} does not exist. Name the folder or the zip in which the submissions are")
+    return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
+
+
+def _title(place: Path) -> str:
+    place = place.resolve()
+    return place.name if place.is_dir() else place.stem
+
+
+def _levels(name: str, items: list[Item]) -> list[Level]:
+    """The place itself and, while a level holds nothing but one folder, what is in that."""
+    levels = [Level(name, visible(items))]
+    while len(levels) <= MAX_WRAPPERS and len(levels[-1].items) == 1 and levels[-1].items[0].kind is Kind.FOLDER:
+        only = levels[-1].items[0]
+        try:
+            levels.append(Level(only.name, visible(only.inside())))
+        except OSError:
+            break
+    return levels
+
+
+def _recognise(place: Path, levels: list[Level], names: dict[str, str], wanted: str | None) -> tuple[Layout, Level]:
+    """The layout that claims a level, in the order from the most to the least telling, or the one wanted."""
+    claims = ((layout, level) for layout in SPECIAL for level in levels if layout.claims(level))
+    if wanted is None:
+        return next(claims, (plain.LAYOUT, _plain_level(levels, names)))
+    if wanted == plain.LAYOUT.name:
+        return plain.LAYOUT, _plain_level(levels, names)
+    layout = LAYOUTS[wanted]
+    for level in levels:
+        if any(map(layout.is_ours(level), level.items)):
+            return layout, level
+    looks = next((f"It looks like {other.name}" for other, _ in claims), "It may be plain: a folder or a zip for each student")
+    raise SubmissionError(f"{place} does not come from {wanted}: nothing in it is named like {layout.looks_like}. {looks}")
+
+
+def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
+    """Where the students are, side by side: a single folder is one student's where lessons lie in it, else what the class was put in."""
+    for level, deeper in zip(levels, levels[1:], strict=False):
+        if len(deeper.items) < 2 or any(item.kind is Kind.FILE and item.name in names for item in deeper.items):
+            return level
+    return levels[-1]
+
+
+def _nothing(place: Path, found: Sorting) -> str:
+    passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
+    return f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or download of each student's"
+
+
+def _named(layout: str, found: Sorting) -> Found:
+    drafts = sorted(found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id))
+    names = unique_names([(draft.name, draft.id) for draft in drafts])
+    handed = [
+        Handed(name, draft.students, functools.partial(_read, draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)
+    ]
+    passed_over = tuple((writable(name), writable(reason)) for name, reason in found.passed_over)
+    notes = [*found.notes, *_twice(handed)]
+    return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, tuple(map(writable, notes)))
+
+
+def _read(leaves: Callable[[], Iterator[Leaf]], lessons: Iterable[str]) -> dict[str, LessonFile]:
+    return read_leaves(leaves(), lessons)
+
+
+def _twice(handed: list[Handed]) -> Iterator[str]:
+    """People who are in several submissions, and names that several people have."""
+    people: dict[tuple[str, str], set[str]] = {}
+    called: dict[str, set[str]] = {}
+    for one in handed:
+        called.setdefault(" + ".join(student.name for student in one.students), set()).add(one.name)
+        for student in one.students:
+            for key in PERSONAL & student.ids.keys():
+                people.setdefault((student.name, student.ids[key]), set()).add(one.name)
+    for (name, its_id), names in sorted(people.items()):
+        if len(names) > 1:
+            yield f"{name} ({its_id}) is in several submissions: {', '.join(sorted(names))}. All are graded"
+    for name, names in sorted(called.items()):
+        if len(names) > 1:
+            yield f"several submissions are called {name}: {', '.join(sorted(names))}"

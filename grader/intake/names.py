@@ -1,0 +1,84 @@
+"""What submissions are called: names that people can read and that every system takes as a file's. Imports nothing of ours."""
+
+from __future__ import annotations
+
+import collections
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from pathvalidate import sanitize_filename
+
+MAX_NAME_BYTES = 120
+"""Short enough for every file system, with an ending and a number behind it."""
+NAMELESS = "nameless"
+JOINERS = "\u200c\u200d"
+"""Invisible, but Persian and families of emoji are spelled with them."""
+
+
+def readable(text: str) -> str:
+    """The text on one line, composed (NFC), without what controls a terminal or the direction of writing."""
+    shown = "".join(_shown(letter) for letter in unicodedata.normalize("NFC", text))
+    return " ".join(shown.split()).strip(JOINERS)
+
+
+def _shown(letter: str) -> str:
+    if letter in JOINERS:
+        return letter
+    match unicodedata.category(letter):
+        case "Cc" | "Zs" | "Zl" | "Zp":
+            return " "
+        case "Cf" | "Cn":
+            return ""
+        case "Cs":
+            return "\N{REPLACEMENT CHARACTER}"
+        case _:
+            return letter
+
+
+def file_name(text: str) -> str:
+    """A name for a file, without an ending, as near to the text as Windows, macOS and Linux allow.
+
+    Stable: the name of a name is itself. Letters of every script stay; separators and reserved characters become ``_``, names that
+    Windows reserves get one behind them, and at most MAX_NAME_BYTES bytes of UTF-8 are kept.
+    """
+    name = _fitting(sanitize_filename(readable(text), replacement_text="_", platform="universal"))
+    stem, dot, rest = name.partition(".")  # "aux.1" would become the device "aux" with any ending
+    return _fitting(sanitize_filename(stem, platform="universal") + dot + rest) or NAMELESS
+
+
+def _fitting(name: str) -> str:
+    cut = name.encode()[: MAX_NAME_BYTES - 1].decode(errors="ignore") if len(name.encode()) > MAX_NAME_BYTES else name
+    return cut.strip(f". {JOINERS}")
+
+
+def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
+    """A file name for each pair of a name and an id, no two alike, not even on a system that takes capitals for small letters.
+
+    People of one name are told apart by their ids, all of them, so that a name never means another person in the next download;
+    without ids, they are numbered in the order given.
+    """
+    plain = [file_name(name) for name, _ in wanted]
+    count = collections.Counter(map(_same, plain))
+    taken: set[str] = {_same(name) for name in plain if count[_same(name)] == 1}
+    names = []
+    for name, (_, its_id) in zip(plain, wanted, strict=True):
+        if count[_same(name)] > 1:
+            name = _free([name, file_name(f"{name}-{its_id}")] if not its_id else [file_name(f"{name}-{its_id}")], taken)
+            taken.add(_same(name))
+        names.append(name)
+    return names
+
+
+def _free(candidates: Iterable[str], taken: set[str]) -> str:
+    name = ""
+    for name in candidates:
+        if _same(name) not in taken:
+            return name
+    number = 2
+    while _same(f"{name}-{number}") in taken:
+        number += 1
+    return f"{name}-{number}"
+
+
+def _same(name: str) -> str:
+    return unicodedata.normalize("NFC", name.casefold())

@@ -1,0 +1,90 @@
+"""A class as people collect it by hand: a folder, a zip or a file for each student, named after them.
+
+* ``alice/``, ``alice.zip``: alice's. Where both are there the folder counts.
+* ``alice_<lesson>.py`` (or with ``-``, ``.`` or a blank between): one lesson of alice's. Where one lesson is graded, ``alice.py`` is that.
+* Lessons side by side (``<lesson>.py`` or ``<lesson>/``) and nothing of anybody's beside them: one submission, named after the folder.
+
+Imports what lies below; no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from grader.intake.drafts import Draft, Layout, Level, Sorting, is_zip, stem, together, why_not
+from grader.intake.items import Item, Kind
+from grader.intake.names import readable
+from grader.intake.records import Student
+
+GRADEBOOK = "grades.sqlite"
+SEPARATORS = "_-. "
+NO_STUDENT = "is named after a lesson, so it says not whose it is. Put it into a folder named after the student"
+NO_LESSON = "is no folder, no zip and no lesson. Name it <student>_<lesson>.py, or put it into a folder named after the student"
+
+
+def _is_ours(level: Level) -> Callable[[Item], bool]:
+    return lambda item: item.kind in (Kind.FOLDER, Kind.FILE)
+
+
+def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
+    return item.name in names if item.kind is Kind.FILE else item.kind is Kind.FOLDER and item.name in names.values()
+
+
+def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+    sorting = Sorting()
+    people: dict[str, dict[str, list[tuple[Item, str | None]]]] = {}
+    lessons = [item for item in level.items if _is_lesson(item, names)]
+    for item in level.items:
+        if item in lessons:
+            continue
+        student, counts_as, kind = _whose(item, names)
+        if student:
+            people.setdefault(student, {}).setdefault(kind, []).append((item, counts_as))
+        else:
+            sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
+    if lessons and not people:
+        whole: list[tuple[Item, str | None]] = [(item, None) for item in lessons]
+        sorting.drafts.append(Draft((Student(readable(level.name)),), together(whole)))
+        sorting.notes.append(f"lessons lie side by side, so this is one submission: {readable(level.name)}")
+        return sorting
+    sorting.passed_over += [(item.name, NO_STUDENT) for item in lessons]
+    for student, found in people.items():
+        parts, *others = (found[kind] for kind in ("folder", "zip", "file") if kind in found)
+        sorting.drafts.append(Draft((Student(readable(student)),), together(parts)))
+        reason = f"{parts[0][0].name} is there too, and counts. Rename or delete one of them"
+        sorting.passed_over += [(item.name, reason) for other in others for item, _ in other]
+    return sorting
+
+
+def _whose(item: Item, names: Mapping[str, str]) -> tuple[str, str | None, str]:
+    """The student, what name a file counts as, and in which form it came; no student where that can't be told."""
+    if item.kind is Kind.FOLDER:
+        return ("" if _is_gradebook(item) else item.name), None, "folder"
+    if item.kind is not Kind.FILE:
+        return "", None, ""
+    if is_zip(item.name):
+        return stem(item.name), None, "zip"
+    for name in sorted(names, key=len, reverse=True):
+        student = item.name.removesuffix(name)
+        if len(student) > 1 and student != item.name and student[-1] in SEPARATORS:
+            return student[:-1], name, "file"
+    if len(set(names.values())) == 1:
+        for name, lesson in names.items():
+            suffix = name.removeprefix(lesson)
+            if item.name.endswith(suffix):
+                return item.name.removesuffix(suffix), name, "file"
+    return "", None, ""
+
+
+def _is_gradebook(item: Item) -> bool:
+    try:
+        return any(inner.name == GRADEBOOK for inner in item.inside())
+    except OSError:
+        return False
+
+
+def _remedy(item: Item) -> str:
+    return "holds a gradebook, not a submission" if item.kind is Kind.FOLDER else NO_LESSON
+
+
+LAYOUT = Layout("plain", "a folder or a zip for each student", _is_ours, _sort_out)
