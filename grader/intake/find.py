@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from grader.archives import MAX_CLASS_MEMBERS, open_zip
 from grader.errors import SubmissionError, UsageError
 from grader.intake import canvas, github, gradescope, moodle, plain
-from grader.intake.drafts import Layout, Level, Sorting
+from grader.intake.drafts import Layout, Level, Sorting, is_zip
 from grader.intake.items import Item, Kind, folder_items, visible, zip_items
 from grader.intake.names import unique_names
 from grader.intake.records import Found, Handed
@@ -90,9 +91,11 @@ def _recognise(place: Path, levels: list[Level], names: dict[str, str], wanted: 
 
 
 def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
-    """Where the students are, side by side: a single folder is one student's where lessons lie in it, else what the class was put in."""
-    for level, deeper in zip(levels, levels[1:], strict=False):
-        if len(deeper.items) < 2 or any(item.kind is Kind.FILE and item.name in names for item in deeper.items):
+    """Where the students are, side by side: a single folder is one student's, or holds the class when it looks like a wrapper."""
+    for level, deeper in itertools.pairwise(levels):
+        lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
+        students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)
+        if lessons or students < (1 if deeper.name == level.name else 2):
             return level
     return levels[-1]
 

@@ -63,7 +63,8 @@ def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
-        raise SubmissionError(f"{METADATA}{where} is no YAML: {getattr(error, 'problem', None) or error}. {remedy}") from None
+        reason = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise SubmissionError(f"{METADATA}{where} is no YAML: {reason}. {remedy}") from None
     if not isinstance(entries, dict):
         raise SubmissionError(f"{METADATA} holds no submissions. {remedy}")
     return {str(name): _students(entry) for name, entry in entries.items()}
