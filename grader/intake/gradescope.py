@@ -18,6 +18,7 @@ from grader.intake.records import Student
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 64 << 20
+MAX_DEPTH = 30
 FOLDER = re.compile(r"submission_(?P<id>\w+)")
 
 
@@ -59,6 +60,11 @@ def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
     if data is None or len(data) > MAX_METADATA_BYTES:
         raise SubmissionError(f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}")
     try:
+        depth = 0
+        for event in yaml.parse(data, Loader=loader):  # what loads it would follow any depth until the process dies
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
         entries = yaml.load(data, Loader=loader)
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)

@@ -392,7 +392,8 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
         (b"\xff\xfe\x00\xd8", "is no YAML"),
         ("- a\n- b\n", "holds no submissions"),
         ("", "holds no submissions"),
-        ("[" * 5000, "is no YAML"),
+        ("[" * 200_000, "nested more than 30 deep"),
+        ("- " * 100_000, "nested more than 30 deep"),
     ],
 )
 def test_metadata_that_can_not_be_read_is_an_error_with_its_line(metadata: str | bytes, message: str, tmp_path: Path) -> None:
