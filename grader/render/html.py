@@ -42,15 +42,20 @@ def environment() -> jinja2.Environment:
 
 
 @functools.cache
-def style() -> str:
-    """The style sheet, which goes into the page."""
+def inlined(*names: str) -> str:
+    """Style sheets or scripts of ours, one after the other, which go into a page."""
     env = environment()
     assert env.loader is not None
-    return env.loader.get_source(env, "report.css")[0]
+    return "".join(env.loader.get_source(env, name)[0] for name in names)
+
+
+def style() -> str:
+    """The style sheet of a report: what all pages share, and its own."""
+    return inlined("theme.css", "report.css")
 
 
 def style_hash(sheet: str) -> str:
-    """The source expression that allows just this style sheet (Content Security Policy Level 3, hash-source)."""
+    """The source expression that allows just this style sheet or script (Content Security Policy Level 3, hash-source)."""
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 

@@ -75,6 +75,7 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
             assert path.relative_to(ROOT).as_posix() in names
     assert {f"grader/_templates/{path.name}" for path in (ROOT / "templates").iterdir()} <= names
     assert {"grader/report.schema.json", "grader/_templates/report.html", "grader/_templates/report.css"} <= names
+    assert {f"grader/_templates/{name}" for name in ("theme.css", "class.html", "class.css", "class.js")} <= names
 
 
 def test_a_wheel_carries_the_course_whole(installed: Path) -> None:

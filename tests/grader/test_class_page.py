@@ -1,0 +1,40 @@
+"""The page about a class: what it says, that hostile text stays text, that its policy holds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from made_up_class import columns, entries
+
+from grader.gradebook.records import Entry
+from grader.intake.records import Student
+from grader.render.class_page import render_class
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_a_class_of_any_size_has_a_page(count: int) -> None:
+    page = render_class(entries(count), columns())
+    assert page.count("<tr data-score=") == count
+
+
+def test_names_are_text_and_links_are_encoded() -> None:
+    """Whatever a student is called, it is no markup and leads to no other file than their report."""
+    (entry,) = [one for one in entries(30) if one.report][:1]
+    hostile = replace(entry, name='a b"><script>/../%2e?#', students=(Student("</table><script>alert(1)</script>"),))
+    page = render_class([hostile], columns())
+    assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
+    assert len(re.findall("<script", page)) == 1
+    assert "&lt;/table&gt;&lt;script&gt;alert(1)" in page
+
+
+def test_who_has_no_report_has_no_link() -> None:
+    page = render_class([Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")], columns())
+    assert "reports/" not in page
+    assert "work.zip is no zip" in page
