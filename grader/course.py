@@ -18,7 +18,7 @@ import difflib
 import functools
 import hashlib
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,26 @@ from grader.translation import ENGINE
 
 PACKAGED = Path(__file__).parent / "_course"
 """Where a wheel carries the course."""
+BUNDLED = "course"
+"""Where a students' bundle has its part of the course."""
+RELEASE = "release.toml"
+"""What makes a course a students' bundle: the lessons that are in it, each with what it holds back."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What a students' bundle does not hold of a lesson: how many checks, worth how many points (bonus apart)."""
+
+    checks: int = 0
+    points: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are the functions, classes and constants that the student writes, ``bonus`` those beyond full marks."""
+    """One lesson. ``names`` are the functions, classes and constants that the student writes, ``bonus`` those beyond full marks.
+
+    ``held`` is None where there is all of it; else this is a students' bundle, which has no solution.
+    """
 
     root: Path
     id: str
@@ -41,6 +56,7 @@ class Lesson:
     names: tuple[str, ...]
     bonus: tuple[str, ...] = ()
     builds_on: tuple[str, ...] = ()
+    held: HeldBack | None = None
 
     @property
     def filename(self) -> str:
@@ -149,12 +165,19 @@ class Course:
         return digest.hexdigest()[:16]
 
 
-def find_course(explicit: Path | None = None) -> Path:
-    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one that the wheel carries."""
+def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:
+    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one that the wheel carries.
+
+    Where there is none of these (the engine of a students' bundle has no course), the bundle's around ``here``. It comes last, so that
+    nobody who grades others' folders runs the checks that lie in them.
+    """
     checkout = Path(__file__).resolve().parent.parent
     for root in (explicit,) if explicit else (checkout, PACKAGED):
         if root and (root / "exercises" / "course.toml").is_file():
             return root.resolve()
+    for folder in () if explicit or here is None else (here.resolve(), *here.resolve().parents):
+        if (folder / BUNDLED / "exercises" / RELEASE).is_file():
+            return folder / BUNDLED
     place = explicit or checkout
     raise CourseError(f"{place} holds no course: there is no exercises/course.toml. Give a course's folder with --course")
 
@@ -181,6 +204,7 @@ def load_course(root: Path) -> Course:
         bounds = Limits.from_dict(limits)
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
+    lessons = _released(path.with_name(RELEASE), lessons)
     return Course(root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, bounds)
 
 
@@ -192,12 +216,24 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
+def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
+    """In a students' bundle those lessons that are in it; else all."""
+    if not path.exists():
+        return lessons
+    data = read_toml(path)
+    for lesson, held in data.items():
+        if not isinstance(held, dict) or type(held.get("checks")) is not int or not isinstance(held.get("points"), int | float):
+            raise CourseError(f"{path}: {lesson}: checks and points must be numbers; get the bundle again")
+    held_back = {lesson: HeldBack(held["checks"], float(held["points"])) for lesson, held in data.items()}
+    return tuple(replace(lesson, held=held_back[lesson.id]) for lesson in lessons if lesson.id in held_back)
+
+
 def _lesson(root: Path, path: Path, entry: Any) -> Lesson:
     if not isinstance(entry, dict):
         raise CourseError(f"{path}: {entry!r} is no lesson; write [[lesson]]")
     _only(path, entry, {"id", "title", "summary", "names", "bonus", "builds_on"}, f"lesson {entry.get('id')!r}")
-    lists = {key: _names(path, entry, key) for key in ("names", "bonus", "builds_on")}
-    return Lesson(root, _text(path, entry, "id"), _text(path, entry, "title"), _text(path, entry, "summary"), **lists)
+    names, bonus, builds_on = (_names(path, entry, key) for key in ("names", "bonus", "builds_on"))
+    return Lesson(root, _text(path, entry, "id"), _text(path, entry, "title"), _text(path, entry, "summary"), names, bonus, builds_on)
 
 
 def _only(path: Path, data: dict[str, Any], known: set[str], what: str) -> None:

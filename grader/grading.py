@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from grader import __version__
-from grader.course import Course, Lesson
+from grader.course import Course, HeldBack, Lesson
 from grader.errors import EngineFault
 from grader.host import Host
 from grader.model import (
@@ -22,7 +22,7 @@ from grader.model import (
     check_from_json,
 )
 from grader.sandbox.limits import Limits
-from grader.scoring import FULL_LESSON, lesson_score, lesson_status, report_score
+from grader.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.submission import LessonFile
 from grader.translation import ENGLISH, load
 
@@ -42,12 +42,15 @@ class Settings:
 
 
 def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
-    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as text."""
+    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as text.
+
+    In a students' bundle ``solution`` is None.
+    """
     return {
         "lesson": lesson.id,
         "filename": lesson.filename,
         "stub": lesson.stub.read_text("utf-8"),
-        "solution": lesson.solution.read_text("utf-8"),
+        "solution": None if lesson.held else lesson.solution.read_text("utf-8"),
         "scenarios": lesson.scenarios.read_text("utf-8"),
         "visible_checks": [str(path) for path in lesson.visible_checks],
         "hidden_checks": [str(path) for path in lesson.hidden_checks],
@@ -94,19 +97,22 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         return Judged(faulty(lesson, file, str(fault)))
     checks = tuple(check_from_json(check) for check in answer["checks"])
     score, max_score, bonus, max_bonus = lesson_score(checks)
+    held = lesson.held or HeldBack()
     invalid = answer["invalid"]
     result = LessonResult(
         id=lesson.id,
         title=say(lesson.title),
-        status=LessonStatus.INVALID if invalid else lesson_status(checks),
+        status=LessonStatus.INVALID if invalid else lesson_status(checks, held_checks=held.checks),
         score=score,
-        max_score=max_score,
+        max_score=add_up([max_score, held.points]),
         bonus=bonus,
         max_bonus=max_bonus,
         file=file.path,
         message=invalid["message"] if invalid else None,
         seconds=round(time.monotonic() - began, 4),
         checks=checks,
+        held_checks=held.checks,
+        held_points=held.points,
     )
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
     kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))

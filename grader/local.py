@@ -1,6 +1,6 @@
 """A student in this very process: for the references, which we trust, and for what benchmarks compare with.
 
-The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here. Imports ``source`` and ``wire``.
+The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here. Imports ``errors``, ``source``, ``wire``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,24 @@ import contextlib
 import types
 from typing import Any
 
+from grader.errors import MissingName
 from grader.source import Source
 from grader.wire.values import copied
+
+
+class Withheld:
+    """In the solution's place where there is none, in a students' bundle: whatever it is asked for is missing."""
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Nothing to be seen; raises MissingName."""
+        raise MissingName(scenario)
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """As for ``LocalStudent``."""
+        return contextlib.nullcontext()
+
+    def __getattr__(self, name: str) -> Any:
+        raise MissingName(name)
 
 
 class LocalStudent:

@@ -86,6 +86,10 @@ class LessonResult:
     message: str | None = None
     seconds: float = 0.0
     checks: tuple[CheckResult, ...] = ()
+    held_checks: int = 0
+    """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
+    held_points: float = 0.0
+    """What those are worth; they are part of ``max_score``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,21 @@ class Report:
     def full_marks(self) -> bool:
         """Whether every point that is not a bonus was earned."""
         return self.score >= self.max_score
+
+    @property
+    def held_checks(self) -> int:
+        """How many checks were not there to be asked."""
+        return sum(lesson.held_checks for lesson in self.lessons)
+
+    @property
+    def held_points(self) -> float:
+        """What those are worth."""
+        return round(sum(lesson.held_points for lesson in self.lessons), 4)
+
+    @property
+    def right_so_far(self) -> bool:
+        """Whether every point was earned that could be earned here; without held back checks the same as full marks."""
+        return self.score + self.held_points >= self.max_score
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
 from grader.evidence import describe, describe_pair
 from grader.inputs import Draw
-from grader.local import LocalStudent, execute
+from grader.local import LocalStudent, Withheld, execute
 from grader.model import CheckResult, Outcome
 from grader.remote import RemoteStudent
 from grader.sandbox.limits import MIB, Limits
@@ -88,7 +88,10 @@ class LessonPlugin:
         self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
         self.mistakes = load_mistakes(spec["diagnosis"])
         self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
-        self.solved = LocalStudent(Source(spec["solution"], spec["filename"]), self.scenarios)
+        solution: str | None = spec["solution"]
+        self.withheld = solution is None
+        self.solved = Withheld() if solution is None else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
+        self.asked: frozenset[str] = frozenset()
         self.seed = 0
         self.outcomes: dict[str, Outcome] = {}
         self._untouched: dict[str, bool] = {}
@@ -109,7 +112,7 @@ class LessonPlugin:
         return self.remote
 
     @pytest.fixture
-    def reference(self) -> LocalStudent:
+    def reference(self) -> LocalStudent | Withheld:
         """The solution."""
         return self.solved
 
@@ -145,14 +148,22 @@ class LessonPlugin:
     # ------------------------------------------------------------------------------------------------------------- hooks
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """A check comes after those that it needs, whichever file they are in."""
+        """A check comes after those that it needs, whichever file they are in.
+
+        In a students' bundle those that ask the reference are not asked, and nobody waits for a check that isn't there.
+        """
+        if self.withheld:
+            items[:] = [item for item in items if "reference" not in getattr(item, "fixturenames", ())]
         by_name = {item.name: item for item in items}
+        self.asked = frozenset(by_name)
         ordered: dict[str, pytest.Item] = {}
 
         def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
             if item.name in path:
                 raise EngineFault(f"checks need each other in a circle: {' → '.join((*path, item.name))}")
             for need in self.spec_of(item).needs:
+                if need not in by_name and self.withheld:
+                    continue
                 if need not in by_name:
                     raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
                 place(by_name[need], (*path, item.name))
@@ -169,7 +180,7 @@ class LessonPlugin:
         self.session.wrote = False
         if self.untouched(spec.about):
             raise NotStarted(spec.about)
-        for need in spec.needs:
+        for need in (need for need in spec.needs if need in self.asked):
             outcome = self.outcomes.get(need)
             if outcome is Outcome.NOT_STARTED:
                 raise NotStarted(spec.about)
@@ -249,15 +260,20 @@ class LessonPlugin:
         """An exception that no check means to raise: tried again on the reference, it is either our fault or what came back."""
         note = "".join(traceback.format_exception(error))
         arguments = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ("student", "reference", "draw")}
-        if not arguments:
-            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
-        again = {"student": self.solved, "reference": self.solved, "draw": Draw(self.seed_of(self.id_of(item)))}
-        try:
-            item.obj(**{name: again[name] for name in arguments})  # type: ignore[attr-defined]
-        except Exception:
+        if not arguments or self.breaks_on_the_reference(item, arguments):
             return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
         explained = student_error(explain(error, self.session.source.filename))
         return Verdict(Outcome.FAILED, "what came back could not be used: {raised}", {"raised": str(explained)}, error=explained)
+
+    def breaks_on_the_reference(self, item: pytest.Item, arguments: Collection[str]) -> bool:
+        """Whether a check raises there too. Not asked in a students' bundle, which was proved with the reference when it was made."""
+        again = {"student": self.solved, "reference": self.solved, "draw": Draw(self.seed_of(self.id_of(item)))}
+        try:
+            if not self.withheld:
+                item.obj(**{name: again[name] for name in arguments})  # type: ignore[attr-defined]
+        except Exception:
+            return True
+        return False
 
     def line_of(self, verdict: Verdict, spec: CheckSpec) -> int | None:
         """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""

@@ -9,6 +9,8 @@ import click
 
 from grader.cli.options import PATH, course, course_option, lang_option, sandbox_option, seed_option
 
+FORMAT_HELP = "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's summary."
+
 
 @click.command()
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
@@ -16,13 +18,14 @@ from grader.cli.options import PATH, course, course_option, lang_option, sandbox
 @click.option("--json", "json_file", type=PATH, help="Write the report as JSON to this file.")
 @click.option("--html", "html_file", type=PATH, help="Write the report as a page to this file; report.html by default.")
 @click.option("--no-html", is_flag=True, help="Write no page.")
+@click.option("--format", "style", type=click.Choice(["terminal", "github"]), default="terminal", help=FORMAT_HELP)
 @seed_option
 @sandbox_option
 @lang_option
 @course_option
 def run(
-    lessons: tuple[str, ...], place: Path, json_file: Path | None, html_file: Path | None, no_html: bool, seed: int | None, sandbox: str,
-    lang: str | None, course_root: Path | None,
+    lessons: tuple[str, ...], place: Path, json_file: Path | None, html_file: Path | None, no_html: bool, style: str, seed: int | None,
+    sandbox: str, lang: str | None, course_root: Path | None,
 ) -> None:  # fmt: skip
     """Grade lessons: this is what `grade` alone does.
 
@@ -30,7 +33,7 @@ def run(
     """
     from grader.commands.grade import Outputs, grade_here
 
-    outputs = Outputs(json_file, None if no_html else html_file or Path("report.html"))
+    outputs = Outputs(json_file, None if no_html else html_file or Path("report.html"), style)
     sys.exit(grade_here(course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import secrets
 import sys
 from collections.abc import Callable
@@ -13,17 +15,19 @@ from grader.course import find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
+from grader.model import Report
 from grader.render.terminal import make_console, show_report
 from grader.submission import read_submission
-from grader.translation import engine_catalogue, wanted_language
+from grader.translation import Catalogue, engine_catalogue, wanted_language
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where to write a report; None for not at all."""
+    """Where to write a report, None for not at all; how to show it: ``terminal`` or ``github``."""
 
     json_file: Path | None = None
     html_file: Path | None = None
+    style: str = "terminal"
 
 
 def grade_here(
@@ -42,7 +46,7 @@ def grade_here(
     """
     language = wanted_language(lang)
     with Host() as host:
-        course = load_course(find_course(course_root))
+        course = load_course(find_course(course_root, here=Path()))
         wanted = [course.lesson(name) for name in names]
         files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
         lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
@@ -55,14 +59,35 @@ def grade_here(
 
         warm_up()
         report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
-    show_report(make_console(), report, html=str(outputs.html_file) if outputs.html_file else None, say=say)
+    page = str(outputs.html_file) if outputs.html_file else None
+    if outputs.style == "github":
+        show_on_github(report, place, html=page, say=say)
+    else:
+        show_report(make_console(), report, html=page, say=say)
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     write_file(outputs.html_file, lambda: render_page(report, say))
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
-    return ExitCode.OK if report.full_marks else ExitCode.NOT_FULL_MARKS
+    return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
+
+
+def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue) -> None:
+    """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write the step's summary."""
+    from grader.render.github import error_lines, place_in_repository, silenced, summary
+
+    with silenced(functools.partial(print, flush=True)):
+        show_report(make_console(), report, html=html, say=say)
+        sys.stdout.flush()
+    for line in error_lines(report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say):
+        print(line)
+    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
+        try:
+            with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(summary(report, say))
+        except OSError as error:
+            raise UsageError(f"{file} can't be written: {error.strerror}. It is what GITHUB_STEP_SUMMARY names") from None
 
 
 def write_file(path: Path | None, make: Callable[[], str]) -> None:

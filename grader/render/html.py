@@ -16,7 +16,7 @@ import jinja2
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
-from grader.render.words import MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
 
 CHECKOUT = Path(__file__).resolve().parents[2] / "templates"
@@ -36,7 +36,7 @@ def environment() -> jinja2.Environment:
         "points": lambda number: f"{number:g}",
         "say_with": lambda word, say: say(word),
     }
-    env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT}
+    env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
     env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open}
     return env
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
-from grader.render.words import MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
 
 COLOURS = {
@@ -68,10 +68,15 @@ class Page:
         total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
         if report.bonus:
             total.append("  " + say("+ {points} bonus", points=points(report.bonus)))
+        if report.held_checks:
+            total.append("  " + say("{points} points held back", points=points(report.held_points)), style="yellow")
         if html:
             total.append(f"   {html}")
         total.append("   " + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed), style="dim")
         self.console.print(total)
+        if report.held_checks:
+            held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
+            self.console.print(Text(held, "yellow"))
         if report.grader_faults:
             self.console.print(Text(say(OWN_FAULT), "magenta"))
 
@@ -115,6 +120,8 @@ class Page:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             return self.say(STATUS_WORDS[lesson.status])
         counts = [(self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
+        if lesson.held_checks:
+            counts.append((self.say("held back"), lesson.held_checks))
         return " · ".join(f"{count} {word}" for word, count in counts if count)
 
     def show_check(self, check: CheckResult) -> None:

@@ -33,4 +33,5 @@ STATUS_WORDS = {
 }
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
+HELD_BACK = "{count} checks, worth {points} points, don't run in this bundle; they run where your work is graded."
 OWN_FAULT = "Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it."

@@ -32,16 +32,18 @@ FLOORS = [
         "gradebook",
         "exports",
         "exports.cells",
+        "bundles",
+        "bundles.engine",
         "classroom",
         "classroom.items",
         "source",
         "",
     },
-    {"scoring", "wire.values", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel"},
+    {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel"},
     {"leaves"},
     {"submission"},
     {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal", "intake.records"},
-    {"remote", "host", "gradebook.records", "intake.items"},
+    {"remote", "host", "gradebook.records", "intake.items", "render.github", "bundles.withhold"},
     {"intake.drafts"},
     {"intake.plain", "intake.canvas", "intake.moodle", "intake.gradescope", "intake.github"},
     {"intake.find"},
@@ -54,14 +56,14 @@ FLOORS = [
     {"judge"},
     {"lesson_host", "spawned", "grading"},
     {"forkserver"},
-    {"verify"},
-    {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export"},
+    {"verify", "bundles.release"},
+    {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export", "commands.release"},
     {"cli.options"},
     {"cli.learn", "cli.teach", "cli.author"},
     {"cli"},
     {"__main__"},
 ]
-PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source")}
+PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
 
 
 def modules() -> dict[str, Path]:
@@ -118,7 +120,9 @@ def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
     ours = ", ".join(
         sorted(
-            f"grader.{name}" for name in modules() if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake", "exports")
+            f"grader.{name}"
+            for name in modules()
+            if name.split(".")[0] in ("commands", "cli", "render", "gradebook", "intake", "exports", "bundles")
         )
     )
     code = f"import sys, {ours}; print({heavy})"

@@ -1,0 +1,119 @@
+"""A report for GitHub Actions: annotations at the lines that they are about, a summary of the run, and a terminal that obeys nobody else.
+
+The runner takes any printed line that begins with ``::`` (blanks before it don't count) for a command, so what a student's code
+printed or named must never be printed where commands are obeyed: ``silenced`` turns them off around it. Format: GitHub's "Workflow
+commands for GitHub Actions". Imports ``model``, ``translation`` and ``render``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.render.clean import clean
+from grader.render.values import pair
+from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.translation import Catalogue
+
+MAX_ANNOTATIONS = 10
+"""GitHub shows ten errors of a step."""
+
+
+@contextlib.contextmanager
+def silenced(write: Callable[[str], object]) -> Iterator[None]:
+    """A block in which printed lines are no commands; what ends it can't be guessed."""
+    token = secrets.token_hex(16)
+    write(f"::stop-commands::{token}")
+    try:
+        yield
+    finally:
+        write(f"::{token}::")
+
+
+def escaped(text: str) -> str:
+    """A command's message: percent signs and line ends as the runner decodes them."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """A command's property, which ends at a colon or a comma."""
+    return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def error_lines(report: Report, folder: PurePosixPath, say: Catalogue) -> Iterator[str]:
+    """A command for each check that needs attention, the first ten; files are below ``folder``, relative to the repository."""
+    wanted = [(lesson, check) for lesson in report.lessons for check in lesson.checks if check.outcome not in QUIET]
+    for lesson in report.lessons:
+        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+            line = next((check.source_line for check in lesson.checks if check.source_line), None)
+            yield command(lesson, folder, line, lesson.id, clean(lesson.message or say(STATUS_WORDS[lesson.status])))
+    shown = [(lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID]
+    for lesson, check in shown[:MAX_ANNOTATIONS]:
+        yield command(lesson, folder, check.source_line, f"{lesson.id}: {check.title}", message(check, say))
+
+
+def command(lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str) -> str:
+    """``::error file=…,line=…,title=…::…``."""
+    place = {"file": str(folder / lesson.file) if lesson.file else None, "line": str(line) if line else None, "title": clean(title)}
+    properties = ",".join(f"{name}={escaped_property(value)}" for name, value in place.items() if value)
+    return f"::error {properties}::{escaped(text)}"
+
+
+def message(check: CheckResult, say: Catalogue) -> str:
+    """What is wrong, in a few lines."""
+    if check.outcome is Outcome.GRADER_ERROR:
+        return say(OWN_FAULT)
+    lines = [check.message or say(WORDS[check.outcome])]
+    if check.expected is not None:
+        expected, actual = pair(check.expected, check.actual)
+        lines += [f"{say('expected')} {expected}", f"{say('got')} {actual}"]
+    if check.evidence:
+        lines.append(f"{say('Looks like')}: {check.diagnosis_title}. {check.evidence}")
+    return "\n".join(clean(line) for line in lines)
+
+
+# ---------------------------------------------------------------------------------------------------------------- summary
+
+
+def summary(report: Report, say: Catalogue) -> str:
+    """The step's summary in Markdown: the points of each lesson, then what is not right."""
+    lines = [f"## {markdown(report.submission)}: {report.score:g} / {report.max_score:g}", ""]
+    if report.held_checks:
+        lines += [say(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
+    if report.grader_faults:
+        lines += [say(OWN_FAULT), ""]
+    lines += [f"| {say('lesson')} | {say('points')} | |", "|---|---:|---|"]
+    lines += [f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} | {markdown(standing(lesson, say))} |" for lesson in report.lessons]
+    for lesson in report.lessons:
+        wrong = [check for check in lesson.checks if check.outcome not in QUIET]
+        if wrong:
+            lines += ["", f"### {lesson.id}", ""]
+        for check in wrong:
+            lines.append(f"* {MARKS[check.outcome]} {markdown(check.title)}<br>{markdown(message(check, say))}")
+    return "\n".join(lines) + "\n"
+
+
+def standing(lesson: LessonResult, say: Catalogue) -> str:
+    """A lesson's checks, counted."""
+    if lesson.message:
+        return lesson.message
+    counts = [(say(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks)) for outcome in Outcome]
+    if lesson.held_checks:
+        counts.append((say("held back"), lesson.held_checks))
+    return " · ".join(f"{count} {word}" for word, count in counts if count)
+
+
+def markdown(text: str) -> str:
+    """Text that is nothing but text: every character that Markdown or HTML gives a meaning is a character reference."""
+    shown = (f"&#{ord(c)};" if c in "\\`*_{}[]<>()#+-!|&~:@$\"'" else c for c in clean(text))
+    return "".join(shown).replace("\n", "<br>")
+
+
+def place_in_repository(place: Path, workspace: str | None) -> PurePosixPath:
+    """Where a folder of submissions lies in the repository that was checked out, as annotations name files."""
+    root = Path(workspace or ".").resolve()
+    folder = place.resolve()
+    return PurePosixPath(folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix())

@@ -1,0 +1,270 @@
+"""The students' bundle: it grades what it holds, says what it holds back, and gives nothing away."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import polib
+import pytest
+
+from grader.bundles.release import Released, checks_to_hand_out, refuse_leaks, release
+from grader.bundles.withhold import check_names, reached, regions, texts_in, without_names, words_in
+from grader.course import Course, HeldBack, find_course, load_course
+from grader.errors import CourseError, UsageError
+
+RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
+VISIBLE = '''
+
+@check(points=1, about="double", needs="test_gradient_of_double")
+def test_double_of_nothing(student, draw):
+    """double of nothing is nothing"""
+    x = draw.tensor(0)
+    assert_tensor(student.double(x), x, inputs={"x": x})
+
+
+@check(points=0.5, about="triple")
+def test_triple_as_the_reference(student, reference, draw):
+    """triple is as the reference has it"""
+    x = draw.tensor(2)
+    assert_tensor(student.triple(x), reference.triple(x), inputs={"x": x})
+
+
+@check(points=0.5, about="LIMIT", needs="test_triple_as_the_reference")
+def test_limit_of_numbers(student):
+    """LIMIT can be added to"""
+    student.LIMIT + 1
+'''
+CATALOGUE = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8"
+
+msgid "double returns twice x"
+msgstr "double은 x의 두 배입니다"
+
+msgid "the gradient of double is twice the incoming one"
+msgstr "double의 gradient"
+"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Course:
+    """The small course with visible checks that need a hidden one, the reference, and such a one; and a catalogue."""
+    root = Path(shutil.copytree(small_course.root, tmp_path_factory.mktemp("course") / "course"))
+    with (root / "tests" / "checks" / "tiny" / "test_visible.py").open("a") as checks:
+        checks.write(VISIBLE)
+    with (root / "tests" / "checks" / "tiny" / "diagnosis.py").open("a") as rules:
+        rules.write("\n\nONLY = ('test_double', 'test_gradient_of_double')\n")
+    with (root / "tests" / "checks" / "tiny" / "scenarios.py").open("a") as scenarios:
+        scenarios.write("\n\ndef unused(student):\n    return 1\n")
+    (root / "exercises" / "tiny" / "ko.po").write_text(CATALOGUE, "utf-8")
+    return load_course(root)
+
+
+@pytest.fixture(scope="module")
+def made(course: Course, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Released]]:
+    """A bundle and what was said of it."""
+    folder = tmp_path_factory.mktemp("released") / "handout"
+    return folder, release(course, course.lessons, folder)
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Every file's text by its path."""
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()}
+
+
+def grade(bundle: Path, *words: str, engine: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run the bundle's own engine in it, as a student does."""
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    environment |= {"PYTHONPATH": str(bundle / "engine"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "grader", *words]
+    return subprocess.run(command, cwd=bundle, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
+
+
+# ------------------------------------------------------------------------------------------------------ what is in there
+
+
+def test_a_bundle_holds_what_students_need(made: tuple[Path, list[Released]]) -> None:
+    found = files_of(made[0])
+    exercises, checks = "course/exercises/tiny", "course/tests/checks/tiny"
+    assert {path for path in found if "tiny" in path} == {
+        "tiny/tiny.py", "tiny/README.md", f"{exercises}/tiny.py", f"{exercises}/hints.toml", f"{exercises}/ko.po",
+        f"{checks}/test_visible.py", f"{checks}/scenarios.py", f"{checks}/diagnosis.py",
+    }  # fmt: skip
+    beside = (".github", "course/exercises/course", "course/exercises/release")
+    front = {path for path in found if "/" not in path or path.startswith(beside)}
+    assert front == {
+        "README.md", "README.ko.md", ".gitignore", ".github/workflows/grade.yml", "course/exercises/course.toml",
+        "course/exercises/release.toml",
+    }  # fmt: skip
+    assert "engine/grader/_templates/report.html" in found
+    assert "engine/pyproject.toml" in found
+
+
+def test_a_bundle_holds_no_hidden_check_and_no_solution(made: tuple[Path, list[Released]], course: Course) -> None:
+    """Every file is searched: for each hidden check's name and title, for each region of the solution."""
+    lesson = course.lesson("tiny")
+    hidden = lesson.hidden_checks[0].read_text("utf-8")
+    names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
+    titles = re.findall(r'^    """(.+)"""$', hidden, re.MULTILINE)
+    assert len(names) == len(titles) == 4
+    wanted = re.findall(r"^ *# solution\n((?:.*\n)*?) *# end solution", lesson.solution.read_text("utf-8"), re.MULTILINE)
+    assert len(wanted) == 3
+    for path, text in files_of(made[0]).items():
+        for word in (*names, *titles):
+            assert not re.search(rf"\b{re.escape(word)}\b", text), path
+        if not path.startswith("engine/"):
+            for region in wanted:
+                assert region.splitlines()[-1] not in text.splitlines(), path
+
+
+def test_a_bundle_says_how_much_it_holds_back(made: tuple[Path, list[Released]]) -> None:
+    """Hidden checks, and visible ones that ask the reference; bonus apart."""
+    folder, released = made
+    assert released == [Released("tiny", 4, 6.5, HeldBack(5, 5.5))]
+    assert load_course(folder / "course").lesson("tiny").held == HeldBack(5, 5.5)
+    assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in (folder / "README.md").read_text("utf-8")
+    assert "6.5점" in (folder / "README.ko.md").read_text("utf-8")
+
+
+def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(made: tuple[Path, list[Released]]) -> None:
+    catalogue = polib.pofile(str(made[0] / "course" / "exercises" / "tiny" / "ko.po"))
+    assert [entry.msgid for entry in catalogue] == ["double returns twice x"]
+
+
+def test_the_workflow_installs_and_grades(made: tuple[Path, list[Released]]) -> None:
+    text = (made[0] / ".github" / "workflows" / "grade.yml").read_text("utf-8")
+    assert "pip install ./engine" in text
+    assert "grade run --format github" in text
+
+
+# -------------------------------------------------------------------------------------------------------- grading in one
+
+
+def test_in_a_bundle_all_right_is_never_full_marks(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
+    """Terminal, page and JSON say what is held back; the command ends well, since nothing here is wrong."""
+    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
+    (bundle / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
+    run = grade(bundle, "--json", "report.json")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("tiny  6.5 / 12  4 right · 5 held back\n")
+    assert "5.5 points held back" in run.stdout
+    data: dict[str, Any] = json.loads((bundle / "report.json").read_text("utf-8"))
+    jsonschema.validate(data, json.loads((bundle / "engine" / "grader" / "report.schema.json").read_text("utf-8")))
+    (lesson,) = data["lessons"]
+    found = [lesson[key] for key in ("status", "score", "max_score", "held_checks", "held_points")]
+    assert found == ["failed", 6.5, 12.0, 5, 5.5]
+    page = (bundle / "report.html").read_text("utf-8")
+    assert "5 checks, worth 5.5 points, don&#39;t run in this bundle" in page
+    assert "complete" not in page
+
+
+def test_in_a_bundle_mistakes_are_named(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
+    """Also from a folder inside it."""
+    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
+    (bundle / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
+    run = grade(bundle, "--in", "tiny", "--no-html")
+    assert run.returncode == 1
+    assert "Looks like: x is squared." in run.stdout
+
+
+def test_an_engine_with_a_course_never_takes_a_bundles(made: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who grades a student's folder would run that folder's checks."""
+    assert find_course(None, here=made[0]) == find_course(None)
+    monkeypatch.setattr("grader.course.PACKAGED", made[0] / "nowhere")
+    monkeypatch.setattr("grader.course.__file__", str(made[0] / "engine" / "grader" / "course.py"))
+    assert find_course(None, here=made[0] / "tiny") == made[0] / "course"
+    with pytest.raises(CourseError):
+        find_course(None, here=made[0].parent)
+
+
+# -------------------------------------------------------------------------------------------------------------- refusals
+
+
+def test_a_folder_that_holds_anything_is_left_alone(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="not empty"):
+        release(course, course.lessons, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_bundle_is_not_released_again(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
+    bundled = load_course(made[0] / "course")
+    with pytest.raises(UsageError, match="students' bundle itself"):
+        release(bundled, bundled.lessons, tmp_path / "again")
+
+
+def test_a_reference_that_does_not_pass_stops_a_release(small_course: Course, tmp_path: Path) -> None:
+    """And nothing is left behind."""
+    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
+    solution = course.lesson("tiny").solution
+    solution.write_text(solution.read_text("utf-8").replace("2 * x", "5 * x"), "utf-8")
+    with pytest.raises(CourseError, match=r"tiny\.double does not pass.*grade verify tiny"):
+        release(course, course.lessons, tmp_path / "out" / "handout")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("see test_limit\n", "hidden check test_limit"), ("a\n  return 2 * x\n", "part of the solution of tiny")]
+)
+def test_a_leak_is_refused_with_its_file(text: str, said: str, course: Course, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "README.md").write_text(text, "utf-8")
+    with pytest.raises(CourseError, match=rf"tiny/README.md would .*{said}"):
+        refuse_leaks(tmp_path, course.lessons)
+
+
+# ----------------------------------------------------------------------------------------------------------- withholding
+
+
+def test_names_of_checks_are_replaced_whole() -> None:
+    assert without_names("test_a test_ab 'test_a'", ["test_a"]) == "held_back test_ab 'held_back'"
+    assert without_names("test_a", []) == "test_a"
+
+
+def test_only_what_is_reached_stays() -> None:
+    """Through others, decorators included; imports and the docstring always."""
+    used = "A = 1\nB = A + 1\n\n\n@wraps\ndef used():\n    return B\n"
+    code = f'"""Doc."""\nimport os\n\n{used}\n\ndef unused():\n    return os\n\n\nC: int = 2\n'
+    assert reached(code, ["used"]) == f'"""Doc."""\nimport os\n\n{used}'
+    assert reached(code, ["C"]) == '"""Doc."""\nimport os\n\nC: int = 2\n'
+
+
+def test_words_are_names_attributes_and_texts_that_could_be_names() -> None:
+    assert {"helpers", "said", "passes"} <= words_in("helpers.said('passes', 'not a name')")
+    assert "not a name" not in words_in("f('not a name')")
+
+
+def test_scenarios_are_kept_where_a_check_or_a_rule_names_them(course: Course) -> None:
+    assert "def unused" not in checks_to_hand_out(course.lesson("tiny"))["scenarios.py"]
+
+
+def test_regions_are_what_the_stub_has_not() -> None:
+    assert list(regions("# solution\n# stub: A = ...\nA = 1\n# why\n# end solution\nB = 2\n")) == [("A = 1",)]
+
+
+def test_texts_are_constants_and_first_lines() -> None:
+    assert {"one two", "Title"} <= texts_in("def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n")
+    assert check_names("def test_a(): pass\ndef helper(): pass\n") == ("test_a",)
+
+
+@pytest.mark.proof
+def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
+    """All lessons: no hidden check's name, no region of a solution, in any file."""
+    course = load_course(find_course())
+    release(course, course.lessons, tmp_path / "handout")
+    found = files_of(tmp_path / "handout")
+    for lesson in course.lessons:
+        names = set(re.findall(r"^def (test_\w+)", lesson.hidden_checks[0].read_text("utf-8"), re.MULTILINE))
+        own = {path: text for path, text in found.items() if f"/{lesson.id}/" in f"/{path}"}
+        for path, text in own.items():
+            assert not names & set(re.findall(r"\w+", text)), path
+            for region in regions(lesson.solution.read_text("utf-8")):
+                assert "\n".join(region) not in "\n".join(line.strip() for line in text.splitlines()), (path, region)
