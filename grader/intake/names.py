@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from pathvalidate import sanitize_filename
 
@@ -46,9 +47,8 @@ def file_name(text: str) -> str:
     return _fitting(sanitize_filename(stem, platform="universal") + dot + rest) or NAMELESS
 
 
-def _fitting(name: str) -> str:
-    cut = name.encode()[: MAX_NAME_BYTES - 1].decode(errors="ignore") if len(name.encode()) > MAX_NAME_BYTES else name
-    return cut.strip(f". {JOINERS}")
+def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
+    return name.encode()[:size].decode(errors="ignore").strip(f". {JOINERS}")
 
 
 def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
@@ -59,25 +59,27 @@ def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
     """
     plain = [file_name(name) for name, _ in wanted]
     count = collections.Counter(map(_same, plain))
-    taken: set[str] = {_same(name) for name in plain if count[_same(name)] == 1}
+    taken = {name for name in count if count[name] == 1}
     names = []
     for name, (_, its_id) in zip(plain, wanted, strict=True):
         if count[_same(name)] > 1:
-            name = _free([name, file_name(f"{name}-{its_id}")] if not its_id else [file_name(f"{name}-{its_id}")], taken)
+            name = next(one for one in _variants(name, its_id) if _same(one) not in taken)
             taken.add(_same(name))
         names.append(name)
     return names
 
 
-def _free(candidates: Iterable[str], taken: set[str]) -> str:
-    name = ""
-    for name in candidates:
-        if _same(name) not in taken:
-            return name
-    number = 2
-    while _same(f"{name}-{number}") in taken:
-        number += 1
-    return f"{name}-{number}"
+def _variants(name: str, its_id: str) -> Iterator[str]:
+    first = _tagged(name, its_id) if its_id else name
+    yield first
+    for number in itertools.count(2):
+        yield _tagged(first, str(number))
+
+
+def _tagged(name: str, tag: str) -> str:
+    """The name with the tag behind it, which is never cut away."""
+    tag = _fitting(file_name(tag), MAX_NAME_BYTES // 2)
+    return f"{_fitting(name, MAX_NAME_BYTES - len(tag.encode()) - 1)}-{tag}"
 
 
 def _same(name: str) -> str:
