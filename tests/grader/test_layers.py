@@ -19,6 +19,7 @@ FLOORS = [
         "translation",
         "wire.frames",
         "wire.program",
+        "wire.trace",
         "wire",
         "sandbox.limits",
         "sandbox.landlock",
@@ -36,12 +37,17 @@ FLOORS = [
         "bundles.engine",
         "classroom",
         "classroom.items",
+        "graph",
         "source",
         "",
     },
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel"},
     {"leaves"},
     {"submission"},
+    {"graph.picture"},
+    {"graph.layout", "graph.words"},
+    {"graph.svg", "graph.tree"},
+    {"graph.child", "graph.drawing"},
     {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal", "intake.records"},
     {"remote", "host", "gradebook.records", "intake.items", "render.github", "bundles.withhold"},
     {"intake.drafts"},
@@ -58,12 +64,14 @@ FLOORS = [
     {"forkserver"},
     {"verify", "bundles.release"},
     {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export", "commands.release"},
+    {"commands.graph"},
     {"cli.options"},
     {"cli.learn", "cli.teach", "cli.author"},
     {"cli"},
     {"__main__"},
 ]
 PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
+PEERS |= {("", "graph.drawing")}  # grader.draw, loaded when it is first asked for
 
 
 def modules() -> dict[str, Path]:
@@ -111,7 +119,7 @@ def test_imports_point_downward() -> None:
 
 def test_the_worker_imports_the_wire_and_nothing_else_of_ours() -> None:
     assert {name.split(".")[0] for name in imports(PACKAGE / "worker.py")} == {"wire"}
-    for name in ("frames", "program", "values"):
+    for name in ("frames", "program", "trace", "values"):
         assert {target.split(".")[0] for target in imports(PACKAGE / "wire" / f"{name}.py")} <= {"wire"}
 
 
