@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
 
 from grader.cli.options import PATH, course, course_option, lang_option
 
-lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
-hidden_option = click.option(
-    "--hidden-checks", type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]), default="visible", show_default=True,
-    help="When Gradescope shows hidden checks, without inputs; until all are shown, it shows no total.",
-)  # fmt: skip
+SEED = click.IntRange(0, 2**32 - 1)
 
 
-def listed(lessons: str | None) -> tuple[str, ...]:
-    """The lessons of ``A,B``."""
-    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
+@click.command()
+@click.argument("place", type=PATH, metavar="DIR")
+@click.option("--out", type=PATH, required=True, help="The folder for gradebook, pages and tables; made if need be.")
+@click.option("--lessons", metavar="A,B", help="The lessons that were set; all of the course by default.")
+@click.option("--workers", type=click.IntRange(1), help="How many submissions at a time; the cores by default.")
+@click.option("--seed", type=SEED, help="Make the class's secret from a number, for a run that can be repeated.")
+@click.option("--from", "layout", metavar="LAYOUT", help="Where the download is from; recognised by its names by default.")
+@click.option("--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids.")
+@click.option("--regrade", is_flag=True, help="Grade again what was graded, and show old beside new.")
+@click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
+@click.option("--reveal", is_flag=True, help="Let students' pages show what hidden checks asked.")
+@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default="require", show_default=True, help="How to confine code.")
+@lang_option
+@course_option
+def batch(
+    place: Path, out: Path, lessons: str | None, workers: int | None, seed: int | None, layout: str | None, roster: Path | None,
+    regrade: bool, check: str | None, reveal: bool, sandbox: str, lang: str | None, course_root: Path | None,
+) -> None:  # fmt: skip
+    """Grade a class: a gradebook, a page for each student, tables.
+
+    Stopped at any moment, the same command goes on where it was.
+
+    Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
+    """
+    from grader.commands.batch import Wanted, grade_class
+
+    names = tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
+    wanted = Wanted(
+        place, out, names, layout, roster, workers or os.cpu_count() or 1, seed, sandbox, lang, regrade, check, reveal
+    )  # fmt: skip
+    sys.exit(grade_class(course(course_root), wanted))
+
+
+@click.command()
+@click.argument("out", type=PATH)
+@click.argument("submission")
+@click.option("--points", type=float, help="By how many points: +2, -0.5.")
+@click.option("--reason", help="Why; the student reads it.")
+@click.option("--lesson", help="The lesson whose points change; the total's by default.")
+@click.option("--author", help="Who changes it; your login name by default.")
+def adjust(out: Path, submission: str, points: float | None, reason: str | None, lesson: str | None, author: str | None) -> None:
+    """Change a score by hand, with a reason; without --points list what was changed.
+
+    Example: grade adjust grades alice --points +2 --reason "handed in on paper"
+    """
+    from grader.commands.adjust import adjust as change
+    from grader.commands.adjust import list_adjustments
+
+    if points is None and (reason or lesson or author):
+        raise click.UsageError("--points is missing: by how much should the score change?")
+    if points is None:
+        list_adjustments(out, submission)
+    else:
+        change(out, submission, lesson=lesson, points=points, reason=reason or "", author=author)
 
 
 @click.command()
 @click.argument("folder", type=PATH)
-@lessons_option
+@click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
 @course_option
 def release(folder: Path, lessons: str | None, course_root: Path | None) -> None:
     """Make what students get: stubs, visible checks, the engine; no solution.
@@ -31,23 +80,8 @@ def release(folder: Path, lessons: str | None, course_root: Path | None) -> None
     """
     from grader.commands.release import make_release
 
-    make_release(course(course_root), listed(lessons), folder)
+    names = tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
+    make_release(course(course_root), names, folder)
 
 
-@click.command()
-@click.argument("file", type=PATH, metavar="OUT.zip")
-@lessons_option
-@hidden_option
-@lang_option
-@course_option
-def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | None, course_root: Path | None) -> None:
-    """Make the autograder zip that Gradescope takes.
-
-    Example: grade gradescope autograder.zip --lessons custom_sigmoid
-    """
-    from grader.commands.gradescope import make_autograder
-
-    make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
-
-
-COMMANDS: tuple[click.Command, ...] = (release, gradescope)
+COMMANDS: tuple[click.Command, ...] = (batch, adjust, release)

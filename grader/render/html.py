@@ -1,7 +1,7 @@
 """A report as one self-contained page: Jinja2 with autoescape always on, no script, nothing from elsewhere.
 
 The page's content security policy allows its own style sheet, by hash, and nothing more; what a student's code wrote is text in it.
-Imports jinja2, ``model``, ``translation`` and ``render``.
+Imports jinja2, ``model``, ``scoring``, ``translation`` and ``render``.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jinja2
 
-from grader.graph.svg import SHAPES
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.scoring import add_up
 from grader.translation import Catalogue
+
+if TYPE_CHECKING:
+    from grader.gradebook.records import Adjustment
 
 CHECKOUT = Path(__file__).resolve().parents[2] / "templates"
 PACKAGED = Path(__file__).resolve().parents[1] / "_templates"
@@ -35,6 +40,7 @@ def environment() -> jinja2.Environment:
         "value": lambda value: clean(text(value)),
         "clean": lambda value: clean(str(value)),
         "points": lambda number: f"{number:g}",
+        "signed": lambda number: f"{number:+g}",
         "say_with": lambda word, say: say(word),
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
@@ -51,8 +57,8 @@ def inlined(*names: str) -> str:
 
 
 def style() -> str:
-    """The style sheet of a report: what all pages share, its own, and that of drawings."""
-    return inlined("theme.css", "report.css") + SHAPES
+    """The style sheet of a report: what all pages share, and its own."""
+    return inlined("theme.css", "report.css")
 
 
 def style_hash(sheet: str) -> str:
@@ -76,8 +82,10 @@ def warm_up() -> None:
     style()
 
 
-def render_page(report: Report, say: Catalogue | None = None) -> str:
-    """The page for one submission, in the language of ``say``."""
+def render_page(report: Report, say: Catalogue | None = None, *, adjustments: Sequence[Adjustment] = ()) -> str:
+    """The page for one submission, in the language of ``say``; ``adjustments`` are what a person changed of its score."""
     sheet = style()
     page = environment().get_template("report.html")
-    return page.render(report=report, style=sheet, style_hash=style_hash(sheet), say=say or Catalogue())
+    counted = max(0.0, add_up([report.score, *(one.points for one in adjustments)]))
+    texts = {"style": sheet, "style_hash": style_hash(sheet), "say": say or Catalogue()}
+    return page.render(report=report, adjustments=adjustments, counted=counted, **texts)

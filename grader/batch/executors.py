@@ -1,0 +1,65 @@
+"""Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them. Imports ``host``; no torch."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from grader.host import Host
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+AHEAD = 2
+"""How many jobs a worker has under way or before it: the next is there when one is done, and memory doesn't grow with the class."""
+
+
+class Hosts:
+    """So many hosts, lent to one thread at a time; each is started when it is first needed."""
+
+    def __init__(self, count: int, make: Callable[[], Host] = Host) -> None:
+        self.count = count
+        self.stopping = threading.Event()
+        self._make = make
+        self._free: queue.LifoQueue[Host | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._free.put(None)
+
+    def lend(self, work: Callable[[Host, Job], Result], job: Job) -> Result:
+        """Do a piece of work with a host that nobody else has meanwhile."""
+        host = self._free.get()
+        try:
+            host = host or self._make()
+            return work(host, job)
+        finally:
+            self._free.put(host)
+
+    def close(self) -> None:
+        """End all hosts; nobody may have one."""
+        for _ in range(self.count):
+            host = self._free.get()
+            if host is not None:
+                host.close()
+
+
+def over(hosts: Hosts, jobs: Iterable[Job], work: Callable[[Host, Job], Result]) -> Iterator[Result]:
+    """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there is room, in the caller's thread.
+
+    What ``work`` raises is raised here; jobs that were not begun by then never are.
+    """
+    running: set[Future[Result]] = set()
+    pool = ThreadPoolExecutor(hosts.count, "grading")
+    try:
+        for job in jobs:
+            running.add(pool.submit(hosts.lend, work, job))
+            if len(running) >= AHEAD * hosts.count:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    finally:
+        hosts.stopping.set()
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,232 @@
+"""What an instructor does with a class: grade it, and see how it went. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from grader.batch.executors import Hosts
+from grader.batch.outputs import write_outputs
+from grader.batch.regrade import lesson_of
+from grader.batch.run import Plan, Tally, run_batch
+from grader.course import Course, Lesson
+from grader.errors import ExitCode, UsageError
+from grader.gradebook.lock import sole
+from grader.gradebook.matching import Matched, match
+from grader.gradebook.roster import Roster, read_roster
+from grader.gradebook.store import Gradebook
+from grader.grading import Settings
+from grader.host import Host
+from grader.intake.find import find_class
+from grader.intake.records import Found
+from grader.render.clean import clean
+from grader.render.terminal import make_console
+from grader.render.terminal import points as points_text
+from grader.submission import writable
+from grader.translation import load, wanted_language
+
+LOG_SECONDS = 5.0
+"""How often a run without a terminal says how far it is."""
+LISTED = 20
+"""How many lines of one kind are listed; the rest is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for on the command line; see the options of ``grade batch``."""
+
+    place: Path
+    out: Path
+    lessons: tuple[str, ...] = ()
+    layout: str | None = None
+    roster: Path | None = None
+    workers: int = 1
+    seed: int | None = None
+    sandbox: str = "require"
+    lang: str | None = None
+    regrade: bool = False
+    check: str | None = None
+    reveal: bool = False
+
+
+def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = Host) -> ExitCode:
+    """Grade a class and write what tells of it; a grader's own fault in it ends with ENGINE_FAULT."""
+    plan = plan_for(course, wanted)
+    found = find_class(wanted.place, lessons=plan.ids, layout=wanted.layout)
+    roster = read_roster(wanted.roster) if wanted.roster else None
+    console = make_console(stderr=True)
+    with sole(wanted.out), Gradebook.open(wanted.out, create=True) as book:
+        book.set_secret(wanted.seed)
+        matched = register(book, plan, found, roster, place=wanted.place)
+        say_before(console, found, roster, matched)
+        hosts = Hosts(min(wanted.workers, max(1, len(found.handed))), make_host)
+        try:
+            with telling(console, len(found.handed)) as told:
+                tally = run_batch(book, wanted.out, found.handed, plan, students=matched.students, hosts=hosts, told=told)
+        finally:
+            hosts.close()
+        write_outputs(wanted.out, book)
+        Summary(make_console(), book, wanted.out).show(tally, plan, {one.name for one in found.handed})
+    return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def plan_for(course: Course, wanted: Wanted) -> Plan:
+    """What to grade and how; raises UsageError for a lesson or a check that is none."""
+    lessons = [course.lesson(name) for name in wanted.lessons] or list(course.lessons)
+    if wanted.check:
+        if not wanted.regrade:
+            raise UsageError("--check names what to grade again. Write --regrade --check, or leave it away")
+        known_check(course, wanted.check)
+    settings = Settings(seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang))
+    return Plan(course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal)
+
+
+def known_check(course: Course, check: str) -> Lesson:
+    """The lesson of a check; raises UsageError where there is no such lesson, or no such check in it."""
+    lesson = course.lesson(lesson_of(check))
+    name = check.partition(".")[2].partition("[")[0]
+    texts = [path.read_text("utf-8") for path in (*lesson.visible_checks, *lesson.hidden_checks)]
+    if not name or not any(f"def test_{name}(" in text for text in texts):
+        raise UsageError(f"There is no check {check!r}. grades.csv has their names in its first line: {lesson.id}.…")
+    return lesson
+
+
+def register(book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *, place: Path) -> Matched:
+    """Keep what is known of the class before anything is graded; whose submission is whose on the roster, a new or the kept one."""
+    lang = plan.settings.lang
+    titles = [[one.id, load(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons]
+    identity = {"course_id": plan.course.id, "course_version": plan.course.version, "course_hash": plan.course.hash}
+    values = {**identity, "title": plan.course.title, "place": writable(str(place.resolve()))}
+    if plan.check is None:
+        values |= {"lang": lang, "lessons": json.dumps(titles)}
+    book.set_class({**values, "layout": found.layout})
+    book.set_passed_over(found.passed_over)
+    if roster is not None:
+        book.set_roster(roster.students)
+    matched = match(book.roster(), [(one.name, one.students) for one in found.handed], taken=book.names())
+    book.set_absent(matched.absent)
+    return matched
+
+
+def say_before(console: Console, found: Found, roster: Roster | None, matched: Matched) -> None:
+    """What was found, what was passed over, what the roster leaves open."""
+    count = len(found.handed)
+    console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
+    listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
+    listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
+
+
+def listing(console: Console, what: str, lines: Sequence[str]) -> None:
+    """So many lines of one kind."""
+    for line in lines[:LISTED]:
+        console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
+    if len(lines) > LISTED:
+        console.print(Text(f"{what}: and {len(lines) - LISTED} more, which the gradebook lists"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- progress
+
+
+class Rate(ProgressColumn):
+    """Submissions a second."""
+
+    def render(self, task: Task) -> Text:
+        """``12.5/s``, once it is known."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "", "dim")
+
+
+@contextlib.contextmanager
+def telling(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+    """What to call with how many are done: a bar on a terminal, else a line every few seconds."""
+    if console.is_terminal:
+        columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("grading", total=total)
+            yield lambda done: bar.update(task, completed=done)
+        return
+    began = said = time.monotonic()
+
+    def told(done: int) -> None:
+        nonlocal said
+        at = time.monotonic()
+        if at - said >= LOG_SECONDS:
+            said, rate = at, done / (at - began)
+            left = math.ceil((total - done) / rate) if rate else 0
+            print(f"{done} of {total} done, {rate:.1f}/s, about {left} s left", file=sys.stderr, flush=True)
+
+    yield told
+
+
+# ----------------------------------------------------------------------------------------------------------------- the end
+
+
+class Summary:
+    """What a run came to, on a terminal."""
+
+    def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
+        self.console = console
+        self.book = book
+        self.out = out
+
+    def line(self, text: str) -> None:
+        """One line."""
+        self.console.print(Text(clean(text)), soft_wrap=True)
+
+    def show(self, tally: Tally, plan: Plan, handed: set[str]) -> None:
+        """All of it."""
+        self.show_changes(tally, plan)
+        scores, most, missing, problems = [], 0.0, 0, []
+        for entry in self.book.entries():
+            missing += entry.missing
+            if entry.report and not entry.grader_faults:
+                scores.append(entry.score)
+                most = max(most, entry.report.max_score)
+            if entry.problem or entry.grader_faults:
+                problems.append(f"{entry.name}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
+        self.line(f"{tally.graded} graded, {tally.reused} as graded before, {len(problems)} with a problem, {missing} handed nothing in")
+        listing(self.console, "problem", problems)
+        if scores:
+            self.line(f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}")
+        if common := self.book.commonest_mistakes(3):
+            self.line("commonest mistakes:")
+            for mistake in common:
+                self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
+        if len(plan.lessons) > 1 and (unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]):
+            self.line(f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that you did with --lessons")
+        if gone := self.book.names() - handed:
+            self.line(f"{len(gone)} in the gradebook were not found this time, and stay in it: {', '.join(sorted(gone)[:5])}")
+        if tally.faults:
+            self.line(f"{tally.faults} met the grader's own fault: no zeros; the same command tries them again. Please report it")
+        page = self.out / "class.html"
+        self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
+
+    @staticmethod
+    def fault_of(message: str | None) -> str:
+        """A fault in a line."""
+        return f"the grader's own fault: {message or 'see its page'}"
+
+    def show_changes(self, tally: Tally, plan: Plan) -> None:
+        """Old beside new, where a run changed a score that was there."""
+        table = Table("submission", "old", "new", "checks that changed", box=None, pad_edge=False, header_style="bold")
+        count = 0
+        for change in self.book.changes(tally.run):
+            count += 1
+            if count <= LISTED:
+                checks = ", ".join(f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks)
+                table.add_row(clean(change.name), points_text(change.old), points_text(change.new), checks)
+        if count:
+            self.console.print(table)
+            self.line(f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else ""))
+        elif plan.regrade:
+            self.line("graded again: nothing changed")
