@@ -18,8 +18,8 @@ JOINERS = "\u200c\u200d"
 
 def readable(text: str) -> str:
     """The text on one line, composed (NFC), without what controls a terminal or the direction of writing."""
-    shown = "".join(_shown(letter) for letter in unicodedata.normalize("NFC", text))
-    return " ".join(shown.split()).strip(JOINERS)
+    shown = "".join(map(_shown, text))
+    return unicodedata.normalize("NFC", " ".join(shown.split()).strip(f" {JOINERS}"))
 
 
 def _shown(letter: str) -> str:
