@@ -1,6 +1,23 @@
 """gradlings: a course on PyTorch autograd that grades itself, and the engine that grades it.
 
 The engine's theory of operation is in ``grader/README.md``. Importing this package imports neither torch nor pytest.
+
+``grader.draw(tensor)`` draws the graph behind a tensor.
 """
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grader.graph.drawing import Drawing as Drawing
+    from grader.graph.drawing import draw as draw
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """``draw``, loaded when it is first asked for."""
+    if name == "draw":
+        from grader.graph.drawing import draw
+
+        return draw
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

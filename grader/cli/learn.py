@@ -79,4 +79,23 @@ def hint(lesson: str, name: str | None, step: int, lang: str | None, course_root
     show_hint(course(course_root).lesson(lesson), name, step, lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, hint)
+@click.command()
+@click.argument("target", metavar="FILE:FUNCTION")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NUMBERS", help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default."
+)
+@click.option("--backward", is_flag=True, help="Run backward first: what was saved is freed then.")
+@click.option("--svg", type=PATH, help="Write the drawing to this file.")
+@click.option("--html", type=PATH, help="Write a page with the drawing to this file.")
+@lang_option
+def graph(target: str, inputs: tuple[str, ...], backward: bool, svg: Path | None, html: Path | None, lang: str | None) -> None:
+    """Draw the graph that a function of yours builds. The file is run, with your rights.
+
+    Example: grade graph model.py:loss --input 2.0,3.0 --svg loss.svg
+    """
+    from grader.commands.graph import show_graph, wanted
+
+    show_graph(wanted(target, inputs, backward=backward), svg=svg, html=html, lang=lang)
+
+
+COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, hint, graph)

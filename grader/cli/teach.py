@@ -10,7 +10,16 @@ import click
 
 from grader.cli.options import PATH, course, course_option, lang_option
 
-SEED = click.IntRange(0, 2**32 - 1)
+lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
+hidden_option = click.option(
+    "--hidden-checks", type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]), default="visible", show_default=True,
+    help="When Gradescope shows hidden checks, without inputs; until all are shown, it shows no total.",
+)  # fmt: skip
+
+
+def listed(lessons: str | None) -> tuple[str, ...]:
+    """The lessons of ``A,B``."""
+    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
 
 
 @click.command()
@@ -18,7 +27,7 @@ SEED = click.IntRange(0, 2**32 - 1)
 @click.option("--out", type=PATH, required=True, help="The folder for gradebook, pages and tables; made if need be.")
 @click.option("--lessons", metavar="A,B", help="The lessons that were set; all of the course by default.")
 @click.option("--workers", type=click.IntRange(1), help="How many submissions at a time; the cores by default.")
-@click.option("--seed", type=SEED, help="Make the class's secret from a number, for a run that can be repeated.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Make the class's secret from a number, for a run that can be repeated.")
 @click.option("--from", "layout", metavar="LAYOUT", help="Where the download is from; recognised by its names by default.")
 @click.option("--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids.")
 @click.option("--regrade", is_flag=True, help="Grade again what was graded, and show old beside new.")
@@ -39,10 +48,8 @@ def batch(
     """
     from grader.commands.batch import Wanted, grade_class
 
-    names = tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
-    wanted = Wanted(
-        place, out, names, layout, roster, workers or os.cpu_count() or 1, seed, sandbox, lang, regrade, check, reveal
-    )  # fmt: skip
+    workers = workers or os.cpu_count() or 1
+    wanted = Wanted(place, out, listed(lessons), layout, roster, workers, seed, sandbox, lang, regrade, check, reveal)
     sys.exit(grade_class(course(course_root), wanted))
 
 
@@ -71,7 +78,7 @@ def adjust(out: Path, submission: str, points: float | None, reason: str | None,
 
 @click.command()
 @click.argument("folder", type=PATH)
-@click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
+@lessons_option
 @course_option
 def release(folder: Path, lessons: str | None, course_root: Path | None) -> None:
     """Make what students get: stubs, visible checks, the engine; no solution.
@@ -80,8 +87,23 @@ def release(folder: Path, lessons: str | None, course_root: Path | None) -> None
     """
     from grader.commands.release import make_release
 
-    names = tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
-    make_release(course(course_root), names, folder)
+    make_release(course(course_root), listed(lessons), folder)
 
 
-COMMANDS: tuple[click.Command, ...] = (batch, adjust, release)
+@click.command()
+@click.argument("file", type=PATH, metavar="OUT.zip")
+@lessons_option
+@hidden_option
+@lang_option
+@course_option
+def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | None, course_root: Path | None) -> None:
+    """Make the autograder zip that Gradescope takes.
+
+    Example: grade gradescope autograder.zip --lessons custom_sigmoid
+    """
+    from grader.commands.gradescope import make_autograder
+
+    make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
+
+
+COMMANDS: tuple[click.Command, ...] = (batch, adjust, release, gradescope)

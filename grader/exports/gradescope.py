@@ -14,7 +14,7 @@ from typing import Any
 from grader.exports.details import explanation
 from grader.exports.records import Note, Piece, Request, remarks, total_points
 from grader.gradebook.records import Entry, LessonColumn
-from grader.model import CheckResult, LessonResult, Outcome, Report
+from grader.model import CheckResult, LessonResult, Outcome, Report, Sandbox
 from grader.render.clean import clean
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
@@ -68,9 +68,14 @@ def heading(entry: Entry) -> Iterator[str]:
         report = entry.report
         earned = f"{report.score:g} of {report.max_score:g} points"
         yield earned + (f", and {report.bonus:g} bonus points" if report.bonus else "")
-        held = ", ".join(report.sandbox.guarantees) or "nothing"
-        lacking = f"; not confined here: {', '.join(report.sandbox.missing)}" if report.sandbox.missing else ""
-        yield f"Your code ran confined: {held}{lacking}."
+        yield from sandbox_line(report.sandbox)
+
+
+def sandbox_line(sandbox: Sandbox) -> Iterator[str]:
+    """Under which guarantees the code ran; nothing where none did."""
+    if sandbox.guarantees or sandbox.missing:
+        lacking = f"; not confined here: {', '.join(sandbox.missing)}" if sandbox.missing else ""
+        yield f"Your code ran confined: {', '.join(sandbox.guarantees) or 'nothing'}{lacking}."
 
 
 def extra(report: Report) -> dict[str, Any]:

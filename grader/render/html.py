@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from grader.graph.svg import SHAPES
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
 from grader.render.values import pair, text
@@ -57,8 +58,8 @@ def inlined(*names: str) -> str:
 
 
 def style() -> str:
-    """The style sheet of a report: what all pages share, and its own."""
-    return inlined("theme.css", "report.css")
+    """The style sheet of a report: what all pages share, its own, and that of drawings."""
+    return inlined("theme.css", "report.css") + SHAPES
 
 
 def style_hash(sheet: str) -> str:

@@ -19,6 +19,7 @@ FLOORS = [
         "translation",
         "wire.frames",
         "wire.program",
+        "wire.trace",
         "wire",
         "sandbox.limits",
         "sandbox.landlock",
@@ -37,14 +38,28 @@ FLOORS = [
         "bundles.engine",
         "classroom",
         "classroom.items",
+        "graph",
         "source",
         "",
     },
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"},
     {"leaves", "gradebook.migrations", "batch.regrade"},
     {"submission"},
+    {"graph.picture"},
+    {"graph.layout", "graph.words"},
+    {"graph.svg", "graph.tree"},
+    {"graph.child", "graph.drawing"},
     {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal", "intake.records"},
-    {"remote", "host", "gradebook.records", "intake.items", "render.github", "bundles.withhold", "gradebook.matching"},
+    {
+        "remote",
+        "host",
+        "gradebook.records",
+        "intake.items",
+        "render.github",
+        "bundles.withhold",
+        "bundles.gradescope",
+        "gradebook.matching",
+    },
     {"intake.drafts", "gradebook.roster", "gradebook.reading", "gradebook.canonical", "batch.executors"},
     {"gradebook.store"},
     {"gradebook.lock"},
@@ -59,15 +74,16 @@ FLOORS = [
     {"judge", "batch.outputs"},
     {"lesson_host", "spawned", "grading"},
     {"forkserver", "batch.run"},
-    {"verify", "bundles.release"},
-    {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export", "commands.release"},
-    {"commands.batch", "commands.adjust"},
+    {"verify", "bundles.release", "bundles.container"},
+    {"commands", "commands.grade", "commands.learn", "commands.author", "commands.export", "commands.release", "commands.gradescope"},
+    {"commands.graph", "commands.batch", "commands.adjust"},
     {"cli.options"},
     {"cli.learn", "cli.teach", "cli.author"},
     {"cli"},
     {"__main__"},
 ]
 PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
+PEERS |= {("", "graph.drawing")}  # grader.draw, loaded when it is first asked for
 
 
 def modules() -> dict[str, Path]:
@@ -117,7 +133,7 @@ def test_imports_point_downward() -> None:
 
 def test_the_worker_imports_the_wire_and_nothing_else_of_ours() -> None:
     assert {name.split(".")[0] for name in imports(PACKAGE / "worker.py")} == {"wire"}
-    for name in ("frames", "program", "values"):
+    for name in ("frames", "program", "trace", "values"):
         assert {target.split(".")[0] for target in imports(PACKAGE / "wire" / f"{name}.py")} <= {"wire"}
 
 

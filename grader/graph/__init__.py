@@ -1,0 +1,4 @@
+"""Graphs, drawn: a picture as plain data (``picture``), its places (``layout``), as text (``tree``), as SVG (``svg``).
+
+``drawing`` is what ``grader.draw`` returns. Nothing here imports torch: ``wire.trace`` reads a graph, the rest gets data.
+"""

@@ -1,0 +1,137 @@
+"""The child process of ``grade graph``: it calls a function of somebody's file and writes down the graph behind the result.
+
+The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it. A request comes as JSON on standard
+input; the answer goes to the file that it names, so that the function may print what it likes. Imports torch and ``wire.trace``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.wire.trace import trace
+
+DEFAULT_INPUT = [2.0, 3.0]
+
+
+class Unusable(Exception):
+    """What was asked for can't be drawn; the text says why."""
+
+
+def main() -> None:
+    """Answer one request: ``file``, ``function``, ``inputs``, ``backward``, ``answer``."""
+    request = json.load(sys.stdin)
+    try:
+        answer = drawn(request)
+    except Unusable as problem:
+        answer = {"problem": str(problem)}
+    Path(request["answer"]).write_text(json.dumps(answer), "utf-8")
+
+
+def drawn(request: dict[str, Any]) -> dict[str, Any]:
+    """``picture`` (what ``trace`` gives) and ``called``, how the function was called. Raises Unusable."""
+    function = lookup(load(Path(request["file"])), request["function"])
+    names = parameters(function)
+    values = request["inputs"] or [DEFAULT_INPUT] * max(1, len(names))
+    inputs = {
+        names[k] if k < len(names) else f"input{k}": torch.tensor(value, dtype=torch.get_default_dtype(), requires_grad=True)
+        for k, value in enumerate(values)
+    }
+    try:
+        result, inside = called(function, list(inputs.values()))
+        root = root_of(result)
+        if request["backward"]:
+            torch.autograd.backward(root.sum())
+    except Unusable:
+        raise
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, request["file"])))
+        raise Unusable(f"{request['function']} raised {type(error).__name__}; the traceback is above") from None
+    shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True))
+    return {"picture": trace(root, {**inside, **inputs}), "called": f"{request['function']}({shown})"}
+
+
+def load(path: Path) -> types.ModuleType:
+    """The file as a module. Raises Unusable where it can't be loaded."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise Unusable(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, str(path))))
+        raise Unusable(f"{path} can't be loaded: {type(error).__name__}; the traceback is above") from None
+    return module
+
+
+def own_part(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
+    """A traceback from the first line of the user's own file on."""
+    start = where
+    while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
+        start = start.tb_next
+    return start or where
+
+
+def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
+    """``Sigmoid.apply`` in the module. Raises Unusable, with the names that there are."""
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            there = ", ".join(key for key, one in vars(module).items() if isinstance(one, types.FunctionType) and not key.startswith("_"))
+            raise Unusable(f"{module.__file__} has no {name}. Its functions: {there or 'none'}")
+        value = getattr(value, part)
+    if not callable(value):
+        raise Unusable(f"{name} is a {type(value).__name__}, and can't be called. Name a function")
+    return value  # type: ignore[no-any-return]
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that must be given."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [one.name for one in found if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:
+    """What the function returns, and the variables that it had when it did."""
+    inside: dict[str, Any] = {}
+    code = getattr(function, "__code__", None)
+
+    def watch(frame: types.FrameType, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            inside.clear()
+            inside.update(frame.f_locals)
+
+    sys.setprofile(watch)
+    try:
+        result = function(*inputs)
+    finally:
+        sys.setprofile(None)
+    return result, inside
+
+
+def root_of(result: Any) -> Tensor:
+    """The tensor to begin at: the result or, of several, the last. Raises Unusable where there is none."""
+    tensors = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
+    if not tensors:
+        raise Unusable(f"what came back is of type {type(result).__name__}, and no tensor: there is no graph to draw")
+    return tensors[-1]
+
+
+if __name__ == "__main__":
+    main()
