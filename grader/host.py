@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,12 @@ class Host:
             return ""
         self._log.seek(0)
         return self._log.read()[-4000:].decode("utf-8", "replace")
+
+    def interrupt(self) -> None:
+        """Have the process end what it is at and itself, from another thread than the one that waits in ``judge``: that raises."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGINT)
 
     def close(self) -> None:
         """End the process."""

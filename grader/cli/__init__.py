@@ -7,10 +7,12 @@ import traceback
 from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from grader import __version__
 from grader.cli import author, learn, teach
+from grader.cli.options import lesson_names
 from grader.errors import ExitCode, GraderError
 
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
@@ -22,6 +24,17 @@ class Commands(DefaultGroup):  # type: ignore[misc]
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show how lessons are graded beside how commands are called."""
         formatter.write_usage("grade", "[LESSON]... [OPTIONS]\n       grade COMMAND [ARGS]...")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Where a shell asks what a first word may become, no default command takes its place."""
+        if ctx.resilient_parsing and not args:
+            return click.Group.parse_args(self, ctx, args)
+        return cast(list[str], super().parse_args(ctx, args))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and the lessons that can be named without one."""
+        lessons = [CompletionItem(name) for name in lesson_names(ctx, None, incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *lessons]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, under whom they are for."""

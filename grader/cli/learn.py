@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import PATH, course, course_option, lang_option, sandbox_option, seed_option
+from grader.cli.options import PATH, course, course_option, lang_option, lesson_names, sandbox_option, seed_option
 
 FORMAT_HELP = "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's summary."
 
 
 @click.command()
-@click.argument("lessons", nargs=-1, metavar="[LESSON]...")
+@click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder or zip with your lessons; this folder by default.")
 @click.option("--json", "json_file", type=PATH, help="Write the report as JSON to this file.")
 @click.option("--html", "html_file", type=PATH, help="Write the report as a page to this file; report.html by default.")
@@ -39,22 +39,23 @@ def run(
 
 @click.command()
 @click.argument("folder", type=PATH)
+@lang_option
 @course_option
-def init(folder: Path, course_root: Path | None) -> None:
+def init(folder: Path, lang: str | None, course_root: Path | None) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
-    from grader.commands.learn import make_workspace
+    from grader.commands.workspace import make_workspace
 
-    make_workspace(course(course_root), folder)
+    make_workspace(course(course_root), folder, lang)
 
 
 @click.command("list")
 @lang_option
 @course_option
 def list_lessons(lang: str | None, course_root: Path | None) -> None:
-    """List the lessons, in the order to take them.
+    """List the lessons: how far you are, and what is next.
 
     Example: grade list
     """
@@ -63,20 +64,33 @@ def list_lessons(lang: str | None, course_root: Path | None) -> None:
     show_lessons(course(course_root), Path(), lang)
 
 
-@click.command()
-@click.argument("lesson")
-@click.argument("name", required=False)
-@click.option("--step", type=click.IntRange(1, 3), default=1, show_default=True, help="1 a nudge, 2 the idea, 3 nearly the answer.")
+@click.command("next")
 @lang_option
 @course_option
-def hint(lesson: str, name: str | None, step: int, lang: str | None, course_root: Path | None) -> None:
+def next_one(lang: str | None, course_root: Path | None) -> None:
+    """Show the lesson to take next, and how to begin.
+
+    Example: grade next
+    """
+    from grader.commands.learn import show_next
+
+    show_next(course(course_root), Path(), lang)
+
+
+@click.command()
+@click.argument("lesson", shell_complete=lesson_names)
+@click.argument("name", required=False)
+@click.option("--step", type=click.IntRange(1, 3), help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time.")
+@lang_option
+@course_option
+def hint(lesson: str, name: str | None, step: int | None, lang: str | None, course_root: Path | None) -> None:
     """Show a hint for a lesson, or for one function of it.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
     from grader.commands.learn import show_hint
 
-    show_hint(course(course_root).lesson(lesson), name, step, lang)
+    show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
 
 
 @click.command()
@@ -98,4 +112,52 @@ def graph(target: str, inputs: tuple[str, ...], backward: bool, svg: Path | None
     show_graph(wanted(target, inputs, backward=backward), svg=svg, html=html, lang=lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, hint, graph)
+@click.command()
+@click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
+@click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
+@click.option("--poll", is_flag=True, help="Look for changes again and again, where none are told: WSL, network folders.")
+@sandbox_option
+@lang_option
+@course_option
+def watch(lessons: tuple[str, ...], place: Path, poll: bool, sandbox: str, lang: str | None, course_root: Path | None) -> None:
+    """Grade a lesson whenever you save it.
+
+    Example: grade watch custom_sigmoid
+    """
+    from grader.commands.watch import watch_lessons
+
+    sys.exit(watch_lessons(course_root, lessons, place, poll=poll, sandbox=sandbox, lang=lang))
+
+
+@click.command()
+@click.argument("lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names)
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@lang_option
+@course_option
+def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Path | None) -> None:
+    """Begin a lesson anew; a copy of what you had is kept.
+
+    Example: grade reset custom_sigmoid
+    """
+    from grader.commands.workspace import Learner, reset_lessons
+
+    found = course(course_root)
+    reset_lessons(Learner.at(found, Path(), lang), [found.lesson(name) for name in lessons], sure=yes)
+
+
+@click.command()
+@click.argument("lesson", shell_complete=lesson_names)
+@click.option("--give-up", is_flag=True, help="Show it before full marks.")
+@lang_option
+@course_option
+def solution(lesson: str, give_up: bool, lang: str | None, course_root: Path | None) -> None:
+    """Compare your code with the solution, once you have full marks.
+
+    Example: grade solution custom_sigmoid
+    """
+    from grader.commands.learn import show_solution
+
+    show_solution(course(course_root), Path(), lesson, give_up=give_up, lang=lang)
+
+
+COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, next_one, watch, hint, reset, solution, graph)

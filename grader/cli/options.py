@@ -31,3 +31,15 @@ def course(root: Path | None) -> Course:
     from grader.course import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
+
+
+def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
+    """The lessons that a half-typed word may become, for the shell; none where the course can't be read."""
+    from grader.errors import GraderError
+
+    try:
+        names = [lesson.id for lesson in course(ctx.params.get("course_root")).lessons]
+    except GraderError:
+        return []
+    taken = ctx.params.get("lessons") or ()
+    return [name for name in names if name.startswith(incomplete) and name not in taken]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.commands.workspace import Learner, record
 from grader.course import find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
@@ -64,6 +65,8 @@ def grade_here(
         show_on_github(report, place, html=page, say=say)
     else:
         show_report(make_console(), report, html=page, say=say)
+    if place == Path():  # what is graded by --in may be somebody else's
+        record(Learner.at(course, place, lang), report, make_console())
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     write_file(outputs.html_file, lambda: render_page(report, say))
     if report.grader_faults:

@@ -1,69 +1,180 @@
-"""What a learner does beside grading: make a workspace, list the lessons, ask for a hint. Imports what lies below; no torch."""
+"""What a learner asks for beside grading: the lessons, the next one, a hint, the solution. Imports what lies below; no torch."""
 
 from __future__ import annotations
 
-import shlex
+from dataclasses import replace
 from pathlib import Path
 
+from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from grader.commands.workspace import Learner, now, readme_name, show_end
 from grader.course import Course, Lesson
 from grader.errors import UsageError
-from grader.render.terminal import make_console
-from grader.submission import read_submission
-from grader.translation import engine_catalogue, load, wanted_language
+from grader.progress import LAST_STEP, Progress
+from grader.render.comparison import compare
+from grader.render.journey import labelled, lesson_table, summary_line
+from grader.render.terminal import make_console, points
+from grader.route import next_lesson, opened_by
+from grader.scoring import FULL_LESSON
+from grader.stubs import without_markers
+
+README_CHARACTERS = 200
+"""From how many on ``grade next`` shows no further paragraph of a README."""
 
 
-def make_workspace(course: Course, folder: Path) -> None:
-    """Copy stubs and READMEs into a new folder; what is there already is never overwritten."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not empty. Choose another name; nothing was changed")
-    try:
-        for lesson in course.lessons:
-            target = folder / lesson.id
-            target.mkdir(parents=True, exist_ok=True)
-            for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
-                (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
-    except OSError as error:
-        raise UsageError(f"{folder} can't be made: {error.filename}: {error.strerror}. Choose another place") from None
-    console = make_console()
-    console.print(Text(f"{folder} holds {len(course.lessons)} lessons. Next:"))
-    console.print(Text(f"\n  cd {shlex.quote(str(folder))}\n  grade list\n  grade {course.lessons[0].id}\n"))
-    console.print(Text(f"Begin with {course.lessons[0].id}/README.md"))
+def show_lessons(course: Course, place: Path, lang: str | None, console: Console | None = None) -> None:
+    """A table of the lessons: where each stands, its points, what is next, what it waits for."""
+    learner, console = Learner.at(course, place, lang), console or make_console()
+    say, progress = learner.say, learner.progress
+    console.print(lesson_table(course, progress, here=set(learner.files()), say=say, own=learner.words))
+    if not learner.keeps:
+        console.print(
+            Text("\n" + say("No progress is kept in this folder. A folder that keeps it: {command}", command="grade init my-work"), "dim")
+        )
+        return
+    console.print(Text("\n").append_text(summary_line(course, progress, say)))
+    if next_lesson(course, progress) is not None:
+        console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
 
 
-def show_lessons(course: Course, place: Path, lang: str | None) -> None:
-    """A table of the lessons, with whether each is here."""
-    language = wanted_language(lang)
-    say = engine_catalogue(language)
-    files = read_submission(place, [lesson.id for lesson in course.lessons])
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    table.add_column(say("lesson"), no_wrap=True)
-    table.add_column(say("what it is about"), overflow="fold")
-    table.add_column(say("builds on"), no_wrap=True)
-    for lesson in course.lessons:
-        own = load(language, lesson.texts(language))
-        here = lesson.id in files
-        about = Text.assemble((own(lesson.title), "bold"), f"\n{own(lesson.summary)}", ("" if here else f"\n{say('not here')}", "yellow"))
-        table.add_row(Text(lesson.id, style="bold" if here else "dim"), about, Text("\n".join(lesson.builds_on), style="dim"))
-    make_console().print(table)
+def show_next(course: Course, place: Path, lang: str | None, console: Console | None = None) -> None:
+    """The lesson to take next: its first lines, and what to type; the end, where all are complete."""
+    learner, console = Learner.at(course, place, lang), console or make_console()
+    say, progress = learner.say, learner.progress
+    lesson = next_lesson(course, progress)
+    if lesson is None:
+        show_end(learner, progress, console)
+        return
+    own, mine, file = learner.words(lesson), progress.of(lesson.id), learner.files(lesson).get(lesson.id)
+    head = Text.assemble((lesson.id, "bold"), f"  {own(lesson.title)}")
+    if mine.attempts:
+        head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
+    console.print(head, "")
+    console.print(Padding(Text(first_lines(lesson, say.lang)), (0, 0, 1, 2), expand=False))
+    if file is None:
+        reset = f"grade reset {lesson.id}"
+        console.print(Text("  " + say("{file} is not here. Get it: {command}", file=lesson.filename, command=reset), "yellow"))
+        return
+    readme = (Path(file.path).parent / readme_name(lesson, say.lang)).as_posix()
+    rows = [
+        *([(say("read"), readme)] if (learner.folder / readme).exists() else []),
+        (say("write"), file.path),
+        (say("grade"), f"grade {lesson.id}"),
+        (say("at every save"), f"grade watch {lesson.id}"),
+        (say("a nudge"), f"grade hint {lesson.id}"),
+    ]
+    if opens := opened_by(course, lesson, progress):
+        rows.append((say("opens"), ", ".join(other.id for other in opens)))
+    console.print(labelled(rows))
 
 
-def show_hint(lesson: Lesson, name: str | None, step: int, lang: str | None) -> None:
-    """Print one step of the hints, for one function or for each."""
-    language = wanted_language(lang)
-    hints, say = lesson.hints(), load(language, lesson.texts(language))
+def first_lines(lesson: Lesson, lang: str) -> str:
+    """How the README begins after its title: whole paragraphs, code with them, until there is enough to see what it is about."""
+    path = lesson.folder / readme_name(lesson, lang)
+    text = path.read_text("utf-8") if path.exists() else lesson.summary
+    paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.startswith("# ")]
+    shown: list[str] = []
+    for part in paragraphs:
+        if part.startswith(("#", "|")) or sum(map(len, shown)) > README_CHARACTERS:
+            break
+        code = part.startswith("```")
+        shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
+    return "\n\n".join(shown)
+
+
+# ---------------------------------------------------------------------------------------------------------------- hints
+
+
+def show_hint(
+    course: Course, place: Path, lesson_id: str, name: str | None, *, step: int | None, lang: str | None, console: Console | None = None
+) -> None:
+    """Print a hint: the step that was asked for, else in a workspace one further than the last time, for what is wrong there."""
+    learner, console = Learner.at(course, place, lang), console or make_console()
+    lesson, say = course.lesson(lesson_id), learner.say
+    hints, progress = lesson.hints(), learner.progress
     if name is not None and name not in hints:
-        raise UsageError(f"{lesson.id} has no hint for {name!r}. There are hints for: {', '.join(hints)}")
-    shown = {key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= step}
+        there = ", ".join(hints) or "-"
+        raise UsageError(
+            say("{lesson} has no hint for {name}. There are hints for: {names}", lesson=lesson.id, name=repr(name), names=there)
+        )
+    if name is None and step is None and learner.keeps:
+        name = in_the_way(lesson, hints, progress)
+    remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
+    most = len(hints[name]) if name else LAST_STEP
+    step = step or min(remembered + 1, most)
+    shown = {key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)}
     if not shown:
-        raise UsageError(f"{lesson.id} has no hints of step {step} yet")
-    console = make_console()
+        raise UsageError(say("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step))
+    own = learner.words(lesson)
     for key, steps in shown.items():
-        console.print(Text(key, style="bold"))
-        console.print(Padding(Text(say(steps[step - 1])), (0, 0, 0, 2), expand=False))
-    if step < max(map(len, shown.values())):
-        command = f"grade hint {lesson.id} {next(iter(shown))} --step {step + 1}"
-        console.print(Text(f"\n{say('One step further')}: {command}", style="dim"))
+        console.print(Text.assemble((key, "bold"), (f"  {step} / {len(steps)}" if name else "", "dim")))
+        console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
+        remember_hint(learner, lesson, key, step)
+    show_further(learner, lesson, name or next(iter(shown)), step, most=max(map(len, shown.values())), console=console)
+
+
+def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:
+    """The function that failed last, else the first of the lesson; None where it has no hints."""
+    names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
+    return next((name for name in names if name in hints), None)
+
+
+def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
+    """Keep which step was reached, where progress is kept; a file that can't be written costs nothing but that."""
+
+    def reached(progress: Progress) -> Progress:
+        mine = progress.of(lesson.id)
+        return progress.having(lesson.id, replace(mine, hints={**mine.hints, name: max(step, mine.hints.get(name, 0))}))
+
+    learner.keep(reached)
+
+
+def show_further(learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console) -> None:
+    """The way to the next step, or past the last."""
+    say = learner.say
+    if step < most:
+        console.print(Text(f"\n{say('One step further')}: grade hint {lesson.id} {name} --step {step + 1}", style="dim"))
+    elif learner.keeps:
+        console.print(
+            Text("\n" + say("That was the last step. The whole: {command}", command=f"grade solution {lesson.id} --give-up"), style="dim")
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------- solution
+
+
+def show_solution(course: Course, place: Path, lesson_id: str, *, give_up: bool, lang: str | None) -> None:
+    """Show the reference beside the learner's file: after full marks, or where they give up, which is remembered."""
+    learner, console = Learner.at(course, place, lang), make_console()
+    lesson, say = course.lesson(lesson_id), learner.say
+    if not lesson.solution.is_file():
+        raise UsageError(
+            say("This course came without its solutions, so {lesson} has none to show. Ask whoever gave it to you", lesson=lesson.id)
+        )
+    mine = learner.progress.of(lesson.id)
+    if not (give_up or mine.complete or mine.gave_up_at):
+        command = f"grade solution {lesson.id} --give-up"
+        raise UsageError(
+            say(
+                "The solution of {lesson} shows after full marks: grade {lesson}. To see it before: {command}",
+                lesson=lesson.id,
+                command=command,
+            )
+        )
+    reference = without_markers(lesson.solution.read_text("utf-8"))
+    file = learner.files(lesson).get(lesson.id)
+    if file is None or file.problem:
+        console.print(Text(reference))
+    else:
+        console.print(Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {say('the solution')}", "green")), "")
+        lines = list(compare(file.text, reference, width=console.width))
+        console.print(*lines or [Text(say("Yours is the same, letter by letter."))], sep="\n")
+    if give_up and not mine.complete:
+
+        def given_up(progress: Progress) -> Progress:
+            known = progress.of(lesson.id)
+            return progress.having(lesson.id, replace(known, gave_up_at=known.gave_up_at or now()))
+
+        learner.keep(given_up)

@@ -259,10 +259,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory, small_course: Course) ->
 
 
 def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course: Course) -> None:
-    """Nothing else: no hints, no solutions; and it says what to type next."""
+    """And the file of progress; nothing else: no hints, no solutions; and it says what to type next."""
     lesson = small_course.lesson("tiny")
     assert (workspace.code, workspace.err) == (ExitCode.OK, "")
     assert contents(workspace.folder) == {
+        ".gradlings.json": '{\n "version": 1,\n "lessons": {}\n}\n',
         "tiny": None,
         "tiny/tiny.py": lesson.stub.read_text("utf-8"),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
@@ -325,8 +326,8 @@ def plain(text: str) -> str:
 def test_list_shows_every_lesson_and_whether_it_is_here(tiny: Callable[[str], Path], small_course: Course, tmp_path: Path) -> None:
     elsewhere, here = (grade(folder, "list", course=small_course.root) for folder in (tmp_path / "empty", tiny(RIGHT)))
     assert (elsewhere.code, here.code) == (ExitCode.OK, ExitCode.OK)
-    assert re.search(r"^tiny +Tiny$\n +Two functions and a constant\.$\n +not here$", plain(elsewhere.out), re.MULTILINE)
-    assert re.search(r"^tiny +Tiny$\n +Two functions and a constant\.$", plain(here.out), re.MULTILINE)
+    assert re.search(r"^○  tiny +Tiny +not here$", plain(elsewhere.out), re.MULTILINE)
+    assert re.search(r"^○  tiny +Tiny +next$", plain(here.out), re.MULTILINE)
     assert "not here" not in here.out
 
 
@@ -349,7 +350,7 @@ def test_hints_come_one_step_at_a_time(step: int, small_course: Course, capsys: 
 
 def test_a_hint_is_a_nudge_unless_more_is_asked_for(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)]) == ExitCode.OK
-    assert capsys.readouterr().out.startswith("LIMIT\n  A number.\n")
+    assert capsys.readouterr().out.startswith("LIMIT  1 / 3\n  A number.\n")
 
 
 def test_a_hint_for_what_has_none_names_those_that_have(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,184 @@
+"""A learner's folder: made, recorded in, and a lesson of it begun anew. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from grader.course import Course, Lesson
+from grader.errors import UsageError
+from grader.model import Report
+from grader.progress import FILE, Progress, find_workspace, read_progress, update_progress
+from grader.render.journey import show_finish
+from grader.render.terminal import make_console
+from grader.route import achieved, next_lesson, opened_by
+from grader.submission import LessonFile, read_submission
+from grader.translation import Catalogue, engine_catalogue, load, wanted_language
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Who types a command: the course, the folder with the lessons, whether progress is kept in it, and the words to say it in."""
+
+    course: Course
+    folder: Path
+    keeps: bool
+    say: Catalogue
+
+    @classmethod
+    def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
+        """The learner who is in ``place``: a workspace, a folder of one, or any folder."""
+        workspace = find_workspace(place)
+        return cls(course, workspace or place, workspace is not None, engine_catalogue(wanted_language(lang)))
+
+    @property
+    def progress(self) -> Progress:
+        """What is known of the learner; nothing outside a workspace."""
+        return read_progress(self.folder) if self.keeps else Progress()
+
+    def keep(self, change: Callable[[Progress], Progress]) -> None:
+        """Change what is known, where it is kept and its file can be written; nothing else depends on it."""
+        if self.keeps:
+            with contextlib.suppress(OSError):
+                update_progress(self.folder, change)
+
+    def words(self, lesson: Lesson) -> Catalogue:
+        """A lesson's own words."""
+        return load(self.say.lang, lesson.texts(self.say.lang))
+
+    def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
+        """The files of those lessons, or of all, that are here."""
+        return read_submission(self.folder, [lesson.id for lesson in lessons or self.course.lessons])
+
+
+def now() -> str:
+    """The time as progress has it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def make_workspace(course: Course, folder: Path, lang: str | None = None) -> None:
+    """Copy stubs and READMEs into a new folder that keeps progress; what is there already is never overwritten."""
+    say = engine_catalogue(wanted_language(lang))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(say("{folder} exists and is not empty. Choose another name; nothing was changed", folder=folder))
+    try:
+        for lesson in course.lessons:
+            target = folder / lesson.id
+            target.mkdir(parents=True, exist_ok=True)
+            for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+                (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
+        update_progress(folder, lambda progress: progress)
+    except OSError as error:
+        why = {"folder": folder, "file": error.filename, "reason": error.strerror}
+        raise UsageError(say("{folder} can't be made: {file}: {reason}. Choose another place", **why)) from None
+    first = course.lessons[0].id
+    rows = [
+        (f"cd {shlex.quote(str(folder))}", ""),
+        ("grade list", say("the lessons, and how far you are")),
+        ("grade next", say("where to begin")),
+        (f"grade {first}", say("grade the first, at any time")),
+        ("grade watch", say("grade at every save")),
+    ]
+    width = max(len(command) for command, _ in rows) + 3
+    console = make_console()
+    console.print(Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))))
+    console.print(Text("\n" + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows) + "\n"))
+    console.print(Text(say("Begin with {file}", file=f"{first}/{readme_name(course.lessons[0], say.lang)}")))
+
+
+def readme_name(lesson: Lesson, lang: str) -> str:
+    """The file that teaches the lesson in a language; the English one where there is none in it."""
+    own = f"README.{lang}.md"
+    return own if (lesson.folder / own).exists() else "README.md"
+
+
+def record(learner: Learner, report: Report, console: Console) -> Progress:
+    """Keep what a grading came to, where progress is kept; say what it opened. A file that can't be written costs nothing."""
+    if not learner.keeps:
+        return Progress()
+    before, at = learner.progress, now()
+
+    def graded(progress: Progress) -> Progress:
+        for result in report.lessons:
+            progress = progress.having(result.id, progress.of(result.id).graded(result, at))
+        return progress
+
+    try:
+        after = update_progress(learner.folder, graded)
+    except OSError as error:
+        message = learner.say(
+            "{file} can't be written: {reason}. Your score stands; progress was not kept", file=FILE, reason=error.strerror
+        )
+        console.print(Text(message, "yellow"))
+        return graded(before)
+    show_completed(learner, before, after, console)
+    return after
+
+
+def show_completed(learner: Learner, before: Progress, after: Progress, console: Console) -> None:
+    """What became complete, and what that opens; at the end of it all, the end."""
+    say, course = learner.say, learner.course
+    new = [lesson for lesson in course.lessons if after.of(lesson.id).complete and not before.of(lesson.id).complete]
+    if not new:
+        return
+    if next_lesson(course, after) is None:
+        show_end(learner, after, console)
+        return
+    opened = dict.fromkeys(other.id for lesson in new for other in opened_by(course, lesson, after))
+    for lesson in new:
+        console.print(Text(say("{lesson} is complete.", lesson=lesson.id), "green"))
+    if opened:
+        console.print(Text(say("This opens: {lessons}", lessons=", ".join(opened))))
+    console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
+
+
+def show_end(learner: Learner, progress: Progress, console: Console) -> None:
+    """The end of the course."""
+    show_finish(console, achieved(learner.course, progress), learner.say, learner.course.title)
+
+
+# --------------------------------------------------------------------------------------------------------------- reset
+
+
+def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
+    """Put fresh stubs in place of lessons, after a question; what was there is kept beside them."""
+    console, files = make_console(), learner.files(*lessons)
+    for lesson in lessons:
+        found, stub = files.get(lesson.id), lesson.stub.read_text("utf-8")
+        if found is not None and not (learner.folder / found.path).is_file():
+            raise UsageError(found.problem or found.path)
+        target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
+        if found is not None and found.problem is None and found.text == stub:
+            console.print(Text(learner.say("{file} is a fresh stub already.", file=found.path)))
+            continue
+        if found is not None and not sure and not click.confirm(learner.say("Begin {file} anew? A copy is kept", file=found.path)):
+            console.print(Text(learner.say("Nothing was changed.")))
+            continue
+        try:
+            copy = set_aside(target) if found else None
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
+            target.write_text(stub, "utf-8")
+        except OSError as error:
+            why = {"file": error.filename, "reason": error.strerror}
+            raise UsageError(learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)) from None
+        told = learner.say("{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix())
+        kept = " " + learner.say("What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()) if copy else ""
+        console.print(Text(told + kept))
+
+
+def set_aside(path: Path) -> Path:
+    """Copy a file to the first free of ``<name>.1``, ``<name>.2``, …"""
+    number = 1
+    while (copy := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    copy.write_bytes(path.read_bytes())
+    return copy
