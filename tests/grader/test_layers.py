@@ -76,6 +76,8 @@ FLOORS = [
     {"lesson_host", "spawned", "grading"},
     {"forkserver", "batch.run"},
     {"verify", "bundles.release", "bundles.container"},
+    {"route"},
+    {"render.journey"},
     {"watching", "keys"},
     {"commands.workspace"},
     {"commands.learn"},
