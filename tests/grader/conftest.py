@@ -7,11 +7,16 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported: a fork of a process that ran two threads hangs
 
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
+
+sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
+
+from browser import browser  # noqa: F401 - a fixture
 
 from grader.channel import SocketChannel
 from grader.course import Course, load_course

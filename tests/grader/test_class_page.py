@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from made_up_class import columns, entries
 
 from grader.gradebook.records import Entry

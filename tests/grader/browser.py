@@ -1,0 +1,72 @@
+"""A real browser for tests of pages: opens one, keeps what it complains of, looks for what people with disabilities stumble over.
+
+A fixture of a module, never of the session: what drives the browser keeps a thread, and other tests fork this process.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
+SERIOUS = ("serious", "critical")
+OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
+
+
+class Browser:
+    """Headless Chromium. ``complaints`` are what its console and the pages' scripts said, ``requests`` what it was asked to fetch."""
+
+    def __init__(self, chromium: Any) -> None:
+        self.chromium = chromium
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+
+    def open(self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False) -> Any:
+        """A tab (playwright's ``Page``) that shows a file, or a file's URL with a fragment."""
+        self.complaints.clear()
+        self.requests.clear()
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        )
+        tab = context.new_page()
+        tab.on("console", lambda message: self.complaints.append(message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.goto(page.as_uri() if isinstance(page, Path) else page)
+        return tab
+
+    def barriers(self, tab: Any, *, unfold: bool = True) -> list[str]:
+        """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is folded first."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        if unfold:
+            tab.evaluate(OPEN_ALL)
+        found = Axe().run(tab).response["violations"]
+        return [
+            f"{rule['id']}: {node['target']} {node['failureSummary']}"
+            for rule in found
+            if rule["impact"] in SERIOUS
+            for node in rule["nodes"]
+        ]
+
+    def overflows(self, tab: Any) -> bool:
+        """Whether the page is wider than the window."""
+        return bool(tab.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium, driven by playwright; skips where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here; .ci/run installs it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield Browser(chromium)
+        chromium.close()
