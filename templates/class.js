@@ -12,7 +12,7 @@
   if (!table) { open(location.hash.slice(1)); return; }
   const body = table.tBodies[0];
   const rows = Array.from(body.rows, (row, place) => ({
-    row, place, name: row.cells[0].textContent.toLocaleLowerCase(), score: Number(row.dataset.score),
+    row, place, name: (row.cells[0].firstChild.textContent + "\n" + row.dataset.name).toLocaleLowerCase(), score: Number(row.dataset.score),
     mistakes: Number(row.cells[3].textContent), states: row.dataset.states.split(" "), made: row.dataset.made, wrong: row.dataset.wrong,
   }));
   const [search, state, clear, shown, nobody] = ["search", "state", "clear", "shown", "nobody"].map((id) => document.getElementById(id));

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import urllib.parse
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -91,6 +92,7 @@ def render_classroom(classroom: Classroom, *, title: str = "The class") -> str:
         quartiles=quartiles(classroom.scores),
         state_words=STATE_WORDS,
         states=present(classroom),
+        namesakes=namesakes(classroom),
         together=classroom.together[:TOGETHER_SHOWN],
         names_shown=NAMES_SHOWN,
         style=sheet,
@@ -143,6 +145,12 @@ def present(classroom: Classroom) -> dict[State, int]:
     """The states that there are in this class, with how many submissions are in each."""
     counts = {state: sum(state in row.states for row in classroom.rows) for state in State}
     return {state: count for state, count in counts.items() if count}
+
+
+def namesakes(classroom: Classroom) -> frozenset[str]:
+    """What more than one submission is called by people: beside these the submission's own name is shown."""
+    counts = Counter(row.person.label for row in classroom.rows)
+    return frozenset(label for label, count in counts.items() if count > 1)
 
 
 def percent(part: float | None) -> str:
