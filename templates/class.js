@@ -1,15 +1,8 @@
 "use strict";
 // The table of submissions: sorting, filtering, searching. Without this script the page is whole, and only the table stays as it is.
 (() => {
-  // A link to a check or a lesson opens what it lies in, and what is folded is there on paper.
-  const open = (id) => {
-    const target = id && document.getElementById(id);
-    for (let box = target; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
-    if (target) target.scrollIntoView();
-  };
-
   const table = document.getElementById("table");
-  if (!table) { open(location.hash.slice(1)); return; }
+  if (!table) return;
   const body = table.tBodies[0];
   const rows = Array.from(body.rows, (row, place) => ({
     row, place, name: (row.cells[0].firstChild.textContent + "\n" + row.dataset.name).toLocaleLowerCase(), score: Number(row.dataset.score),
@@ -47,7 +40,11 @@
 
   const follow = () => {
     const [, kind, value] = /^#(made|wrong|state)-(\w+)$/.exec(location.hash) || [];
-    if (!kind) { open(location.hash.slice(1)); return; }
+    if (!kind) { // the browser unfolds what a target lies in, not a target that is folded itself
+      const target = document.getElementById(location.hash.slice(1));
+      if (target && target.tagName === "DETAILS") target.open = true;
+      return;
+    }
     const link = document.querySelector("a.show[href='" + location.hash + "']");
     const about = link && link.closest("li, tr");
     const title = about && about.querySelector("h3, .name, th");

@@ -125,6 +125,9 @@ class _ClassTally:
         if entry.missing:
             self.missing.append(person)
             states.add(State.MISSING)
+        elif entry.fault:
+            self.faults.append(Note(person, "the submission", entry.problem or "it could not be judged"))
+            states.add(State.FAULT)
         elif entry.report is None:
             self.problems.append(Note(person, "the submission", entry.problem or "it could not be read"))
             states.add(State.PROBLEM)

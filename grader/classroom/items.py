@@ -63,7 +63,7 @@ def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin
     """The scores counted in ``bins`` columns of one width from 0 to ``most``; what lies beyond an end is in the last column there."""
     counts = [0] * bins
     for score in scores:
-        place = int(bins * score / most + 1e-9) if most > 0 else 0
+        place = int(bins * score / most) if most > 0 else 0
         counts[max(0, min(bins - 1, place))] += 1
     return tuple(Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts))
 

@@ -64,13 +64,14 @@ class Shelf:
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
 
-    def _entry(self, row: tuple[str, str, int, int, str | None, str | None, int]) -> Entry:
-        name, students, late, missing, problem, report, attempt = row
+    def _entry(self, row: tuple[str, str, int, int, str | None, int, str | None, int]) -> Entry:
+        name, students, late, missing, problem, fault, report, attempt = row
         return Entry(
             name=name,
             students=tuple(Student(*one) for one in json.loads(students)),
             report=Report.from_json(json.loads(report)) if report else None,
             problem=problem,
+            fault=bool(fault),
             missing=missing == 1,
             late=bool(late),
             attempt=max(attempt, 1),
@@ -157,7 +158,7 @@ class Shelf:
 
 
 ENTRY = """
-SELECT s.name, s.students, s.late, s.missing, s.problem, a.report,
+SELECT s.name, s.students, s.late, s.missing, s.problem, s.fault, a.report,
     (SELECT count(*) FROM attempts e WHERE e.submission = s.name AND e.id <= s.current)
 FROM submissions s LEFT JOIN attempts a ON a.id = s.current
 """

@@ -27,14 +27,15 @@ class Adjustment:
 class Entry:
     """One line of the gradebook.
 
-    ``report`` is the newest one, or None where the submission could not be read (``problem`` says why) or where somebody on the roster
-    handed nothing in (``missing``).
+    ``report`` is the newest one, or None where the submission could not be read (``problem`` says why, ``fault`` whether that is the
+    grader's own) or where somebody on the roster handed nothing in (``missing``).
     """
 
     name: str
     students: tuple[Student, ...]
     report: Report | None = None
     problem: str | None = None
+    fault: bool = False
     missing: bool = False
     late: bool = False
     attempt: int = 1

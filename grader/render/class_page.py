@@ -26,7 +26,7 @@ NAMES_SHOWN = 8
 TOGETHER_SHOWN = 12
 STATE_WORDS = {
     State.FAULT: "our fault",
-    State.PROBLEM: "unreadable",
+    State.PROBLEM: "not graded",
     State.MISSING: "nothing handed in",
     State.INVALID: "could not be loaded",
     State.LIMIT: "limit hit",
@@ -76,18 +76,18 @@ class Part:
     count: int
 
 
-def render_class(entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "The class") -> str:
+def render_class(entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "") -> str:
     """The page for these entries, which are read once and not kept; reports are linked as ``reports/<name>.html``."""
     return render_classroom(gather(entries, columns), title=title)
 
 
-def render_classroom(classroom: Classroom, *, title: str = "The class") -> str:
+def render_classroom(classroom: Classroom, *, title: str = "") -> str:
     """The page for a class that has been counted already."""
     env = environment()
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
     return env.get_template("class.html").render(
         room=classroom,
-        title=title,
+        title=title or "The class",
         topics=topics(classroom),
         quartiles=quartiles(classroom.scores),
         state_words=STATE_WORDS,

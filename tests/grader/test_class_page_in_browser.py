@@ -105,5 +105,8 @@ def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> Non
 def test_an_address_opens_what_it_names(browser: Browser, page: Path) -> None:
     """A check lies in a folded lesson; a link to it unfolds that."""
     assert browser.open(f"{page.as_uri()}#check-9").locator("#check-9").is_visible()
+    tab = browser.open(page)
+    tab.locator(".topics .meta a").first.click()
+    assert tab.locator("details.lesson[open] table").is_visible()
     tab = browser.open(f"{page.as_uri()}#state-late")
     assert 0 < shown(tab) < SIZE

@@ -80,7 +80,6 @@ def test_a_checks_own_points_are_not_in_what_it_is_held_against() -> None:
 def test_full_marks_are_in_the_last_column_of_the_histogram_and_nothing_falls_out() -> None:
     bins = histogram([-1.0, 0.0, 0.999, 1.0, 9.0, 10.0, 12.0], 10.0)
     assert [one.count for one in bins] == [3, 1, 0, 0, 0, 0, 0, 0, 0, 3]
-    assert histogram([0.3], 1.0)[3].count == 1  # 0.3 is where a column begins, although 0.3 * 10 is less than 3
 
 
 def test_pairs_are_ranked_by_both_of_either() -> None:
@@ -139,6 +138,13 @@ def test_our_fault_is_no_zero() -> None:
     assert [note.person.name for note in room.faults] == ["b"]
     assert room.rows[1].states == (State.FAULT,)
     assert check(room, 1).judged == 1
+
+
+def test_what_we_failed_to_judge_at_all_is_our_fault_and_no_problem_of_theirs() -> None:
+    room = gather([Entry("a", (), problem="its host died twice", fault=True)], [LESSON])
+    assert [note.text for note in room.faults] == ["its host died twice"]
+    assert room.problems == ()
+    assert room.rows[0].states == (State.FAULT,)
 
 
 def test_missing_and_unreadable_are_rows_with_a_state_and_no_score() -> None:
