@@ -10,6 +10,7 @@ import click
 
 from grader.cli.options import PATH, course, course_option, lang_option
 
+FORMATS = ("csv", "canvas", "moodle", "gradescope", "exercism", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
 hidden_option = click.option(
     "--hidden-checks", type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]), default="visible", show_default=True,
@@ -77,6 +78,29 @@ def adjust(out: Path, submission: str, points: float | None, reason: str | None,
 
 
 @click.command()
+@click.argument("out", type=PATH)
+@click.option("--to", "name", required=True, type=click.Choice(FORMATS), help="Whose format.")
+@click.option("--template", type=PATH, help="For canvas and moodle: the file that they gave you, to be filled in.")
+@click.option("--output", type=PATH, help="Where to write it; beside the gradebook by default.")
+@click.option("--column", "columns", multiple=True, metavar="TITLE", help="The total's column, or LESSON=TITLE for a lesson's; repeatable.")
+@click.option("--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there.")
+@click.option("--missing-as-zero", is_flag=True, help="Give who handed nothing in a zero, in place of leaving them as they were.")
+@hidden_option
+def export(
+    out: Path, name: str, template: Path | None, output: Path | None, columns: tuple[str, ...], scale: float | None,
+    missing_as_zero: bool, hidden_checks: str,
+) -> None:  # fmt: skip
+    """Write a gradebook as another system reads it.
+
+    Example: grade export grades --to canvas --template gradebook.csv --column "Autograd (4711)"
+    """
+    from grader.commands.export import export_gradebook
+    from grader.exports.records import Request
+
+    export_gradebook(out, name, request=Request(template, columns, scale, missing_as_zero, hidden_checks), output=output)
+
+
+@click.command()
 @click.argument("folder", type=PATH)
 @lessons_option
 @course_option
@@ -106,4 +130,4 @@ def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | 
     make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (batch, adjust, release, gradescope)
+COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, release, gradescope)

@@ -1,4 +1,4 @@
-"""``grade export``: a gradebook, written as another system reads it. Imports ``exports``; no torch."""
+"""``grade export``: a gradebook, written as another system reads it. Imports ``exports`` and ``gradebook``; no torch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from grader.errors import UsageError
 from grader.exports.formats import FORMATS
 from grader.exports.records import Note, Request
 from grader.gradebook.records import Entry, LessonColumn
+from grader.gradebook.store import Gradebook
+
+
+def export_gradebook(out: Path, name: str, *, request: Request, output: Path | None) -> None:
+    """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
+    with Gradebook.open(out) as book:
+        target = write_export(book.entries(), book.columns(), name, request=request, folder=out, output=output)
+    print(f"{target} is written for {name}.")
 
 
 def write_export(

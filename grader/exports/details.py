@@ -13,23 +13,13 @@ OWN_FAULT = "This could not be judged, by the grader's own fault. It costs nothi
 
 
 def explanation(check: CheckResult, lesson: LessonResult) -> str:
-    """Why a check did not pass, with the numbers; of a hidden one no more than the mistake's name and a hint. Empty for a right one."""
+    """Why a check did not pass, with the numbers where it has them; empty for a right one.
+
+    Of reports that students see, hidden checks have none: those went through ``redaction.withheld``.
+    """
     if check.outcome is Outcome.PASSED:
         return ""
-    lines = hidden_lines(check) if check.hidden else lines_of(check, lesson)
-    return "\n".join(clean(line) for line in lines) or WORDS[check.outcome]
-
-
-def hidden_lines(check: CheckResult) -> Iterator[str]:
-    """What may be told of a check that is not handed out."""
-    if check.outcome is Outcome.GRADER_ERROR:
-        yield OWN_FAULT
-        return
-    yield WORDS[check.outcome]
-    if check.diagnosis_title:
-        yield f"Looks like: {check.diagnosis_title}"
-    if check.hint:
-        yield f"A nudge: {check.hint}"
+    return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]
 
 
 def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
@@ -47,6 +37,8 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
         yield f"got      {actual}"
     if check.evidence:
         yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
+    elif check.diagnosis_title:
+        yield f"Looks like: {check.diagnosis_title}"
     if check.source_line:
         yield f"{lesson.file}:{check.source_line}    {check.source_text or ''}"
     if check.hint:

@@ -1,7 +1,7 @@
 """Exercism: a ``results.json`` of version 3 for each submission.
 
 Format: https://exercism.org/docs/building/tooling/test-runners/interface. A task is a lesson, by its number. It has no place for points.
-Imports ``exports``, ``model`` and ``render``.
+Imports ``exports``, ``model``, ``redaction`` and ``render``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from grader.exports.details import explanation
 from grader.exports.records import Note, Piece, Request, remarks
 from grader.gradebook.records import Entry, LessonColumn
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.redaction import withheld
 from grader.render.clean import clean
 
 VERSION = 3
@@ -37,7 +38,7 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
 
 def results(entry: Entry) -> dict[str, Any]:
     """An entry as Exercism reads it: ``error`` where nothing could be judged, or something could not by our own fault."""
-    lessons = entry.report.lessons if entry.report else ()
+    lessons = withheld(entry.report).lessons if entry.report else ()
     judged = [lesson for lesson in lessons if lesson.status not in (LessonStatus.MISSING, LessonStatus.INVALID)]
     if entry.grader_faults or not judged:
         reasons = [*remarks(entry), *(f"{lesson.id}: {lesson.message}" for lesson in lessons if lesson.message)]
@@ -68,6 +69,6 @@ def status(check: CheckResult) -> str:
 
 
 def printed(check: CheckResult) -> str:
-    """What the code printed; nothing of it for a hidden check, which would tell what it was called with."""
-    text = "" if check.hidden else clean(check.output, MAX_OUTPUT * 2)
+    """What the code printed."""
+    text = clean(check.output, MAX_OUTPUT * 2)
     return text if len(text) <= MAX_OUTPUT else text[: MAX_OUTPUT - len(CUT)] + CUT

@@ -2,7 +2,7 @@
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while any test is hidden from them, so
 checks that are not handed out are visible here without what they were called with; ``hidden_checks`` asks for something else.
-Imports ``exports``, ``model`` and ``render``.
+Imports ``exports``, ``model``, ``redaction`` and ``render``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from grader.exports.details import explanation
 from grader.exports.records import Note, Piece, Request, remarks, total_points
 from grader.gradebook.records import Entry, LessonColumn
 from grader.model import CheckResult, LessonResult, Outcome, Report, Sandbox
+from grader.redaction import withheld
 from grader.render.clean import clean
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
@@ -56,7 +57,7 @@ def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
     if entry.report is not None:
         data["execution_time"] = round(entry.report.seconds)
         data["extra_data"] = extra(entry.report)
-        lessons = enumerate(entry.report.lessons, 1)
+        lessons = enumerate(withheld(entry.report).lessons, 1)
         data["tests"] = [test for number, lesson in lessons for test in tests_of(lesson, number, hidden_checks, scored=score is not None)]
     return data
 
@@ -106,7 +107,7 @@ def tests_of(lesson: LessonResult, number: int, hidden_checks: str, *, scored: b
             "name": name_of(check, lesson, scored=scored),
             "number": f"{number}.{place}",
             "output": explanation(check, lesson),
-            "tags": [tag for tag in (check.function, check.diagnosis if not check.hidden else None) if tag],
+            "tags": [tag for tag in (check.function, check.diagnosis) if tag],
             "visibility": hidden_checks if check.hidden else "visible",
         }
 

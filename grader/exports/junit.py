@@ -1,6 +1,6 @@
 """JUnit XML: a test suite for each submission, a test case for each check.
 
-Format: the schema of Jenkins' xUnit plugin, ``junit-10.xsd``. Imports ``exports``, ``model`` and ``render``.
+Format: the schema of Jenkins' xUnit plugin, ``junit-10.xsd``. Imports ``exports``, ``model``, ``redaction`` and ``render``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from grader.exports.details import explanation
 from grader.exports.records import Note, Piece, Request, remarks
 from grader.gradebook.records import Entry, LessonColumn
 from grader.model import CheckResult, LessonResult, Outcome
+from grader.redaction import withheld
 from grader.render.clean import clean
 from grader.render.words import WORDS
 
@@ -42,7 +43,7 @@ def suite_of(entry: Entry) -> ET.Element:
     properties = ET.SubElement(suite, "properties")
     for name, value in properties_of(entry):
         ET.SubElement(properties, "property", name=name, value=clean(value))
-    for lesson in entry.report.lessons if entry.report else ():
+    for lesson in withheld(entry.report).lessons if entry.report else ():
         if not lesson.checks:
             plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
         for check in lesson.checks:
@@ -70,13 +71,13 @@ def properties_of(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None:
-    """A check as a test case; only of one that is handed out is shown what it printed."""
+    """A check as a test case."""
     case = ET.SubElement(suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}")
     if kind := KINDS.get(check.outcome):
         detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
         detail.set("type", check.diagnosis or check.outcome.value)
         detail.text = explanation(check, lesson)
-    if check.output and not check.hidden:
+    if check.output:
         ET.SubElement(case, "system-out").text = clean(check.output)
 
 

@@ -68,23 +68,23 @@ def mark_of(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> 
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:
-        total, lessons = 0.0, dict.fromkeys(lessons, 0.0)
+        total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
     return Mark(entry.label, entry.students, total and round(total * worth, 4), lessons, tuple(remarks(entry)), entry.missing)
 
 
 def total_points(entry: Entry) -> float | None:
-    """The points that count; None where there is no report, or where a fault of ours left a part of it without a verdict."""
-    return None if entry.report is None or entry.grader_faults else entry.score
+    """The points that count; None where there is neither a report nor an adjustment, or where a fault of ours left no verdict."""
+    return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
 
 
 def lesson_points(entry: Entry, column: LessonColumn, request: Request) -> float | None:
-    """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be zero)."""
+    """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be zero, or a person gave points)."""
     lesson = entry.lesson(column.id)
-    if lesson is None or faulty(lesson):
-        return None
-    if lesson.status is LessonStatus.MISSING and not request.missing_as_zero and not any(a.lesson == column.id for a in entry.adjustments):
-        return None
-    return entry.lesson_score(column.id)
+    given = any(adjustment.lesson == column.id for adjustment in entry.adjustments)
+    if lesson is None:
+        return entry.lesson_score(column.id) if given else None
+    missing = lesson.status is LessonStatus.MISSING and not request.missing_as_zero and not given
+    return None if missing or faulty(lesson) else entry.lesson_score(column.id)
 
 
 def faulty(lesson: LessonResult) -> bool:

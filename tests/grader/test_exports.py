@@ -178,7 +178,7 @@ def test_gradescope_students_see_their_total() -> None:
     found = gradescope(ALICE)
     assert {test["visibility"] for test in found["tests"]} == {"visible"}
     (unseen,) = [test for test in found["tests"] if test["name"].endswith("zero")]
-    assert unseen["output"] == "wrong\nLooks like: mixed up\nA nudge: think"
+    assert unseen["output"] == "A hidden check: what it asked is not shown.\nLooks like: mixed up\nA nudge: think"
     assert "secret" not in json.dumps(unseen)
 
 
