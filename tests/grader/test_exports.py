@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from grader.errors import UsageError
 from grader.exports.cells import guarded, row
 from grader.exports.formats import FORMATS
 from grader.exports.records import Piece, Request, number
-from grader.gradebook.records import Entry
+from grader.gradebook.records import Adjustment, Entry
 
 sys.path.insert(0, str(Path(__file__).parent))
 from a_class import ALICE, BOB, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
@@ -92,6 +93,16 @@ def test_what_has_no_verdict_is_an_empty_cell_and_says_why(entry: Entry, state: 
 def test_missing_is_a_zero_only_when_asked() -> None:
     assert table(missing_as_zero=True)["fay"]["score"] == "0.0"
     assert table(missing_as_zero=True)["eve"]["score"] == ""
+
+
+@pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
+def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: Entry) -> None:
+    """Also where a missing one is to be a zero."""
+    by_hand = replace(entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),))
+    for asked in (False, True):
+        (data,) = made("csv", [by_hand], missing_as_zero=asked)[0].values()
+        (line,) = csv.DictReader(io.StringIO(data.decode()))
+        assert (line["score"], line["slopes"]) == ("8.0", "8.0")
 
 
 def test_a_name_that_is_a_formula_is_text() -> None:
