@@ -6,7 +6,6 @@ Imports ``gradebook``, ``exports``, ``redaction``, ``render`` and what lies belo
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import hashlib
 import json
@@ -52,7 +51,6 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with replacing(out / "results.json") as file:
         write_results(file, book.entries())
     with replacing(out / "grades.csv") as file:
-        file.write(codecs.BOM_UTF8)  # without it Excel takes the file for another encoding
         for piece in csv_table.export(book.entries(), columns, Request()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
     with replacing(out / "class.html") as file:

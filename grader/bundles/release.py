@@ -62,13 +62,13 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
             tried, made = Path(place) / "tried", Path(place) / "bundle"  # apart: grading leaves byte code behind
             files = list(bundle_files(course, lessons))
+            write(made, files)
+            refuse_leaks(made, lessons)
             write(tried, files)
             write(tried, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())))])
             released = prove(course, lessons, tried / BUNDLED)
-            write(made, files)
             write(made, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml({one.lesson: one.held for one in released}))])
             write(made, texts.front_pages(course.title, released_points(released), sum(one.held.checks for one in released)))
-            refuse_leaks(made, lessons)
             if folder.is_dir():
                 folder.rmdir()
             shutil.move(made, folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.exports.cells import row
@@ -15,6 +16,7 @@ FIXED = ("submission", "students", "ids", "late", "score", "max", "adjusted", "a
 def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
     """The table. What has no verdict, by our fault or since nothing was handed in, is an empty cell, and ``state`` says so."""
     checks = [check.id for column in columns for check in column.checks]
+    yield Piece(codecs.BOM_UTF8)  # without it Excel takes the file for another encoding
     yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))
     for entry in entries:
         mark = mark_of(entry, columns, request)

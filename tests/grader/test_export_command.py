@@ -88,7 +88,7 @@ def test_a_template_is_never_written_over(graded: Path, tmp_path: Path, capsys: 
 
 def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
     assert ended(["export", str(graded), "--to", "csv", "--scale", "100", "--output", str(tmp_path / "x.csv")]) == ExitCode.OK
-    rows = {row["submission"]: row for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8")))}
+    rows = {row["submission"]: row for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8-sig")))}
     assert (rows["alice"]["score"], rows["bob"]["score"]) == ("100.0", "70.0")
 
 

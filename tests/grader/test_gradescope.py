@@ -153,8 +153,9 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
     (container / "results" / "results.json").write_text('{"score": 100}')
     found = run(container)
     assert not scored(found)
-    assert "The grader itself failed" in found["output"]
     assert "not your score" in found["output"]
+    alive = how == "no course"  # then Python itself says so, else the script does
+    assert found["output"].startswith("The grader itself failed. " if alive else "The grader itself failed, or ran out of")
 
 
 def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> None:

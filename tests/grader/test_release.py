@@ -211,6 +211,15 @@ def test_a_reference_that_does_not_pass_stops_a_release(small_course: Course, tm
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_a_course_that_gives_itself_away_is_not_released(small_course: Course, tmp_path: Path) -> None:
+    """A README with a line of the solution; nothing is left behind."""
+    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
+    (course.lesson("tiny").folder / "README.md").write_text("Write this:\n\n    return 3 * x\n", "utf-8")
+    with pytest.raises(CourseError, match=r"tiny/README.md would hold a part of the solution of tiny: 'return 3 \* x'"):
+        release(course, course.lessons, tmp_path / "out" / "handout")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"), [("see test_limit\n", "hidden check test_limit"), ("a\n  return 2 * x\n", "part of the solution of tiny")]
 )
