@@ -92,7 +92,7 @@ def export(
 ) -> None:  # fmt: skip
     """Write a gradebook as another system reads it.
 
-    Example: grade export grades --to canvas --template gradebook.csv --column "Autograd (4711)"
+    Example: grade export grades --to canvas --template gradebook.csv
     """
     from grader.commands.export import export_gradebook
     from grader.exports.records import Request
