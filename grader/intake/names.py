@@ -42,9 +42,7 @@ def file_name(text: str) -> str:
     Stable: the name of a name is itself. Letters of every script stay; separators and reserved characters become ``_``, names that
     Windows reserves get one behind them, and at most MAX_NAME_BYTES bytes of UTF-8 are kept.
     """
-    name = _fitting(sanitize_filename(readable(text), replacement_text="_", platform="universal"))
-    stem, dot, rest = name.partition(".")  # "aux.1" would become the device "aux" with any ending
-    return _fitting(sanitize_filename(stem, platform="universal") + dot + rest) or NAMELESS
+    return _fitting(sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")) or NAMELESS
 
 
 def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:

@@ -130,7 +130,7 @@ def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
     assert peak < 2 << 20
 
 
-@pytest.mark.parametrize("hiding", ["a signature within the end record", "the 64-bit form", "the 64-bit form, elsewhere"])
+@pytest.mark.parametrize("hiding", ["a signature within the end record", "the 64-bit form", "the 64-bit form, elsewhere", "and not there"])
 def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
     """Whichever end record a version of zipfile goes by, the largest directory that one claims counts."""
     large = 50 << 20
@@ -138,6 +138,8 @@ def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
     end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, large, 0)
     if hiding == "the 64-bit form":
         data = end64 + struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1) + end
+    elif hiding == "and not there":
+        data = bytes(200) + end64 + struct.pack("<4sLQL", b"PK\x06\x07", 0, 5, 1) + end
     elif hiding == "the 64-bit form, elsewhere":
         data = b"12345" + end64 + bytes(1 << 18) + struct.pack("<4sLQL", b"PK\x06\x07", 0, 5, 1) + end
     else:

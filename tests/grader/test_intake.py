@@ -28,6 +28,7 @@ def _classes():
 
 
 classes = _classes()
+FILE = "assignsubmission_file"
 CLASS = {
     "alice": {"tiny.py": "a = 1\n", "small.py": "b = 2\n", "notes.txt": "hello"},
     "bob": {"tiny.py": "a = 3\n"},
@@ -229,6 +230,16 @@ def test_a_zip_around_a_folder_around_students_is_a_class(tmp_path: Path) -> Non
     assert (names(found), found.notes) == (["alice", "bob"], ("submissions are those in class",))
 
 
+def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
+    found = find(archive(tmp_path / "class.zip", {"alice/tiny.py": "1", "alice/a/x.txt": "", "alice/b/small.py": "2"}))
+    assert read(found) == {"alice": {"tiny": "1", "small": "2"}}
+
+
+def test_one_entry_of_a_system_s_among_many_of_a_hand_s_makes_no_download(tmp_path: Path) -> None:
+    found = find(files(tmp_path, f"Jane_1_{FILE}/tiny.py", "alice/tiny.py", "bob/tiny.py", "carol/tiny.py"))
+    assert (found.layout, len(found.handed)) == ("plain", 4)
+
+
 def test_the_class_of_one_that_was_zipped_with_its_folder(tmp_path: Path) -> None:
     assert names(find(archive(tmp_path / "class.zip", {"class/alice/tiny.py": "1"}))) == ["alice"]
 
@@ -291,8 +302,6 @@ def test_what_is_not_canvas_in_a_download_is_passed_over(tmp_path: Path) -> None
 
 
 # ----------------------------------------------------------------------------------------------------------------- moodle
-
-FILE = "assignsubmission_file"
 
 
 def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
@@ -432,7 +441,12 @@ def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> 
 
 
 def test_folders_that_are_no_clones_are_plain(tmp_path: Path) -> None:
-    assert find(files(tmp_path, "hw-ann/tiny.py", "hw-bob/tiny.py")).layout == "plain"
+    assert find(files(tmp_path / "hw", "hw-ann/tiny.py", "hw-bob/tiny.py")).layout == "plain"
+
+
+def test_users_who_begin_alike_keep_their_whole_names(tmp_path: Path) -> None:
+    found = find(files(tmp_path, *(f"hw-{user}/{path}" for user in ("octo", "oscar") for path in (".git/config", "tiny.py"))))
+    assert names(found) == ["octo", "oscar"]
 
 
 # ------------------------------------------------------------------------------------------------------------ hard cases

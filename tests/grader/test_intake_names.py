@@ -20,6 +20,8 @@ TEXTS = st.text(max_size=80) | st.text(alphabet="con.aux /\\:\u202e\u200d 김é\
 @example("a" * 119 + "e\u0301")
 @example("👩\u200d" * 60)
 @example("com1.김")
+@example(".con")
+@example("con." + "a" * 200)
 @example("A\u202a\u0300")
 @settings(deadline=None)
 def test_any_text_becomes_a_name_that_every_system_takes(text: str) -> None:
