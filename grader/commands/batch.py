@@ -63,7 +63,7 @@ class Wanted:
 def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = Host) -> ExitCode:
     """Grade a class and write what tells of it; a grader's own fault in it ends with ENGINE_FAULT."""
     plan = plan_for(course, wanted)
-    found = find_class(wanted.place, lessons=plan.ids, layout=wanted.layout)
+    found = find_class(wanted.place, lessons=[one.id for one in course.lessons], graded=plan.ids, layout=wanted.layout)
     roster = read_roster(wanted.roster) if wanted.roster else None
     console = make_console(stderr=True)
     with sole(wanted.out), Gradebook.open(wanted.out, create=True) as book:
@@ -124,6 +124,7 @@ def say_before(console: Console, found: Found, roster: Roster | None, matched: M
     count = len(found.handed)
     console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
+    listing(console, "note", found.notes)
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from grader.intake.drafts import Draft, Layout, Level, Sorting, is_useful, is_zip, together, why_not
+from grader.intake.drafts import Draft, Layout, Lessons, Level, Sorting, is_useful, is_zip, together, why_not
 from grader.intake.items import Item, Kind
 from grader.intake.names import readable
 from grader.intake.records import Student
@@ -46,7 +46,7 @@ def _upload(item: Item, found: re.Match[str]) -> _Upload:
     return _Upload(item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"])
 
 
-def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
     people: dict[tuple[str, str], list[_Upload]] = {}
     for item in level.items:
@@ -60,7 +60,7 @@ def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
         else:
             sorting.passed_over.append((item.name, why_not(item, "is not named as Canvas names files, so it says not whose it is")))
     for uploads in people.values():
-        sorting.drafts.append(_draft(uploads, names, sorting))
+        sorting.drafts.append(_draft(uploads, lessons.names, sorting))
     return sorting
 
 

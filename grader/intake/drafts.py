@@ -24,6 +24,14 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Lessons:
+    """What lessons' files are called: by file name, the lesson; ``only`` has the names of the one that is graded where it is one."""
+
+    names: Mapping[str, str]
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves`` names its files, when asked."""
 
@@ -51,14 +59,13 @@ class Sorting:
 class Layout:
     """One way in which classes come.
 
-    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so; ``sort_out`` reads a level, given the
-    names that lessons' files have.
+    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so; ``sort_out`` reads a level.
     """
 
     name: str
     looks_like: str
     is_ours: Callable[[Level], Callable[[Item], bool]]
-    sort_out: Callable[[Level, Mapping[str, str]], Sorting]
+    sort_out: Callable[[Level, Lessons], Sorting]
 
     def claims(self, level: Level) -> bool:
         """Whether at least half of the items are named as in this layout."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from grader.archives import MAX_CLASS_MEMBERS, open_zip
 from grader.errors import SubmissionError, UsageError
 from grader.intake import canvas, github, gradescope, moodle, plain
-from grader.intake.drafts import Layout, Level, Sorting, is_zip
+from grader.intake.drafts import Layout, Lessons, Level, Sorting, is_zip
 from grader.intake.items import Item, Kind, folder_items, visible, zip_items
 from grader.intake.names import unique_names
 from grader.intake.records import Found, Handed
@@ -25,10 +25,11 @@ MAX_WRAPPERS = 3
 """How many folders that hold nothing but one folder are looked into."""
 
 
-def find_class(place: Path, *, lessons: Iterable[str], layout: str | None = None) -> Found:
+def find_class(place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None) -> Found:
     """The submissions in a folder or a zip, by name; nothing of them is read yet.
 
-    ``lessons`` are the ids that count. ``layout`` names one of LAYOUTS; without it, it is recognised by how entries are named. Raises
+    ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read, all where none is given: where it is
+    one, ``alice.py`` is that. ``layout`` names one of LAYOUTS; without it, it is recognised by how entries are named. Raises
     SubmissionError where there is nothing to read or it is not in that layout, UsageError for a layout that is none.
     """
     if layout is not None and layout not in LAYOUTS:
@@ -36,8 +37,10 @@ def find_class(place: Path, *, lessons: Iterable[str], layout: str | None = None
     items, outside = _contents(place)
     levels = _levels(_title(place), items)
     names = lesson_names(lessons)
+    wanted = set(graded) or set(names.values())
+    only = tuple(name for name, lesson in names.items() if wanted == {lesson})
     recognised, level = _recognise(place, levels, names, layout)
-    found = recognised.sort_out(level, names)
+    found = recognised.sort_out(level, Lessons(names, only))
     if level is not levels[0]:
         found.notes.append(f"submissions are those in {level.name}")
     found.passed_over += [(path, "leads out of the zip, so nothing is read from it") for path in outside]

@@ -6,9 +6,9 @@ The assignment's name is read off the folder around them, or is what the clones'
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from grader.intake.drafts import Draft, Layout, Level, Sorting, why_not
+from grader.intake.drafts import Draft, Layout, Lessons, Level, Sorting, why_not
 from grader.intake.items import Item, Kind
 from grader.intake.names import readable
 from grader.intake.records import Student
@@ -50,7 +50,7 @@ def _prefix(level: Level) -> str:
     return shared[: shared.rfind("-") + 1]
 
 
-def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
     prefix = _prefix(level)
     for item in level.items:

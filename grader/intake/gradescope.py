@@ -7,11 +7,11 @@ tag makes anything. Imports what lies below; no torch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from grader.errors import SubmissionError
-from grader.intake.drafts import Draft, Layout, Level, Sorting, why_not
+from grader.intake.drafts import Draft, Layout, Lessons, Level, Sorting, why_not
 from grader.intake.items import Item, Kind
 from grader.intake.names import readable
 from grader.intake.records import Student
@@ -26,7 +26,7 @@ def _is_ours(level: Level) -> Callable[[Item], bool]:
     return lambda item: item.name == METADATA or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
 
 
-def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
     items = {item.name: item for item in level.items}
     metadata = items.pop(METADATA, None)

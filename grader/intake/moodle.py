@@ -12,9 +12,9 @@ Imports what lies below; no torch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from grader.intake.drafts import Draft, Layout, Level, Sorting, is_useful, together, why_not
+from grader.intake.drafts import Draft, Layout, Lessons, Level, Sorting, is_useful, together, why_not
 from grader.intake.items import Item, Kind
 from grader.intake.names import readable
 from grader.intake.records import Student
@@ -34,7 +34,7 @@ def _student(name: str, participant: str) -> Student:
     return Student(f"{NAMELESS} {participant}" if shown == NAMELESS else shown, {"moodle_participant": participant})
 
 
-def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
     people: dict[tuple[str, str], list[tuple[Item, str | None]]] = {}
     for item in level.items:
@@ -48,7 +48,7 @@ def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
             sorting.passed_over.append((item.name, f"is no file that was handed in, but of the kind {entry['kind']}"))
         else:
             mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
-            if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", names):
+            if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
                 mine.append((item, entry["file"]))
             else:
                 sorting.passed_over.append((item.name, why_not(item, "is named after no lesson")))

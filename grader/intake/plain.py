@@ -10,8 +10,9 @@ Imports what lies below; no torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 
-from grader.intake.drafts import Draft, Layout, Level, Sorting, is_zip, stem, together, why_not
+from grader.intake.drafts import Draft, Layout, Lessons, Level, Sorting, is_zip, stem, together, why_not
 from grader.intake.items import Item, Kind
 from grader.intake.names import readable
 from grader.intake.records import Student
@@ -30,24 +31,24 @@ def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
     return item.name in names if item.kind is Kind.FILE else item.kind is Kind.FOLDER and item.name in names.values()
 
 
-def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
     people: dict[str, dict[str, list[tuple[Item, str | None]]]] = {}
-    lessons = [item for item in level.items if _is_lesson(item, names)]
+    loose = [item for item in level.items if _is_lesson(item, lessons.names)]
     for item in level.items:
-        if item in lessons:
+        if item in loose:
             continue
-        student, counts_as, kind = _whose(item, names)
+        student, counts_as, kind = _whose(item, lessons)
         if student:
             people.setdefault(student, {}).setdefault(kind, []).append((item, counts_as))
         else:
             sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
-    if lessons and not people:
-        whole: list[tuple[Item, str | None]] = [(item, None) for item in lessons]
+    if loose and not people:
+        whole: list[tuple[Item, str | None]] = [(item, None) for item in loose]
         sorting.drafts.append(Draft((Student(readable(level.name)),), together(whole)))
         sorting.notes.append(f"lessons lie side by side, so this is one submission: {readable(level.name)}")
         return sorting
-    sorting.passed_over += [(item.name, NO_STUDENT) for item in lessons]
+    sorting.passed_over += [(item.name, NO_STUDENT) for item in loose]
     for student, found in people.items():
         parts, *others = (found[kind] for kind in ("folder", "zip", "file") if kind in found)
         sorting.drafts.append(Draft((Student(readable(student)),), together(parts)))
@@ -56,7 +57,7 @@ def _sort_out(level: Level, names: Mapping[str, str]) -> Sorting:
     return sorting
 
 
-def _whose(item: Item, names: Mapping[str, str]) -> tuple[str, str | None, str]:
+def _whose(item: Item, lessons: Lessons) -> tuple[str, str | None, str]:
     """The student, what name a file counts as, and in which form it came; no student where that can't be told."""
     if item.kind is Kind.FOLDER:
         return ("" if _is_gradebook(item) else item.name), None, "folder"
@@ -64,15 +65,14 @@ def _whose(item: Item, names: Mapping[str, str]) -> tuple[str, str | None, str]:
         return "", None, ""
     if is_zip(item.name):
         return stem(item.name), None, "zip"
-    for name in sorted(names, key=len, reverse=True):
+    for name in sorted(lessons.names, key=len, reverse=True):
         student = item.name.removesuffix(name)
         if len(student) > 1 and student != item.name and student[-1] in SEPARATORS:
             return student[:-1], name, "file"
-    if len(set(names.values())) == 1:
-        for name, lesson in names.items():
-            suffix = name.removeprefix(lesson)
-            if item.name.endswith(suffix):
-                return item.name.removesuffix(suffix), name, "file"
+    for name in lessons.only:
+        suffix = PurePosixPath(name).suffix
+        if item.name.endswith(suffix):
+            return item.name.removesuffix(suffix), name, "file"
     return "", None, ""
 
 

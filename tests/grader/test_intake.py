@@ -179,6 +179,15 @@ def test_where_one_lesson_is_graded_a_file_is_named_after_its_student(tmp_path: 
     assert {one.name: set(one.read(["tiny"])) for one in found.handed} == {"alice": {"tiny"}, "bob": {"tiny"}}
 
 
+def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
+    """Of a learner's folder, of files by hand and of a download."""
+    own = find_class(files(tmp_path / "alice", "tiny/tiny.py", "small/small.py"), lessons=LESSONS, graded=["tiny"])
+    assert [one.name for one in own.handed] == ["alice"]
+    hand = find_class(files(tmp_path / "class", "alice_small.py", "bob.py"), lessons=LESSONS, graded=["tiny"])
+    assert {one.name: set(one.read(["tiny"])) for one in hand.handed} == {"alice": set(), "bob": {"tiny"}}
+    assert find_class(files(tmp_path / "canvas", "doe_1_2_small.py"), lessons=LESSONS, graded=["tiny"]).passed_over == ()
+
+
 def test_where_several_are_graded_such_a_file_is_passed_over(tmp_path: Path) -> None:
     found = find(files(tmp_path, "alice.py", "bob/tiny.py"))
     assert "Name it <student>_<lesson>.py" in passed_over(found)["alice.py"]
