@@ -123,6 +123,7 @@ def say_before(console: Console, found: Found, roster: Roster | None, matched: M
     """What was found, what was passed over, what the roster leaves open."""
     count = len(found.handed)
     console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
+    listing(console, "note", found.notes)
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "note", found.notes)
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
