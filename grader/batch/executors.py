@@ -47,7 +47,7 @@ class Hosts:
 def over(hosts: Hosts, jobs: Iterable[Job], work: Callable[[Host, Job], Result]) -> Iterator[Result]:
     """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there is room, in the caller's thread.
 
-    What ``work`` raises is raised here; jobs that were not begun by then never are.
+    What ``work`` raises is raised here, after the results that were there with it; jobs that were not begun by then never are.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
@@ -56,10 +56,14 @@ def over(hosts: Hosts, jobs: Iterable[Job], work: Callable[[Host, Job], Result])
             running.add(pool.submit(hosts.lend, work, job))
             if len(running) >= AHEAD * hosts.count:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                yield from (future.result() for future in sorted(done, key=_raised))
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+            yield from (future.result() for future in sorted(done, key=_raised))
     finally:
         hosts.stopping.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _raised(future: Future[Result]) -> bool:
+    return future.exception() is not None

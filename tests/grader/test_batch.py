@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import jsonschema
 import pytest
 
 import grader
+from grader.batch import executors
 from grader.batch.executors import AHEAD, Hosts, over
 from grader.commands.batch import Wanted, grade_class
 from grader.course import Course, load_course
@@ -421,3 +423,24 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
     hosts.close()
     assert drawn == 50
     assert most <= AHEAD * hosts.count
+
+
+def test_what_is_done_is_given_before_what_was_raised_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that was graded is lost to the job that ended the run."""
+
+    class Idle:
+        def close(self) -> None: ...
+
+    def work(host: object, job: int) -> int:
+        if job == 0:
+            raise Cut
+        return job
+
+    monkeypatch.setattr(executors, "wait", lambda running, return_when: wait(running))  # until all have ended
+    hosts = Hosts(4, Idle)  # type: ignore[arg-type]
+    given = []
+    with pytest.raises(Cut):
+        for one in over(hosts, range(AHEAD * 4), work):
+            given.append(one)
+    hosts.close()
+    assert sorted(given) == [1, 2, 3, 4, 5, 6, 7]
