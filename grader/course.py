@@ -217,7 +217,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
-    """In a students' bundle those lessons that are in it; else all."""
+    """In a students' bundle those lessons that are in it, which build on no other; else all."""
     if not path.exists():
         return lessons
     data = read_toml(path)
@@ -225,7 +225,11 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
         if not isinstance(held, dict) or type(held.get("checks")) is not int or not isinstance(held.get("points"), int | float):
             raise CourseError(f"{path}: {lesson}: checks and points must be numbers; get the bundle again")
     held_back = {lesson: HeldBack(held["checks"], float(held["points"])) for lesson, held in data.items()}
-    return tuple(replace(lesson, held=held_back[lesson.id]) for lesson in lessons if lesson.id in held_back)
+    return tuple(
+        replace(lesson, held=held_back[lesson.id], builds_on=tuple(other for other in lesson.builds_on if other in held_back))
+        for lesson in lessons
+        if lesson.id in held_back
+    )
 
 
 def _lesson(root: Path, path: Path, entry: Any) -> Lesson:

@@ -185,6 +185,23 @@ def test_an_engine_with_a_course_never_takes_a_bundles(made: tuple[Path, list[Re
         find_course(None, here=made[0].parent)
 
 
+def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -> None:
+    exercises = tmp_path / "exercises"
+    exercises.mkdir()
+    lessons = (f'[[lesson]]\nid = "{name}"\ntitle = "T"\nsummary = "S"\nnames = []\nbuilds_on = {needs}\n' for name, needs in (
+        ("a", []), ("b", ["a"]), ("c", ["a", "b"])))  # fmt: skip
+    (exercises / "course.toml").write_text('id = "x"\ntitle = "X"\nversion = "1"\n' + "".join(lessons), "utf-8")
+    (exercises / "release.toml").write_text("[b]\nchecks = 1\npoints = 1.0\n[c]\nchecks = 0\npoints = 0\n", "utf-8")
+    assert [(lesson.id, lesson.builds_on) for lesson in load_course(tmp_path).lessons] == [("b", ()), ("c", ("b",))]
+
+
+def test_a_release_toml_that_was_changed_is_refused_with_its_name(tmp_path: Path, small_course: Course) -> None:
+    root = Path(shutil.copytree(small_course.root, tmp_path / "course"))
+    (root / "exercises" / "release.toml").write_text("[tiny]\nchecks = 'many'\n", "utf-8")
+    with pytest.raises(CourseError, match=r"release\.toml: tiny: checks and points must be numbers"):
+        load_course(root)
+
+
 # -------------------------------------------------------------------------------------------------------------- refusals
 
 
