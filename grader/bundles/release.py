@@ -25,7 +25,7 @@ from pathlib import Path
 
 from grader.bundles import texts
 from grader.bundles.engine import engine_files
-from grader.bundles.withhold import check_names, reached, regions, texts_in, without_names, words_in
+from grader.bundles.withhold import check_names, hints_without, reached, regions, spells_out, texts_in, without_names, words_in
 from grader.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.errors import CourseError, UsageError
 from grader.grading import Settings, grade_lesson
@@ -115,12 +115,17 @@ def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
     for name, text in shipped.items():
         yield f"{checks}/{name}", without_names(text, names)
     yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
-    hints = lesson.folder / "hints.toml"
-    if hints.exists():
-        yield f"{exercises}/hints.toml", hints.read_text("utf-8")
-    secret = texts_in(hidden) - frozenset().union(*map(texts_in, shipped.values()))
+    hints, answers = lesson.hints(), hints_that_answer(lesson)
+    yield f"{exercises}/hints.toml", hints_without(hints, answers)
+    secret = answers | (texts_in(hidden) - frozenset().union(*map(texts_in, shipped.values())))
     for path in sorted(lesson.folder.glob("*.po")):
         yield f"{exercises}/{path.name}", catalogue_without(path, secret)
+
+
+def hints_that_answer(lesson: Lesson) -> frozenset[str]:
+    """The hints that spell out a whole region of the solution: at home the last step may, in what is handed out it may not."""
+    solution = lesson.solution.read_text("utf-8")
+    return frozenset(step for steps in lesson.hints().values() for step in steps if spells_out(step, solution))
 
 
 def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
@@ -180,19 +185,23 @@ def worth(checks: Iterable[CheckResult]) -> float:
 
 
 def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
-    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution has and its stub has not."""
+    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution has and its stub has not.
+
+    In a README, which teaches, that may be part of a line, but no lines of its own.
+    """
     files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
     stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
     for lesson in lessons:
         names = {name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))}
         own = [path for path in files if lesson.id in path.parts]
+        solution = lesson.solution.read_text("utf-8")
         for path in own:
             if found := names & words_of(files[path]):
                 raise CourseError(f"{path.relative_to(bundle)} would name the hidden check {min(found)}. Take it out of {lesson.checks}")
-            for region in regions(lesson.solution.read_text("utf-8")):
-                if holds(stripped[path], region):
-                    place = path.relative_to(bundle)
-                    raise CourseError(f"{place} would hold a part of the solution of {lesson.id}: {region[0]!r}. Write it otherwise there")
+            lines = next((region[0] for region in regions(solution) if holds(stripped[path], region)), None)
+            if line := lines if path.suffix == ".md" else spells_out(files[path], solution):
+                place = path.relative_to(bundle)
+                raise CourseError(f"{place} would hold a part of the solution of {lesson.id}: {line!r}. Write it otherwise there")
 
 
 def words_of(text: str) -> set[str]:

@@ -1,15 +1,16 @@
 """What of a lesson's files may be handed out, as pure functions over their text.
 
 Of ``helpers.py`` and ``scenarios.py``, which visible and hidden checks share, only what the visible ones and the diagnosis reach; of
-catalogues no text that only hidden checks have. Where a text that stays names a hidden check, the name is replaced. Imports ``errors``
-and ``stubs``.
+catalogues no text that only hidden checks have; no hint that spells a solution out. Where a text that stays names a hidden check, the
+name is replaced. Imports ``errors`` and ``stubs``.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from grader.stubs import BEGIN, END, STUB, first_line
 
@@ -78,6 +79,20 @@ def texts_in(code: str) -> frozenset[str]:
     """Every text in a file of ours that may have a translation: its constants, and the first line of each docstring."""
     constants = {node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return frozenset(constants | {text.strip().splitlines()[0] for text in constants if text.strip()})
+
+
+def spells_out(text: str, solution: str) -> str | None:
+    """The first line of a region of the solution that stands whole in a text, indentation and what is around it apart; else None."""
+    stripped = "\n".join(line.strip() for line in text.splitlines())
+    return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)
+
+
+def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
+    """``hints.toml`` without the steps that are ``secret``. A JSON string is a TOML string."""
+    left = set(secret)
+    kept = {key: [step for step in steps if step not in left] for key, steps in hints.items()}
+    tables = (f"{json.dumps(key)} = {json.dumps(steps, ensure_ascii=False, indent=1)}\n" for key, steps in kept.items())
+    return "".join(tables)
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from grader.bundles.release import release, released_points
+from grader.bundles.release import hints_that_answer, release, released_points
 from grader.course import Course
 
 
@@ -16,6 +16,9 @@ def make_release(course: Course, names: tuple[str, ...], folder: Path) -> None:
     for one in released:
         held = f"{one.held.checks} checks, {one.held.points:g} points held back"
         print(f"{one.lesson.ljust(width)}  {one.checks} checks, {one.points:g} points here; {held}")
+    lessons = [course.lesson(one.lesson) for one in released]
+    if left_out := sum(len(hints_that_answer(lesson)) for lesson in lessons):
+        print(f"\n{left_out} hints are left out, since each spells out a whole part of a solution.")
     points, held_points = released_points(released)
     print(f"\n{folder} holds {len(released)} lessons: {points:g} points can be earned there, {held_points:g} are held back.")
     print(
