@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -280,6 +281,14 @@ def test_regions_are_what_the_stub_has_not() -> None:
 def test_texts_are_constants_and_first_lines() -> None:
     assert {"one two", "Title"} <= texts_in("def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n")
     assert check_names("def test_a(): pass\ndef helper(): pass\n") == ("test_a",)
+
+
+@pytest.mark.parametrize(("name", "refused"), [("diagnosis.py", True), ("ko.po", True), ("README.md", False)])
+def test_a_solution_inside_a_line_is_a_leak_except_in_teaching(name: str, refused: bool, course: Course, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / name).write_text('# such as "return 2 * x" here\n', "utf-8")
+    with pytest.raises(CourseError, match="part of the solution") if refused else contextlib.nullcontext():
+        refuse_leaks(tmp_path, course.lessons)
 
 
 def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_path: Path) -> None:
