@@ -30,6 +30,7 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.errors import CheckFailure, StudentError, WorkerLost
+from grader.figures import Figure, compared, gradient_of, graph_figure, jacobian_figure, one_call, prediction_figure
 from grader.inputs import Draw
 from grader.local import execute
 from grader.session import NotStarted, Student
@@ -37,8 +38,8 @@ from grader.wire.values import Opaque, StudentRef
 
 __all__ = [
     "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
-    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail", "predictions",
-    "type_name",
+    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail",
+    "graph_figure", "own_graph", "prediction_figure", "predictions", "type_name",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -240,11 +241,21 @@ def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: s
     except GradcheckError as error:
         text = str(error)
         details["facts"] = {"gradcheck": text[:600]}
+        details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
         raise CheckFailure(message, **{**details, **jacobians(text)}) from None
     except RuntimeError as error:
         if "element 0 of tensors does not require grad" in str(error) or "none have requires_grad" in str(error):
             raise CheckFailure("the result is cut off from the graph: it does not require grad", **details) from None
         raise
+
+
+def _disagreement(checker: Any, function: Any, inputs: Sequence[Tensor], names: Sequence[str], options: dict[str, Any]) -> Figure | None:
+    """The two Jacobians that a checker compared: of the function, or of its gradient."""
+    terms = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
+    if checker is torch.autograd.gradcheck:
+        return jacobian_figure(function, inputs, names, **terms)
+    v = torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64).reshape(function(*inputs).shape).requires_grad_()
+    return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
 
 
 def jacobians(text: str) -> dict[str, Tensor]:
@@ -295,6 +306,12 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
         if type(found[key]) is not bool:
             raise CheckFailure("the prediction for {key} is no True or False", actual=found[key], facts={"key": repr(key)})
     return found
+
+
+def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
+    """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one call of a Function ``name``."""
+    full = f"{name}.apply" if path == "apply" else path
+    return compared(student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs))
 
 
 def is_number(value: Any) -> bool:

@@ -118,13 +118,15 @@ def fill_text(template: str, facts: dict[str, Any], say: Catalogue) -> str:
     language too; phrases filled in turn; other values as the report shows them.
     """
 
-    def show(value: Any) -> str:
-        if isinstance(value, Phrase):
-            return fill_text(value.template, value.facts, say)
-        return say.known(value) if isinstance(value, str) else text(describe(value))
-
-    shown = _Facts({name: show(value) for name, value in facts.items()})
+    shown = _Facts({name: show_fact(value, say) for name, value in facts.items()})
     return string.Formatter().vformat(say(template), (), shown)
+
+
+def show_fact(value: Any, say: Catalogue) -> str:
+    """One fact as text."""
+    if isinstance(value, Phrase):
+        return fill_text(value.template, value.facts, say)
+    return say.known(value) if isinstance(value, str) else text(describe(value))
 
 
 # ------------------------------------------------------------------------------------------------------------ for rules

@@ -21,6 +21,7 @@ This module imports nothing of ours.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -115,7 +116,8 @@ class CheckFailure(AssertionError):
     """A check's verdict "no", with structure, so that each renderer can word it.
 
     ``expected`` and ``actual`` are values as the check had them (tensors, numbers, lists); ``inputs`` maps the names of what the
-    function was called with to their values; ``facts`` are further named values for the diagnosis and the report.
+    function was called with to their values; ``facts`` are further named values for the diagnosis and the report. ``figures`` are
+    functions that make a figure (``figures``), called when the failure is written down.
     """
 
     def __init__(
@@ -126,6 +128,7 @@ class CheckFailure(AssertionError):
         actual: Any = None,
         inputs: dict[str, Any] | None = None,
         facts: dict[str, Any] | None = None,
+        figures: Sequence[Callable[[], Any]] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -133,3 +136,4 @@ class CheckFailure(AssertionError):
         self.actual = actual
         self.inputs = inputs or {}
         self.facts = facts or {}
+        self.figures = tuple(figures)

@@ -34,7 +34,7 @@ def describe(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int):
         return value if abs(value) < 1 << 53 else str(value)[:MAX_TEXT]
     if isinstance(value, float):
-        return _number(value)
+        return number(value)
     if isinstance(value, complex):
         return {"other": str(value)}
     if isinstance(value, str):
@@ -79,7 +79,8 @@ def _text(value: Any) -> str:
     return str(value)[:MAX_TEXT]
 
 
-def _number(value: float) -> float | str:
+def number(value: float) -> float | str:
+    """A float as JSON has it: itself, or its name."""
     if math.isfinite(value):
         return float(value)
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
@@ -103,4 +104,4 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
 def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(item) for item in value]
-    return _number(value) if isinstance(value, float) else value
+    return number(value) if isinstance(value, float) else value

@@ -69,6 +69,8 @@ class CheckResult:
     seconds: float = 0.0
     note: str | None = None
     """For the grader's author: the traceback of a grader's fault, or of a diagnosis that raised."""
+    figures: list[dict[str, Any]] = field(default_factory=list)
+    """What can be drawn of the failure: plain data, as ``figures`` makes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ import pytest
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.checks import CheckSpec
-from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in
+from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in, show_fact
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
 from grader.evidence import describe, describe_pair
+from grader.figures import Figure, FigureMaker, made
 from grader.inputs import Draw
 from grader.local import LocalStudent, Withheld, execute
 from grader.model import CheckResult, Outcome
@@ -30,7 +31,7 @@ from grader.sandbox.limits import MIB, Limits
 from grader.scoring import points_for
 from grader.session import NotStarted, Session, student_error
 from grader.source import Source
-from grader.translation import load
+from grader.translation import Catalogue, load
 from grader.worker import explain
 
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
@@ -61,6 +62,7 @@ class Verdict:
     error: StudentError | None = None
     line: int | None = None
     note: str | None = None
+    figures: tuple[FigureMaker, ...] = ()
 
 
 LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
@@ -226,8 +228,9 @@ class LessonPlugin:
         match error:
             case CheckFailure():
                 return Verdict(
-                    Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line")
-                )
+                    Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line"),
+                    figures=error.figures,
+                )  # fmt: skip
             case NotStarted():
                 return Verdict(Outcome.NOT_STARTED)
             case Blocked():
@@ -303,6 +306,9 @@ class LessonPlugin:
         line = self.line_of(verdict, spec)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
+        output = self.session.take_output()
+        figures = [worded(figure, self.say) for figure in made(verdict.figures)]
+        self.session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, self.say)
         return CheckResult(
             id=check_id,
@@ -323,11 +329,20 @@ class LessonPlugin:
             inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=line,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
-            output=self.session.take_output(),
+            output=output,
             seed=seed,
             seconds=round(seconds, 6),
             note=verdict.note or trouble,
+            figures=figures,
         )
+
+
+def worded(figure: Figure, say: Catalogue) -> Figure:
+    """A figure with the texts of its rows in the language of ``say``."""
+    if "rows" not in figure:
+        return figure
+    rows = [[show_fact(cell, say) for cell in row] for row in figure["rows"]]
+    return {**figure, "rows": rows}
 
 
 def load_mistakes(path: str | None) -> list[Mistake]:

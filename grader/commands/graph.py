@@ -19,8 +19,9 @@ from rich.text import Text
 from grader.errors import UsageError
 from grader.graph.picture import GraphPicture
 from grader.graph.svg import draw_svg
-from grader.graph.tree import TreeLine, tree_lines
+from grader.graph.tree import tree_lines
 from grader.render.clean import clean
+from grader.render.figures import tree_line
 from grader.render.terminal import make_console
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
@@ -96,7 +97,7 @@ def show_graph(what: Wanted, *, svg: Path | None, html: Path | None, lang: str |
     console = make_console()
     console.print(Text(title, "bold"))
     for line in tree_lines(picture, say, width=max(40, console.width)):
-        console.print(tree_text_of(line))
+        console.print(tree_line(line))
     if picture.nodes[0].kind == "constant":
         console.print(Text(say("The result needs no gradient, so there is no graph behind it."), "yellow"))
     write(svg, lambda: draw_svg(picture, say, title=title, own_style=True) + "\n")
@@ -104,12 +105,6 @@ def show_graph(what: Wanted, *, svg: Path | None, html: Path | None, lang: str |
     for place in (svg, html):
         if place is not None:
             console.print(Text(str(place), "dim"))
-
-
-def tree_text_of(line: TreeLine) -> Text:
-    """A line of a tree, its branch and its details faint."""
-    text = Text.assemble((line.branch, "dim"), (line.label, "dim" if line.faint else ""))
-    return text.append(f"  {line.details}", "dim") if line.details else text
 
 
 def graph_page(picture: GraphPicture, say: Catalogue, title: str) -> str:

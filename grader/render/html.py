@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from grader.graph.heatmap import HEAT
 from grader.graph.svg import SHAPES
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
+from grader.render.figures import cards, panels
 from grader.render.values import pair, text
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.scoring import add_up
@@ -45,7 +47,7 @@ def environment() -> jinja2.Environment:
         "say_with": lambda word, say: say(word),
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
-    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open}
+    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "panels": panels, "cards": cards}
     return env
 
 
@@ -59,7 +61,7 @@ def inlined(*names: str) -> str:
 
 def style() -> str:
     """The style sheet of a report: what all pages share, its own, and that of drawings."""
-    return inlined("theme.css", "report.css") + SHAPES
+    return inlined("theme.css", "report.css") + SHAPES + HEAT
 
 
 def style_hash(sheet: str) -> str:

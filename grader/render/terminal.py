@@ -16,6 +16,7 @@ from rich.text import Text
 
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
+from grader.render.figures import figure_lines
 from grader.render.values import pair, text
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
@@ -152,6 +153,8 @@ class Page:
             yield Text.assemble((set_cell_size(say("got"), width), "dim"), clean(actual))
         if check.message:
             yield Text(clean(check.message), style="red")
+        for figure in check.figures:
+            yield from figure_lines(figure, say, self.console.width - INDENT)
         if check.evidence:
             yield Text.assemble((say("Looks like") + ": ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
         if check.source_line:

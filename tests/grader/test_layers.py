@@ -49,7 +49,8 @@ FLOORS = [
     {"graph.picture"},
     {"graph.layout", "graph.words"},
     {"graph.svg", "graph.tree"},
-    {"graph.child", "graph.drawing"},
+    {"graph.child", "graph.drawing", "graph.heatmap"},
+    {"render.figures"},
     {"sandbox", "evidence", "course", "workers", "integrity", "worker", "local", "render.html", "render.terminal", "intake.records"},
     {
         "remote",
@@ -70,6 +71,7 @@ FLOORS = [
     {"exports.matching", "exports.csv_table", "exports.json_list", "exports.gradescope", "exports.exercism", "exports.junit"},
     {"exports.canvas", "exports.moodle"},
     {"exports.formats"},
+    {"figures"},
     {"checks", "diagnosis", "classroom.gather"},
     {"plugin", "render.class_page"},
     {"judge", "batch.outputs"},

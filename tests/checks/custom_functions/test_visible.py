@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, own_graph, type_name
 
 helpers = beside(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second
@@ -14,7 +14,10 @@ def assert_own_backward(student: Student, draw: Draw, name: str, x: Tensor, y: T
     """The graph behind the result must hold a node of the class, and the gradients must be those that its backward returns."""
     details = {"inputs": {"x": x, second(name): y, "v": v}, "facts": {"function": name}}
     message = "the graph has no node of {function}: it is no Function, or its apply does not make the result"
-    assert_that(student.observe("kept", name, x, y)["found"], message, **details)
+    inputs = {"x": x, second(name): y}
+    assert_that(
+        student.observe("kept", name, x, y)["found"], message, **details, figures=[lambda: own_graph(student, name, "apply", inputs)]
+    )
     (a,) = draw.coefficients(1, low=2.0, high=5.0)
     wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
     seen = student.observe("handed_back", name, x, y, v, a)

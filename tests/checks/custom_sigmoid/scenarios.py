@@ -83,3 +83,13 @@ def exchanged(student, x, v, a, b):
         "contexts": contexts,
         "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
     }
+
+
+def graph(student, path, names, inputs):
+    """The graph behind what a function of the student's returns for the inputs."""
+    from grader.wire.trace import trace
+
+    function = student
+    for part in path.split("."):
+        function = getattr(function, part)
+    return trace(function(*inputs), dict(zip(names, inputs, strict=True)))

@@ -5,7 +5,19 @@ import math
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradcheck, assert_gradient, assert_hands_on, assert_tensor, assert_that, beside, check, fail
+from grader.checks import (
+    Draw,
+    Student,
+    assert_gradcheck,
+    assert_gradient,
+    assert_hands_on,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    fail,
+    own_graph,
+)
 from grader.translation import phrase
 
 helpers = beside(__file__)
@@ -128,5 +140,6 @@ def test_sigmoid_returns_what_apply_returns(student: Student, draw: Draw) -> Non
         "sigmoid calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it",
         inputs={"x": x},
         facts={"given": ", ".join(seen["contexts"])},
+        figures=[lambda: own_graph(student, "Sigmoid", "sigmoid", {"x": x})],
     )
     assert_hands_on(student, "sigmoid", "Sigmoid.apply", x)

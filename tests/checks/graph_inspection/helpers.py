@@ -6,11 +6,12 @@ and it is what a message shows, ready to be pasted. ``cube`` and ``blend`` are c
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 
 from torch import Tensor
 
-from grader.checks import assert_that, fail, is_number, type_name
+from grader.checks import assert_that, fail, graph_figure, is_number, type_name
 from grader.errors import StudentError
 from grader.wire.program import program
 from grader.wire.values import Opaque
@@ -54,12 +55,17 @@ class Graph:
         """The text on one line."""
         return self.text.replace("\n    ", " ").replace("\n", "; ")
 
-    def details(self, **facts):
-        """What a failure tells of this graph."""
+    def details(self, at=None, **facts):
+        """What a failure tells of this graph, drawn with the place ``at`` marked (``graph_figure``)."""
         leaves = [name for name, tensor in self.tensors.items() if tensor.requires_grad]
         constants = [name for name in self.tensors if name not in leaves]
         inputs = {"graph": self.shown, "leaves": ", ".join(leaves)} | ({"constants": ", ".join(constants)} if constants else {})
-        return {"inputs": inputs, "facts": {"build": self.build, "tensors": self.tensors, **facts}}
+        figure = partial(self.figure, at)
+        return {"inputs": inputs, "facts": {"build": self.build, "tensors": self.tensors, **facts}, "figures": [figure]}
+
+    def figure(self, at):
+        """The graph, drawn."""
+        return graph_figure(self.build(*self.tensors.values()), self.tensors, at)
 
 
 def entries(got, want, graph):
@@ -82,7 +88,9 @@ def assert_rows(got, want, graph):
         message = "entry {number} should be {wanted}, but the list ends before it"
     elif number > len(want):
         message = "the list should end after {count} entries, but goes on with {found}"
-    details = graph.details(number=number, wanted=wanted, found=found, count=len(want))
+    depths = bool(want) and isinstance(want[0][0], int)  # entries of a walk; those of inputs_of begin with a name
+    at = ("entry" if depths else "edge", number)
+    details = graph.details(at, number=number, wanted=wanted, found=found, count=len(want))
     fail(message, expected=want, actual=rows, **details)
 
 
@@ -101,7 +109,7 @@ def assert_text(got, want, graph):
         message = "line {number} should be {wanted}, but the text ends before it"
     elif number > len(wanted):
         message = "the text should end after line {count}, but goes on with {found}"
-    details = graph.details(number=number, wanted=line, found=found, count=len(wanted))
+    details = graph.details(("entry", number), number=number, wanted=line, found=found, count=len(wanted))
     fail(message, expected=wanted, actual=lines, **details)
 
 
@@ -136,7 +144,7 @@ def assert_leaves(seen, expected, graph):
             fail("entry {number} is a {type}, not a tensor", **details, **graph.details(number=number, type=type_name(item)))
     counts = Counter(found)
     for name in names:
-        facts = graph.details(name=name, count=counts[name])
+        facts = graph.details(("leaf", name), name=name, count=counts[name])
         assert_that(counts[name] <= 1, "{name} is listed {count} times", **details, **facts)
         assert_that(name not in want or counts[name], "{name} is missing", **details, **facts)
         assert_that(name in want or not counts[name], "{name} is listed, but no gradient reaches it", **details, **facts)

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check
+from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, prediction_figure
 
 helpers = beside(__file__)
 Graph, UNARY = helpers.Graph, helpers.UNARY
@@ -33,7 +33,9 @@ def test_build_loss_gradient(student, reference, draw):
 def test_prediction(student):
     """PREDICTED_GRADIENT is d loss / dx at x = 1"""
     value = helpers.predicted(student)
-    assert_that(abs(value - 20.0) < 1e-3, "autograd computes another gradient than you predicted", actual=value)
+    why = "autograd computes how far loss moves for each step of x"
+    figures = [lambda: prediction_figure([["d loss / dx, x = 1", value, "another number", why]])]
+    assert_that(abs(value - 20.0) < 1e-3, "autograd computes another gradient than you predicted", actual=value, figures=figures)
 
 
 @check(points=0.5, about="walk")

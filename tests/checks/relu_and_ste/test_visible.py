@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, type_name
+from grader.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, own_graph, type_name
 
 VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
 """What forward returns."""
@@ -45,7 +45,7 @@ def assert_own_gradient(student: Student, name: str, draw: Draw, dtype: torch.dt
     details["facts"] |= {"a": a}
     seen = student.observe("handed_back", name, x, v, a)
     message = "the graph has no node of {function}: it is no Function, or its apply does not make the result"
-    assert_that(seen["found"], message, **details)
+    assert_that(seen["found"], message, **details, figures=[lambda: own_graph(student, name, "apply", {"x": x})])
     message = "{function}.backward was made to return {a} times as much, and the gradient did not follow"
     assert_gradient(seen["gradient"], want * a, message, **details)
 
@@ -62,7 +62,8 @@ def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> 
     message = "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was made to return {a} * x)"
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
     message = "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it"
-    assert_that(seen["node"] in seen["contexts"], message, inputs={"x": x}, facts={**facts, "direct": True})
+    figures = [lambda: own_graph(student, of, name, {"x": x})]
+    assert_that(seen["node"] in seen["contexts"], message, inputs={"x": x}, facts={**facts, "direct": True}, figures=figures)
     assert_hands_on(student, name, f"{of}.apply", mixed(draw)[0])
 
 

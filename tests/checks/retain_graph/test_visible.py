@@ -2,7 +2,8 @@
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, check, fail, predictions, type_name
+from grader.checks import assert_equal, assert_gradient, check, fail, graph_figure, prediction_figure, predictions, type_name
+from grader.translation import phrase
 from grader.wire.program import program
 
 
@@ -123,10 +124,30 @@ def compare(student, expressions, draw):
     wrong = [key for key in expressions if found[key] is not truth[key]]
     if not wrong:
         return
-    details = {"expected": {key: truth[key] for key in wrong}, "actual": {key: found[key] for key in wrong}, "facts": nodes[wrong[0]]}
+    details = {
+        "expected": {key: truth[key] for key in wrong},
+        "actual": {key: found[key] for key in wrong},
+        "facts": nodes[wrong[0]],
+        "figures": [lambda: prediction_figure(rows_of(wrong, found, truth, nodes)), lambda: after_backward(expressions[wrong[0]], x)],
+    }
     if truth[wrong[0]]:
         fail("{key} survives: {node} keeps no tensor for its backward, so the first pass frees nothing that the second needs", **details)
     fail("{key} does not survive: {node} keeps a tensor for its backward ({saved}), and the first pass frees it", **details)
+
+
+def rows_of(keys, found, truth, nodes):
+    """What was predicted of each expression, what happened, and why."""
+    words = {True: "survives", False: "does not survive"}
+    kept = {True: "{node} keeps no tensor", False: "{node} keeps {saved}, which the first pass frees"}
+    return [[key, words[found[key]], words[truth[key]], phrase(kept[truth[key]], **nodes[key])] for key in keys]
+
+
+def after_backward(f, x):
+    """The graph of f(x) once backward went through it."""
+    leaf = x.detach().clone().requires_grad_()
+    y = f(leaf)
+    y.backward(torch.ones_like(y))
+    return graph_figure(y, {"x": leaf, "y": y})
 
 
 def goes_through_twice(y):

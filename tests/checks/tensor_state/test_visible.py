@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import beside, check, fail, predictions
+from grader.checks import beside, check, fail, graph_figure, prediction_figure, predictions
 from grader.wire.program import program
 
 helpers = beside(__file__)
@@ -130,6 +130,13 @@ def test_c5_is_predicted(student):
     compare(student, "C5")
 
 
+WHY = {
+    (True, False): "a leaf that requires grad",
+    (False, True): "retain_grad() was called on it",
+    (False, False): "no leaf, and retain_grad() was not called on it",
+}
+
+
 def compare(student, name):
     """Run the program and look; fail with the first tensor that was predicted wrongly."""
     keys = [f"{name}.{tensor}" for tensor in "xyz"]
@@ -147,8 +154,15 @@ def compare(student, name):
     if not wrong:
         return
     key = wrong[0]
+
+    def rows():
+        words = {True: "has a gradient", False: "has none"}
+        why = {k: WHY[t.is_leaf, t.retains_grad] for k, t in tensors.items()}
+        return prediction_figure([[k, words[found[k]], words[grads[k] is not None], why[k]] for k in wrong])
+
     details = {"expected": {k: grads[k] is not None for k in wrong}, "actual": {k: found[k] for k in wrong},
-               "facts": {"key": key, "grad": shown(grads[key]), "found": {k: found[k] for k in keys}}}  # fmt: skip
+               "facts": {"key": key, "grad": shown(grads[key]), "found": {k: found[k] for k in keys}},
+               "figures": [rows, lambda: graph_figure(z, {"x": x, "y": y, "z": z})]}  # fmt: skip
     if grads[key] is None:
         fail("{key} has no gradient after the backward: it is no leaf, and retain_grad() was not called on it", **details)
     if tensors[key].is_leaf:

@@ -1,0 +1,143 @@
+"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left out.
+
+Imports ``graph``, ``translation`` and ``render``; markupsafe for the page. No torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from rich.text import Text
+
+from grader.graph.heatmap import Jacobians, draw_heatmap
+from grader.graph.picture import GraphPicture
+from grader.graph.svg import draw_svg
+from grader.graph.tree import TreeLine, tree_lines
+from grader.render.clean import clean
+from grader.render.values import number
+from grader.translation import Catalogue
+
+MOST_LINES = 12
+"""Of a tree in a terminal, under a failed check; the page has it all."""
+WORST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A drawing on a page: its caption, the SVG, and the same as text or as a table of rows."""
+
+    caption: str
+    svg: Markup
+    text: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()
+    heads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A prediction on a page."""
+
+    what: str
+    predicted: str
+    outcome: str
+    why: str
+
+
+def panels(figure: dict[str, Any], say: Catalogue) -> list[Panel]:
+    """A figure's drawings for a page."""
+    try:
+        if figure.get("kind") == "graph":
+            return [
+                Panel(caption, Markup(draw_svg(picture, say, marked=marked, title=caption)), "\n".join(map(str, tree)))
+                for caption, picture, marked, tree in _graphs(figure, say)
+            ]
+        if figure.get("kind") == "jacobian":
+            return [_heat(Jacobians.from_json(figure), say)]
+    except ValueError:
+        pass
+    return []
+
+
+def cards(figure: dict[str, Any]) -> list[Card]:
+    """A figure's predictions for a page."""
+    rows = figure.get("rows", ()) if figure.get("kind") == "prediction" else ()
+    return [Card(*(clean(str(cell), 400) for cell in row)) for row in rows if len(row) == 4]
+
+
+def _graphs(figure: dict[str, Any], say: Catalogue) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
+    """The pictures of a figure, the expected one last: caption, picture, what is marked, tree."""
+    alone = figure["actual"] is None
+    captions = {"actual": say("The graph, yours"), "expected": say("The graph of the question") if alone else say("The graph, expected")}
+    for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
+        if figure[key] is not None:
+            picture = GraphPicture.from_json(figure[key])
+            marked = (figure[mark],) if figure.get(mark) else ()
+            yield captions[key], picture, marked, tree_lines(picture, say, marked=marked)
+
+
+def _heat(pair: Jacobians, say: Catalogue) -> Panel:
+    caption = say("Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input)
+    differing = set(pair.differing())
+    rows = tuple(
+        (("≠ " if (i, j) in differing else "") + pair.entry(i, j), number(mine, 6), number(pair.numeric[i][j], 6))
+        for i, row in enumerate(pair.analytic)
+        for j, mine in enumerate(row)
+    )
+    heads = (say("entry"), say("your backward"), say("differences of your forward"))
+    return Panel(caption, Markup(draw_heatmap(pair, say)), rows=rows, heads=heads)
+
+
+def figure_lines(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+    """A figure for a terminal: one short tree, the worst entries of a Jacobian, predictions line by line."""
+    draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
+        "graph": _tree, "jacobian": _worst, "prediction": _predictions
+    }  # fmt: skip
+    try:
+        return draw[figure["kind"]](figure, say, width)
+    except (ValueError, LookupError):
+        return []
+
+
+def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+    caption, picture, marked, _ = next(_graphs(figure, say))
+    lines = tree_lines(picture, say, width=width - 2, marked=marked, most=MOST_LINES)
+    return [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
+
+
+def tree_line(line: TreeLine) -> Text:
+    """A line of a tree, its branch and its details faint, a marked one red."""
+    text = Text.assemble((line.branch, "dim"), (line.label, "bold red" if line.marked else "dim" if line.faint else ""))
+    if line.details:
+        text.append(f"  {line.details}", "dim")
+    return text.append("  ◀", "red") if line.marked else text
+
+
+def _worst(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+    pair = Jacobians.from_json(figure)
+    differing = pair.differing()
+    rows = [(pair.entry(i, j), number(pair.analytic[i][j], 4), number(pair.numeric[i][j], 4)) for i, j in differing[:WORST]]
+    lines = _columns(["", say("your backward"), say("differences of your forward")], rows)
+    more = len(differing) - len(rows)
+    return [*lines, Text("  " + say("and {count} more that differ", count=more), "dim")] if more > 0 else lines
+
+
+def _predictions(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+    found = cards(figure)
+    rows = [(card.what, card.predicted, card.outcome) for card in found]
+    lines = _columns([say("what"), say("you predicted"), say("what happens")], rows)
+    return [*lines, *(Text(f"  {card.what}: {card.why}", "dim") for card in found)]
+
+
+def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
+    """Aligned columns under faint headings."""
+    from rich.cells import cell_len, set_cell_size
+
+    widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]
+
+    def line(cells: tuple[str, ...]) -> str:
+        return "  " + "  ".join(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+    return [Text(line(tuple(heads)), "dim"), *(Text(line(row)) for row in rows)]
