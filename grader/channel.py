@@ -117,6 +117,8 @@ class SocketChannel:
         os.set_blocking(output_fd, False)
         self._printing = True
         self._inbox = _Inbox()
+        self._poll = select.poll()
+        self._poll.register(output_fd, select.POLLIN)
 
     def _drain(self) -> None:
         try:
@@ -130,10 +132,8 @@ class SocketChannel:
 
     def _wait(self, event: int, deadline: float) -> None:
         """Return when the line is ready for ``event``; meanwhile take in what is printed."""
-        poll = select.poll()
-        poll.register(self._line, event)
-        if self._printing:
-            poll.register(self._output_fd, select.POLLIN)
+        poll, line = self._poll, self._line.fileno()
+        poll.register(line, event)
         while True:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
@@ -143,7 +143,7 @@ class SocketChannel:
                 self._drain()
                 if not self._printing:
                     poll.unregister(self._output_fd)
-            if self._line.fileno() in ready:
+            if line in ready:
                 return
 
     def send(self, data: bytes, deadline: float) -> None:

@@ -90,7 +90,7 @@ def warm_up() -> None:
 
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs where there is no fork: judged here, with workers that are plain processes."""
-    from grader.judge import Judge
+    from grader.judge import judged_once
     from grader.lesson_host import result_of
     from grader.workers import SpawnedWorkers
 
@@ -100,7 +100,7 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
             specs[envelope.body["lesson"]] = read_body(jobs)
         task, workers = read_body(jobs), SpawnedWorkers(Terms.from_dict(envelope.body).limits, envelope.body["sandbox"])
         spec = specs[envelope.body["lesson"]]
-        write_frame(results, result_of(lambda: Judge(spec).run(lambda take: take(task, workers))))  # noqa: B023 - called at once
+        write_frame(results, result_of(lambda: judged_once(spec, task, workers)))  # noqa: B023 - called at once
         write_frame(results, {"clean": True})
 
 

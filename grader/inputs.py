@@ -58,12 +58,12 @@ class Draw:
         if digits is not None:
             values = (values * 10**digits).round() / 10**digits
         if avoid and low < avoid and high > -avoid:
-            sign = torch.where(values < 0, -1.0, 1.0).to(torch.float64)
-            if high <= avoid:
-                sign = -torch.ones_like(sign)
-            if low >= 0:
-                sign = torch.ones_like(sign)
-            values = torch.where(values.abs() < avoid, sign * (avoid + 0.07), values)
+            near = values.abs() < avoid
+            if bool(near.any()):
+                away = torch.full_like(values, avoid + 0.07)
+                if low < 0:
+                    away[values < 0 if high > avoid else ...] *= -1
+                values = torch.where(near, away, values)
         return values.to(dtype).requires_grad_(requires_grad)
 
     def integers(self, *shape: int, low: int = -4, high: int = 4) -> Tensor:

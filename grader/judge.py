@@ -7,7 +7,9 @@ does. pytest is its engine. Imports ``plugin``, ``session`` and what lies below.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 import pytest_jsonreport.plugin
+from pytest_jsonreport.plugin import JSONReport
 
 from grader.errors import EngineFault, StudentError, WorkerLost
 from grader.integrity import flags_in
@@ -25,13 +28,13 @@ from grader.source import Source
 from grader.workers import WorkerSource
 
 PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
-debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path"""
+debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping"""
 PYTEST_OPTIONS = (
-    "--noconftest", "--quiet", "--tb=no", "--no-header", "--no-summary", "--import-mode=importlib", "--assert=plain", "--capture=no",
+    "--noconftest", "--import-mode=importlib", "--assert=plain",
     *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
-    "--json-report", "--json-report-file=none", "--json-report-omit", "log", "keywords", "streams", "warnings", "collectors", "traceback",
+    "--json-report-file=none", "--json-report-omit", "log", "keywords", "streams", "warnings", "collectors", "traceback",
 )  # fmt: skip
-
+"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings."""
 
 UNREADABLE = "it is too long, or its expressions are nested too deeply, to be read before it is run. Write it in shorter pieces"
 
@@ -46,17 +49,24 @@ class Judge:
         self.spec = spec
         self.plugin = LessonPlugin(spec)
 
-    def run(self, begin: Callable[[Begin], dict[str, Any]]) -> dict[str, Any]:
-        """Collect the checks, call ``begin``, which takes a task by what it is given and returns what is known of it before
-        the checks; run them. The result as plain data:
+    def run(self, serve: Callable[[Judging], None]) -> None:
+        """Collect the checks, then call ``serve`` with what judges a submission, as often as there are submissions.
+
+        Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
+        """
+        engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
+        run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
+
+    def judge(self, checks: pytest.Session, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+        """Run the collected checks on one submission. The result as plain data:
 
         ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
         ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
-        ``catalogue`` of the lesson's mistakes and what they are about. Raises EngineFault where pytest itself failed.
+        ``catalogue`` of the lesson's mistakes and what they are about. Nothing of it stays for the next submission.
         """
-        engine = _Engine(lambda: begin(self.take))
         try:
-            report = run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
+            invalid = self.take(task, workers)
+            report = run_checks(checks)
         finally:
             if hasattr(self.plugin, "session"):
                 self.plugin.session.close()
@@ -65,7 +75,7 @@ class Judge:
         replaced = [f"{session.source.filename} replaced {name} while it was loaded" for name in session.replaced]
         return {
             "checks": list(results_in(report)),
-            "invalid": engine.known["invalid"],
+            "invalid": invalid,
             "guarantees": list(guarantees),
             "missing": list(missing),
             "flags": [*flags_in(session.source), *replaced],
@@ -73,8 +83,8 @@ class Judge:
             "catalogue": {one.id: list(one.about) for one in self.plugin.mistakes},
         }
 
-    def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
-        """Take a task: a worker with the module in it."""
+    def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any] | None:
+        """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
         source = Source(task["source"], self.spec["filename"])
         problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
         limits = Limits.from_dict(task["limits"])
@@ -85,50 +95,71 @@ class Judge:
             if source.unreadable:  # rules that look at the source would look at nothing
                 raise session.refuse(StudentError("unreadable file", UNREADABLE))
         except StudentError as error:
-            return {"invalid": {"message": error.message if problem else str(error), "line": error.line}}
+            return {"message": error.message if problem else str(error), "line": error.line}
         except WorkerLost as lost:
             say = self.plugin.say
-            return {"invalid": {"message": say("loading the file: {reason}", reason=say(lost.template, **lost.facts)), "line": None}}
-        return {"invalid": None}
+            return {"message": say("loading the file: {reason}", reason=say(lost.template, **lost.facts)), "line": None}
+        return None
 
 
-Begin = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
+def judged_once(spec: dict[str, Any], task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+    """Collect a lesson's checks for a single submission and judge it."""
+    results: list[dict[str, Any]] = []
+    Judge(spec).run(lambda judge: results.append(judge(task, workers)))
+    return results[0]
+
+
+Judging = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
+"""Judges one submission: a task and where to get workers; the result."""
+
+
+class SubmissionReport(JSONReport):  # type: ignore[misc]
+    """pytest-json-report's report of one submission; its hooks are declared once, by the engine."""
+
+    pytest_addhooks = None
 
 
 class _Engine:
-    """The hooks that make pytest an engine: stop between collecting and running, and take the report as it is made."""
+    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to ``serve``."""
 
-    def __init__(self, begin: Callable[[], dict[str, Any]]) -> None:
-        self._begin = begin
-        self.known: dict[str, Any] = {}
+    def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
+        self._serve = serve
         self.trouble: Exception | None = None
+        self.served = False
         self.uncollected: list[str] = []
-        self.report: dict[str, Any] | None = None
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        """Declare pytest-json-report's hooks."""
+        pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """The one option of pytest's terminal that pytest-json-report asks for."""
+        config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Everything is collected: time for a submission. What goes wrong here is kept from pytest, and raised when it is done."""
-        if not session.testsfailed:
-            try:
-                self.known = self._begin()
-            except Exception as error:
-                self.trouble = error
-                return True
-        return None
+        """Everything is collected: time for submissions. What goes wrong here is kept from pytest, and raised when it is done."""
+        if session.testsfailed:
+            return None
+        self.served = True
+        try:
+            self._serve(session)
+        except Exception as error:
+            self.trouble = error
+        return True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A check file that can't be imported: why."""
         if report.failed:
             self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
-        """pytest-json-report's report."""
-        self.report = json_report
+    def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str]:
+        """What pytest's terminal says elsewhere."""
+        return report.outcome, "", ""
 
 
-def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> dict[str, Any]:
-    """Run check files; pytest-json-report's report. Raises EngineFault where pytest itself failed."""
+def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
+    """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     printed = io.StringIO()
     root = str(Path(files[0]).parent)
@@ -137,9 +168,24 @@ def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> dict[
         code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, engine, plugin])
     if engine.trouble is not None:
         raise engine.trouble
-    if engine.report is None or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+    if not engine.served:
         raise EngineFault("\n".join([*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]))
-    return engine.report
+
+
+def run_checks(checks: pytest.Session) -> dict[str, Any]:
+    """Run what was collected, once; pytest-json-report's report of it."""
+    report = SubmissionReport()
+    plugins = checks.config.pluginmanager
+    plugins.register(report)
+    try:
+        report.pytest_sessionstart(checks)
+        for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        report.pytest_sessionfinish(checks)
+    finally:
+        plugins.unregister(report)
+        vars(checks.config).pop("_json_report", None)  # pytest-json-report would unregister it again
+    return dict(report.report)
 
 
 def warm_up() -> None:

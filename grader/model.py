@@ -72,6 +72,10 @@ class CheckResult:
     figures: list[dict[str, Any]] = field(default_factory=list)
     """What can be drawn of the failure: plain data, as ``figures`` makes it."""
 
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(frozen=True, slots=True)
 class LessonResult:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import traceback
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,7 @@ class LessonPlugin:
         error = None if call.excinfo is None else call.excinfo.value
         verdict = self.passed() if error is None else self.verdict(item, error)
         self.outcomes[item.name] = verdict.outcome
-        return {"check": asdict(self.result(item, verdict, call.duration))}
+        return {"check": self.result(item, verdict, call.duration).as_data()}
 
     # ---------------------------------------------------------------------------------------------------------- verdicts
 

@@ -110,6 +110,7 @@ class RemoteCallable(StudentRef):
     def __init__(self, session: Conversation, path: str) -> None:
         super().__init__(path)
         self._session = session
+        self._known: dict[str, RemoteCallable] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it across the border."""
@@ -118,7 +119,12 @@ class RemoteCallable(StudentRef):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._session.resolve(f"{self.path}.{name}")
+        if name in self._known:
+            return self._known[name]
+        found = self._session.resolve(f"{self.path}.{name}")
+        if isinstance(found, RemoteCallable):
+            self._known[name] = found
+        return found
 
     @property
     def __name__(self) -> str:

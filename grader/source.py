@@ -61,6 +61,14 @@ class Source:
                     names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
         return names
 
+    @functools.cached_property
+    def _known_references(self) -> dict[ast.AST, list[tuple[str, int]]]:
+        return {}
+
+    @functools.cached_property
+    def _known_skeletons(self) -> dict[ast.AST, str]:
+        return {}
+
     def line(self, number: int | None) -> str:
         """A line's text without indentation; empty where there is no such line."""
         lines = self.text.split("\n")  # not splitlines, which also breaks at form feeds and Unicode's separators
@@ -93,13 +101,19 @@ class Source:
             node = self.definitions.get(todo.pop())
             if node is None:
                 continue
-            for name, line in self._references(node):
+            for name, line in self._references_of(node):
                 found.setdefault(name, line)
                 head = name.split(".")[0]
                 if head in self.definitions and head not in seen:
                     seen.add(head)
                     todo.append(head)
         return found
+
+    def _references_of(self, definition: ast.AST) -> list[tuple[str, int]]:
+        """``_references``, worked out once: many checks ask about the same definitions."""
+        if definition not in self._known_references:
+            self._known_references[definition] = self._references(definition)
+        return self._known_references[definition]
 
     def _references(self, root: ast.AST) -> list[tuple[str, int]]:
         """Names and attributes below a node; what a function binds itself is nobody else's name."""
@@ -126,9 +140,14 @@ class Source:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         try:
-            return mine is not None and theirs is not None and _skeleton(mine) == _skeleton(theirs)
+            return mine is not None and theirs is not None and self._skeleton_of(mine) == other._skeleton_of(theirs)
         except (RecursionError, MemoryError, ValueError, SyntaxError):  # what Python compiles may be too deep or too long to be written out
             return False
+
+    def _skeleton_of(self, definition: ast.AST) -> str:
+        if definition not in self._known_skeletons:
+            self._known_skeletons[definition] = _skeleton(definition)
+        return self._known_skeletons[definition]
 
 
 def defined_names(node: ast.stmt) -> list[str]:

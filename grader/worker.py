@@ -150,6 +150,9 @@ class Worker:
     def with_mutated(self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
         """Adds the new contents of the inputs whose version counter moved: what is in place here must be in place there."""
         changed = [k for k, (t, version) in enumerate(zip(inputs, versions, strict=True)) if t._version != version]
+        if not changed:
+            body["mutated"] = []
+            return body, blob
         metas, more = encode_tensors([inputs[k] for k in changed], strided=False)
         body["mutated"] = [list(pair) for pair in zip(changed, metas, strict=True)]
         return body, blob + more

@@ -18,6 +18,10 @@ MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
 
 
+_AS_JSON = json.JSONEncoder(separators=(",", ":")).encode
+"""As ``json.dumps`` with these separators, which would make such an encoder for every message."""
+
+
 class BrokenFrame(Exception):
     """The bytes are no frame, or the data in it is not what its tag says. The text says what was wrong."""
 
@@ -31,7 +35,7 @@ class Frame(NamedTuple):
 
 def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
     """The bytes of a frame. ``body`` is JSON data; NaN and infinities are allowed and keep their values."""
-    text = json.dumps(body, separators=(",", ":")).encode("ascii")
+    text = _AS_JSON(body).encode("ascii")
     if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
     return b"".join((HEADER.pack(MAGIC, len(text), len(blob)), text, blob))

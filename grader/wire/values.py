@@ -143,13 +143,17 @@ class Encoder:
         dtype = DTYPE_NAMES.get(tensor.dtype)
         if dtype is None or tensor.layout is not torch.strided or tensor.device.type != "cpu":
             return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
-        plain = tensor.detach().resolve_conj().resolve_neg()
+        plain = tensor.detach()
+        if plain.is_conj() or plain.is_neg():
+            plain = plain.resolve_conj().resolve_neg()
+        shape, count = list(plain.shape), plain.numel()
         if self.strided:
-            shape, strides, offset = list(plain.shape), list(plain.stride()), plain.storage_offset()
-            count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) if plain.numel() else 0
+            strides, offset = list(plain.stride()), plain.storage_offset()
+            if count and not plain.is_contiguous():
+                count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
         else:
             plain = plain.contiguous()
-            shape, strides, offset, count = list(plain.shape), None, 0, plain.numel()
+            strides, offset = None, 0
         size = count * plain.element_size()
         if size > MAX_BLOB_BYTES:
             raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
@@ -295,26 +299,23 @@ def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
 def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
     if not raw:
         return torch.empty(shape, dtype=dtype)
-    storage = _flat(raw, dtype).untyped_storage()
-    return _placed(storage, dtype, 0, shape, None)
+    flat = _flat(raw, dtype)
+    return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
 
 
 def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
     if not raw:
         return torch.empty_strided(shape, strides, dtype=dtype)
-    padded = bytes(offset * dtype.itemsize) + bytes(raw)
-    storage = _flat(padded, dtype).untyped_storage()
-    return _placed(storage, dtype, offset, shape, strides)
+    flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)
+    return flat if strides == [1] and not offset else _placed(flat, offset, shape, strides)
 
 
-def _placed(storage: torch.UntypedStorage, dtype: torch.dtype, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """A tensor that lies in a storage and is no view of another tensor."""
-    tensor = torch.empty(0, dtype=dtype)
+def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
+    """The tensor laid out otherwise in its own storage: it is no view of another tensor."""
+    storage = flat.untyped_storage()
     if strides is None:
-        tensor.set_(storage, offset, shape)  # type: ignore[call-overload]
-    else:
-        tensor.set_(storage, offset, shape, strides)
-    return tensor
+        return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
+    return flat.set_(storage, offset, shape, strides)
 
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
