@@ -3,7 +3,7 @@
 For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox, which lesson), which the host reads;
 the lesson's *spec* where the host has not had it, which the host leaves to a lesson host that it forks; and the *task* (the
 submission, the seed), which is left to a judge. A lesson host (``lesson_host``) has collected the lesson's checks and forks a judge
-for each task. A judge asks the fork host for workers, and writes its result to standard output itself::
+that serves many tasks. A judge asks the fork host for workers, and writes its result to standard output itself::
 
     supervisor ─envelope─▶ fork host ──fork──▶ lesson host ──fork──▶ judge ──"start"──▶ fork host ──fork──▶ worker
         │ └──────spec────────────────────────────▶ │                 │ ▲                                     │
@@ -105,7 +105,7 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
-    """Jobs, each by a forked judge; nothing of one is left when the next begins."""
+    """Jobs, one after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
     lessons: dict[str, LessonHost] = {}
@@ -125,7 +125,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, prepared: Prepared) -> bool:
-    """Have a judge forked and serve it until it is done; whether it was."""
+    """Have a judge take the next task and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
     try:
         lesson.judge(theirs, terms.limits)
@@ -143,7 +143,7 @@ def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, prepared:
 
 
 class LessonHost:
-    """The fork host's end of a lesson host: a process that forks a judge whenever it is handed a judge's control socket."""
+    """The fork host's end of a lesson host: its judge serves a task for each control socket that it is handed."""
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
         from grader.lesson_host import lesson_process
@@ -156,7 +156,7 @@ class LessonHost:
         theirs.close()
 
     def judge(self, control: socket.socket, limits: Limits) -> None:
-        """Have a judge forked that asks for workers through ``control`` and reads the next task."""
+        """Have the judge read the next task; it asks for workers through ``control``."""
         socket.send_fds(self._control, [pack({"output_bytes": limits.output_bytes})], [control.fileno()])
 
     def close(self) -> None:
