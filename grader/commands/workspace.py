@@ -87,7 +87,7 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None) -> Non
         (f"grade {first}", say("grade the first, at any time")),
         ("grade watch", say("grade at every save")),
     ]
-    width = max(len(command) for command, _ in rows) + 3
+    width = max(len(command) for command, what in rows if what) + 3
     console = make_console()
     console.print(Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))))
     console.print(Text("\n" + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows) + "\n"))

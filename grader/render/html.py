@@ -85,10 +85,15 @@ def warm_up() -> None:
     style()
 
 
-def render_page(report: Report, say: Catalogue | None = None, *, adjustments: Sequence[Adjustment] = ()) -> str:
-    """The page for one submission, in the language of ``say``; ``adjustments`` are what a person changed of its score."""
+def render_page(
+    report: Report, say: Catalogue | None = None, *, adjustments: Sequence[Adjustment] = (), finish: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The page for one submission, in the language of ``say``.
+
+    ``adjustments`` are what a person changed of its score; ``finish`` numbers with what they count, where the learner is at the end.
+    """
     sheet = style()
     page = environment().get_template("report.html")
     counted = max(0.0, add_up([report.score, *(one.points for one in adjustments)]))
     texts = {"style": sheet, "style_hash": style_hash(sheet), "say": say or Catalogue()}
-    return page.render(report=report, adjustments=adjustments, counted=counted, **texts)
+    return page.render(report=report, adjustments=adjustments, counted=counted, finish=finish, **texts)

@@ -73,10 +73,10 @@ def show_finish(console: Console, reached: Achievement, say: Catalogue, title: s
     """The end of the course: what it took, in the learner's own numbers."""
     graph = Text("x ──▶ ∘ ──▶ ∘ ──▶ loss\n∂ ◀── ∘ ◀── ∘ ◀── 1   ", "green")
     rows = Table.grid(padding=(0, 2))
-    rows.add_column(justify="right", style="bold")
     rows.add_column()
+    rows.add_column(justify="right", style="bold")
     for number, what in finish_rows(reached, say):
-        rows.add_row(number, what)
+        rows.add_row(what, number)
     body = Group(
         Align.center(graph),
         Text(),

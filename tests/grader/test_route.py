@@ -41,6 +41,11 @@ def test_next_is_the_first_unfinished_lesson_that_waits_for_none() -> None:
     assert next_lesson(COURSE, done("a", "b", "c", "d")) is None
 
 
+def test_next_passes_over_a_lesson_that_waits_for_a_later_one() -> None:
+    course = Course(Path(), "c", "C", "1", (lesson("x", "y"), lesson("y")))
+    assert next_lesson(course, done()) is course.lessons[1]
+
+
 def test_lessons_that_wait_for_each_other_still_have_a_next_one() -> None:
     course = Course(Path(), "c", "C", "1", (lesson("x", "y"), lesson("y", "x")))
     assert next_lesson(course, done()) is course.lessons[0]

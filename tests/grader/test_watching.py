@@ -35,6 +35,7 @@ class Desk:
     saves: queue.Queue[tuple[str, ...]] = field(default_factory=queue.Queue)
     shown: queue.Queue[Verdict] = field(default_factory=queue.Queue)
     graded: queue.Queue[str] = field(default_factory=queue.Queue)
+    looked_at: queue.Queue[str | None] = field(default_factory=queue.Queue)
     ended: threading.Event = field(default_factory=threading.Event)
     keys: list[str] = field(default_factory=list)
     hold: str | None = None
@@ -65,6 +66,7 @@ class Desk:
 
     def read(self, lesson: str) -> LessonFile | None:
         text = self.files.get(lesson)
+        self.looked_at.put(text)
         return None if text is None else LessonFile(lesson, f"{lesson}.py", text)
 
     def grade(self, lesson: str, file: LessonFile | None) -> Report:
@@ -140,6 +142,7 @@ def test_one_save_that_is_told_of_twice_is_graded_once(desk: Desk) -> None:
 
 def test_a_half_written_file_waits_for_its_other_half(desk: Desk) -> None:
     desk.save("def f(")
+    assert desk.looked_at.get(timeout=WAIT) == "def f("
     desk.save("def f(): pass")
     assert desk.verdict() == "def f(): pass"
     assert desk.graded.get_nowait() == "def f(): pass"
