@@ -20,7 +20,7 @@ from grader.batch.regrade import lesson_of, with_check
 from grader.course import Course, Lesson
 from grader.errors import SubmissionError, UsageError
 from grader.gradebook.records import Adjustment
-from grader.gradebook.store import Gradebook, Key, Owner
+from grader.gradebook.store import Gradebook, Key, Owner, refusal
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.intake.records import Handed, Student
@@ -179,7 +179,11 @@ class Batch:
 
     def _problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
-        page_path(self.out, owner.name).unlink(missing_ok=True)  # that of an earlier grade would be taken for this one's
+        page = page_path(self.out, owner.name)
+        try:
+            page.unlink(missing_ok=True)  # that of an earlier grade would be taken for this one's
+        except OSError as error:
+            raise refusal(page, error) from None
         self.tally.problems += 1
         self.tally.faults += fault
 

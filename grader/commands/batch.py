@@ -74,6 +74,9 @@ def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host]
         try:
             with telling(console, len(found.handed)) as told:
                 tally = run_batch(book, wanted.out, found.handed, plan, students=matched.students, hosts=hosts, told=told)
+        except KeyboardInterrupt:
+            console.print(Text("stopped; what was graded is kept, and the same command goes on from there"))
+            raise
         finally:
             hosts.close()
         write_outputs(wanted.out, book)
@@ -125,7 +128,6 @@ def say_before(console: Console, found: Found, roster: Roster | None, matched: M
     console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
     listing(console, "note", found.notes)
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
-    listing(console, "note", found.notes)
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
 
 
