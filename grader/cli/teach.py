@@ -130,4 +130,20 @@ def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | 
     make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, release, gradescope)
+@click.command()
+@click.argument("out", type=PATH)
+@click.option("--against", type=PATH, metavar="OLD_OUT", help="Compare with an earlier class too: the folder of its gradebook.")
+@click.option("--lesson", help="Only this lesson.")
+@click.option("--threshold", type=click.FloatRange(0.1, 1.0), default=0.6, show_default=True, help="The share of own code from which on.")
+@course_option
+def similar(out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None) -> None:
+    """Show which submissions share code, side by side: a place to look, no verdict.
+
+    Example: grade similar grades --against grades-last-year
+    """
+    from grader.commands.similar import show_similar
+
+    show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
+
+
+COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, similar, release, gradescope)

@@ -36,7 +36,11 @@ def test_everything_that_the_engine_imports_is_declared() -> None:
             found |= {name.split(".")[0] for name in names}
     used = {DISTRIBUTIONS.get(name, name) for name in found - set(sys.stdlib_module_names) - {"grader"}}
     declared = {re.split(r"[<>=!~ \[]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    assert used <= declared
+    extras = {
+        re.split(r"[<>=!~ \[]", one)[0] for name, wanted in PROJECT["optional-dependencies"].items() if name != "dev" for one in wanted
+    }
+    assert used <= declared | extras
+    assert extras <= used
     assert declared - used <= {"numpy"}  # the lessons use it
 
 

@@ -1,0 +1,76 @@
+"""``grade similar``: which submissions of a class share code, within it and with an earlier one. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text as Line
+
+from grader.batch.outputs import replacing
+from grader.classroom.similarity import Pair, Side, Text, library, similar_pairs
+from grader.course import Course, Lesson
+from grader.errors import UsageError
+from grader.gradebook.store import Gradebook
+from grader.render.clean import clean
+from grader.render.similar_page import render_similar
+from grader.render.terminal import make_console
+
+FILE = "similar.html"
+LISTED = 10
+"""How many pairs the terminal names; the page has them all."""
+
+
+def show_similar(course: Course, out: Path, *, against: Path | None, lesson: str | None, threshold: float) -> None:
+    """Compare what was handed in, lesson by lesson; write the page, name the pairs that share most.
+
+    Raises UsageError for a lesson that the class was not graded in, and where there is nothing to compare with.
+    """
+    library()
+    if against is not None and against.exists() and out.exists() and against.samefile(out):
+        raise UsageError(f"{against} is the class itself, which is compared anyway. Name an earlier one's folder with --against")
+    with ExitStack() as stack:
+        book = stack.enter_context(Gradebook.open(out))
+        older = stack.enter_context(Gradebook.open(against)) if against else None
+        graded = [one for one, _, _ in book.lessons()]
+        if lesson is not None and lesson not in graded:
+            raise UsageError(f"The class was not graded in {lesson!r}. Lessons: {', '.join(graded)}")
+        pairs: list[Pair] = []
+        compared = 0
+        for one in [lesson] if lesson else graded:
+            texts = [Text(owner, text) for owner, _, text in book.texts(one)]
+            texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)] if older else []
+            compared += len(texts)
+            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold)
+        labels = {entry.name: entry.label for entry in book.entries()}
+    pairs.sort(key=lambda pair: -pair.share)
+    page = render_similar(pairs, labels, compared=compared, threshold=threshold, earlier=against.resolve().name if against else None)
+    with replacing(out / FILE) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))
+    tell(pairs, labels, out / FILE)
+
+
+def known_texts(lesson: Lesson) -> Iterator[str]:
+    """The code of a lesson that is nobody's own: the stub, the reference, other right answers."""
+    for path in (lesson.stub, lesson.solution, *lesson.accepted):
+        if path.exists():
+            yield path.read_text("utf-8")
+
+
+def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
+    """The pairs that share most, and where to read them."""
+    console = make_console()
+    if pairs:
+        table = Table("shared", "lesson", "one", "the other", box=None, pad_edge=False, header_style="bold")
+        for pair in pairs[:LISTED]:
+            table.add_row(f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels))
+        console.print(table)
+    count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
+    console.print(Line(f"{count} to look at, no verdict: {page}"))
+
+
+def name(side: Side, labels: dict[str, str]) -> Line:
+    """Whose a text is."""
+    return Line(clean(f"{side.owner} (earlier)" if side.earlier else labels.get(side.owner, side.owner)))
