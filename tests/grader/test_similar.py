@@ -106,7 +106,7 @@ def test_pairs_below_the_threshold_are_no_pairs() -> None:
     own = "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
     texts = [Text("ada", GIVEN + ADA + ALAN), Text("grace", GIVEN + ADA + own + own.replace("[", "(("))]
     assert owners(texts, threshold=0.3) == [("ada", "grace")]
-    assert owners(texts, threshold=0.9) == []
+    assert owners(texts, threshold=0.7) == []
 
 
 def test_two_of_an_earlier_class_are_no_pair() -> None:
