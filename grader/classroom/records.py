@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,8 +15,12 @@ JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcom
 """Outcomes of a check that was run and has a verdict."""
 TOO_FEW_TO_BLAME = 3
 """That one or two people get a check wrong says nothing about the check."""
-AGAINST = -0.1
-"""Below this a check is right more often where the rest is worse: chance aside, the check is what to doubt."""
+AGAINST = -3.0
+"""Below this many standard errors a check is right more often where the rest is worse, and it is the check that is to be doubted.
+
+Three, since a course has hundreds of checks: with two, chance alone would accuse some. A correlation that is none has, in n answers,
+a standard error of 1 / √(n − 1).
+"""
 
 
 class State(enum.StrEnum):
@@ -124,7 +129,7 @@ class CheckFacts:
         """Why the check itself is to be looked at first, if it is."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"nobody of {self.judged} passes it"
-        if self.discrimination is not None and self.discrimination < AGAINST:
+        if self.discrimination is not None and self.discrimination * math.sqrt(self.judged - 1) < AGAINST:
             return f"those with the better scores get it wrong (discrimination {self.discrimination:.2f})"
         return None
 

@@ -108,6 +108,15 @@ def test_a_check_against_the_rest_is_doubted() -> None:
     assert "better scores" in (check(room, 0).doubt or "")
 
 
+def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
+    """Somewhat against the rest: −0.4 says little in twenty answers, and a lot in two hundred."""
+    pattern = [(PASSED, FAILED)] * 7 + [(FAILED, PASSED)] * 7 + [(PASSED, PASSED)] * 3 + [(FAILED, FAILED)] * 3
+    few, many = ([handed(f"{n:03}", *pattern[n % 20]) for n in range(size)] for size in (20, 200))
+    assert check(gather(few, [LESSON]), 0).discrimination == pytest.approx(-0.4)
+    assert gather(few, [LESSON]).doubtful == ()
+    assert len(gather(many, [LESSON]).doubtful) == 2
+
+
 def test_a_mistake_counts_once_for_each_person() -> None:
     """However many checks it cost; the example is the first one's, and names nobody that the evidence doesn't."""
     room = gather([handed("a", FAILED, FAILED, diagnoses=("m", "m")), handed("b", FAILED, PASSED, diagnoses=("m", None))], [LESSON])
