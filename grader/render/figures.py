@@ -1,6 +1,6 @@
 """Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left out.
 
-Imports ``graph``, ``translation`` and ``render``; markupsafe for the page. No torch.
+Imports ``graph``, ``translation`` and ``render``; no torch.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
 from rich.text import Text
 
 from grader.graph.heatmap import Jacobians, draw_heatmap
@@ -27,10 +26,10 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A drawing on a page: its caption, the SVG, and the same as text or as a table of rows."""
+    """A drawing on a page: its caption, the SVG (markup of ours, all text in it escaped), and the same as text or as a table of rows."""
 
     caption: str
-    svg: Markup
+    svg: str
     text: str = ""
     rows: tuple[tuple[str, ...], ...] = ()
     heads: tuple[str, ...] = ()
@@ -51,7 +50,7 @@ def panels(figure: dict[str, Any], say: Catalogue) -> list[Panel]:
     try:
         if figure.get("kind") == "graph":
             return [
-                Panel(caption, Markup(draw_svg(picture, say, marked=marked, title=caption)), "\n".join(map(str, tree)))
+                Panel(caption, draw_svg(picture, say, marked=marked, title=caption), "\n".join(map(str, tree)))
                 for caption, picture, marked, tree in _graphs(figure, say)
             ]
         if figure.get("kind") == "jacobian":
@@ -87,7 +86,7 @@ def _heat(pair: Jacobians, say: Catalogue) -> Panel:
         for j, mine in enumerate(row)
     )
     heads = (say("entry"), say("your backward"), say("differences of your forward"))
-    return Panel(caption, Markup(draw_heatmap(pair, say)), rows=rows, heads=heads)
+    return Panel(caption, draw_heatmap(pair, say), rows=rows, heads=heads)
 
 
 def figure_lines(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:

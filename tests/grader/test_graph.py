@@ -24,7 +24,7 @@ from grader.errors import UsageError
 from grader.graph.child import Unusable, drawn
 from grader.graph.layout import lay_out
 from grader.graph.picture import MAX_NODES, GraphPicture, first_difference
-from grader.graph.svg import CELL, SMALL_CELL, draw_svg, lines_of, size_of
+from grader.graph.svg import draw_svg, lines_of, size_of
 from grader.graph.tree import tree_lines, tree_text
 from grader.translation import Catalogue, engine_catalogue
 from grader.wire.program import Cube
@@ -216,12 +216,12 @@ def test_the_nearest_nodes_are_a_picture_too() -> None:
 
 
 def texts_in(svg: str) -> list[tuple[float, float, float, float, str]]:
-    """Left, top, right, bottom of every text of a drawing, by a wide font's measure."""
+    """Left, top, right, bottom of every text of a drawing, in a monospaced font: 0.6 em a cell, as DejaVu, Menlo and Consolas at most."""
     found = []
     for part in ET.fromstring(svg).iter(f"{SVG}text"):
         text, style = part.text or "", part.attrib["class"]
-        cell, height = (CELL, 13) if style == "title" else (SMALL_CELL, 11)
-        half = cell_len(text) * cell / 2
+        height = 13 if style == "title" else 11
+        half = cell_len(text) * 0.6 * height / 2
         x, y = float(part.attrib["x"]), float(part.attrib["y"])
         found.append((x - half, y - height, x + half, y + 3, text))
     return found
