@@ -1,4 +1,7 @@
-"""Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them. Imports ``host``; no torch."""
+"""Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them. Imports nothing of ours.
+
+A host here is whatever grades one submission at a time and can be closed: one of this machine, or a seat in a cluster.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,29 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from grader.host import Host
 
+class Closes(Protocol):
+    """What can be lent and, in the end, closed."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+Host = TypeVar("Host", bound=Closes)
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 AHEAD = 2
 """How many jobs a worker has under way or before it: the next is there when one is done, and memory doesn't grow with the class."""
 
 
-class Hosts:
-    """So many hosts, lent to one thread at a time; each is started when it is first needed."""
+class Hosts(Generic[Host]):
+    """So many hosts, lent to one thread at a time; each is started when it is first needed. ``stopping`` is set when no more are wanted."""
 
-    def __init__(self, count: int, make: Callable[[], Host] = Host) -> None:
+    def __init__(self, count: int, make: Callable[[], Host], *, stopping: threading.Event | None = None) -> None:
         self.count = count
-        self.stopping = threading.Event()
+        self.stopping = stopping or threading.Event()
         self._make = make
         self._free: queue.LifoQueue[Host | None] = queue.LifoQueue()
         for _ in range(count):
@@ -44,7 +54,7 @@ class Hosts:
                 host.close()
 
 
-def over(hosts: Hosts, jobs: Iterable[Job], work: Callable[[Host, Job], Result]) -> Iterator[Result]:
+def over(hosts: Hosts[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]) -> Iterator[Result]:
     """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there is room, in the caller's thread.
 
     What ``work`` raises is raised here, after the results that were there with it; jobs that were not begun by then never are.

@@ -12,9 +12,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
-from grader.batch.executors import Hosts, over
+from grader.batch.executors import Closes, Hosts, over
 from grader.batch.outputs import page_path, write_page
 from grader.batch.regrade import lesson_of, with_check
 from grader.course import Course, Lesson
@@ -22,7 +23,6 @@ from grader.errors import SubmissionError, UsageError
 from grader.gradebook.records import Adjustment
 from grader.gradebook.store import Gradebook, Key, Owner, refusal
 from grader.grading import Settings, grade_submission
-from grader.host import Host
 from grader.intake.records import Handed, Student
 from grader.model import Report
 from grader.submission import LessonFile, digest
@@ -88,15 +88,18 @@ def run_batch(
     plan: Plan,
     *,
     students: Mapping[str, tuple[Student, ...]],
-    hosts: Hosts,
+    hosts: Hosts[Any],
+    grading: Callable[..., Report] = grade_submission,
     told: Callable[[int], None] = lambda done: None,
 ) -> Tally:
     """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with how many are done.
 
+    ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of this machine.
+
     Raises UsageError where the sandbox or the folder refuses; what was committed by then stays, and the same call goes on from there.
     """
     wanted = "revealed" if plan.reveal else "withheld"
-    batch = Batch(book, out, plan, Tally(book.begin(str(plan))), students, rewrite=book.about("pages") != wanted)
+    batch = Batch(book, out, plan, Tally(book.begin(str(plan))), students, grading, rewrite=book.about("pages") != wanted)
     if batch.rewrite:
         book.set_class({"pages": ""})
     jobs = batch.jobs(handed, told)
@@ -117,6 +120,7 @@ class Batch:
     plan: Plan
     tally: Tally
     students: Mapping[str, tuple[Student, ...]]
+    grading: Callable[..., Report]
     rewrite: bool
     done: int = 0
 
@@ -189,7 +193,7 @@ class Batch:
 
     # ------------------------------------------------------------------------------------------------ in a thread of its own
 
-    def grade(self, host: Host, job: Job, stopping: Callable[[], bool]) -> Done:
+    def grade(self, host: Closes, job: Job, stopping: Callable[[], bool]) -> Done:
         """Grade one submission and write its page. After a fault of ours the host is replaced and the submission tried once more."""
         try:
             report = self._report(host, job)
@@ -204,13 +208,13 @@ class Batch:
             write_page(self.out, report, job.adjustments, reveal=self.plan.reveal)
         return Done(job, report)
 
-    def _report(self, host: Host, job: Job) -> Report:
+    def _report(self, host: Closes, job: Job) -> Report:
         plan, name = self.plan, job.owner.name
         settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:
-            return grade_submission(host, plan.course, plan.lessons, job.files, settings, name=name)
+            return self.grading(host, plan.course, plan.lessons, job.files, settings, name=name)
         lesson = plan.course.lesson(lesson_of(plan.check))
-        return with_check(job.base, grade_submission(host, plan.course, [lesson], job.files, settings, name=name), plan.check)
+        return with_check(job.base, self.grading(host, plan.course, [lesson], job.files, settings, name=name), plan.check)
 
     # --------------------------------------------------------------------------------------------- in the gradebook's thread
 

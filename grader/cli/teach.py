@@ -27,7 +27,9 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 @click.argument("place", type=PATH, metavar="DIR")
 @click.option("--out", type=PATH, required=True, help="The folder for gradebook, pages and tables; made if need be.")
 @click.option("--lessons", metavar="A,B", help="The lessons that were set; all of the course by default.")
-@click.option("--workers", type=click.IntRange(1), help="How many submissions at a time; the cores by default.")
+@click.option("--workers", type=click.IntRange(1), help="How many submissions at a time; by default the cores, or twice a cluster's.")
+@click.option("--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True, help="This machine, or a cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: the scheduler's address, or its scheduler file.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Make the class's secret from a number, for a run that can be repeated.")
 @click.option("--from", "layout", metavar="LAYOUT", help="Where the download is from; recognised by its names by default.")
 @click.option("--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids.")
@@ -38,8 +40,9 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 @lang_option
 @course_option
 def batch(
-    place: Path, out: Path, lessons: str | None, workers: int | None, seed: int | None, layout: str | None, roster: Path | None,
-    regrade: bool, check: str | None, reveal: bool, sandbox: str, lang: str | None, course_root: Path | None,
+    place: Path, out: Path, lessons: str | None, workers: int | None, executor: str, scheduler: str | None, seed: int | None,
+    layout: str | None, roster: Path | None, regrade: bool, check: str | None, reveal: bool, sandbox: str, lang: str | None,
+    course_root: Path | None,
 ) -> None:  # fmt: skip
     """Grade a class: a gradebook, a page for each student, tables.
 
@@ -49,8 +52,10 @@ def batch(
     """
     from grader.commands.batch import Wanted, grade_class
 
-    workers = workers or os.cpu_count() or 1
-    wanted = Wanted(place, out, listed(lessons), layout, roster, workers, seed, sandbox, lang, regrade, check, reveal)
+    if (executor == "dask") is not bool(scheduler):
+        raise click.UsageError("--executor dask and --scheduler ADDRESS go together: a cluster is told by its scheduler")
+    workers = workers or (0 if scheduler else os.cpu_count() or 1)
+    wanted = Wanted(place, out, listed(lessons), layout, roster, workers, scheduler, seed, sandbox, lang, regrade, check, reveal)
     sys.exit(grade_class(course(course_root), wanted))
 
 

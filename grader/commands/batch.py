@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from grader.batch.cluster import connected, grade_in_cluster, seats
 from grader.batch.executors import Hosts
 from grader.batch.outputs import write_outputs
 from grader.batch.regrade import lesson_of
@@ -26,10 +28,11 @@ from grader.gradebook.lock import sole
 from grader.gradebook.matching import Matched, match
 from grader.gradebook.roster import Roster, read_roster
 from grader.gradebook.store import Gradebook
-from grader.grading import Settings
+from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.intake.find import find_class
 from grader.intake.records import Found
+from grader.model import Report
 from grader.render.clean import clean
 from grader.render.terminal import make_console
 from grader.render.terminal import points as points_text
@@ -44,7 +47,7 @@ LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was asked for on the command line; see the options of ``grade batch``."""
+    """What was asked for on the command line; see the options of ``grade batch``. ``workers`` 0 is as many as a cluster takes."""
 
     place: Path
     out: Path
@@ -52,6 +55,7 @@ class Wanted:
     layout: str | None = None
     roster: Path | None = None
     workers: int = 1
+    scheduler: str | None = None
     seed: int | None = None
     sandbox: str = "require"
     lang: str | None = None
@@ -70,18 +74,31 @@ def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host]
         book.set_secret(wanted.seed)
         matched = register(book, plan, found, roster, place=wanted.place)
         say_before(console, found, roster, matched)
-        hosts = Hosts(min(wanted.workers, max(1, len(found.handed))), make_host)
         try:
-            with telling(console, len(found.handed)) as told:
-                tally = run_batch(book, wanted.out, found.handed, plan, students=matched.students, hosts=hosts, told=told)
+            with lent(console, wanted, len(found.handed), make_host) as (hosts, grading), telling(console, len(found.handed)) as told:
+                given: dict[str, Any] = {"students": matched.students, "hosts": hosts, "grading": grading}
+                tally = run_batch(book, wanted.out, found.handed, plan, **given, told=told)
         except KeyboardInterrupt:
             console.print(Text("stopped; what was graded is kept, and the same command goes on from there"))
             raise
-        finally:
-            hosts.close()
         write_outputs(wanted.out, book)
         Summary(make_console(), book, wanted.out).show(tally, plan, {one.name for one in found.handed})
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+@contextlib.contextmanager
+def lent(console: Console, wanted: Wanted, count: int, make_host: Callable[[], Host]) -> Iterator[tuple[Hosts[Any], Callable[..., Report]]]:
+    """What grades so many submissions, and how it is asked to: hosts of this machine, or seats in a cluster."""
+    if wanted.scheduler is None:
+        with contextlib.closing(Hosts(min(wanted.workers, max(1, count)), make_host)) as hosts:
+            yield hosts, grade_submission
+        return
+    with connected(wanted.scheduler) as cluster:
+        threads = cluster.threads()
+        waiting = "" if threads else "; grading begins when a worker is there"
+        line = f"the cluster at {wanted.scheduler} has {threads} thread{'' if threads == 1 else 's'}{waiting}"
+        console.print(Text(clean(line)), soft_wrap=True)
+        yield seats(cluster, wanted.workers, count), grade_in_cluster
 
 
 def plan_for(course: Course, wanted: Wanted) -> Plan:
