@@ -163,7 +163,7 @@ def grade_here(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(batch, "connected", lambda scheduler: contextlib.nullcontext(batch_cluster.Cluster(client)))  # type: ignore[arg-type]
         place = tmp_path / "class"
         place = place if place.exists() else written(place, 3)
-        return grade_class(small_course, wanted(place, tmp_path / "out", workers=0, scheduler="tcp://here"))
+        return grade_class(small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here"))
 
     return run
 
