@@ -33,7 +33,8 @@ from grader.evidence import describe
 from grader.inputs import Draw
 from grader.render.values import text
 from grader.session import NotStarted, Student
-from grader.translation import Catalogue, Phrase
+from grader.source import Source
+from grader.translation import Catalogue, Phrase, phrase
 
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
@@ -103,9 +104,17 @@ def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student, sa
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
             continue
         if facts is not None:
-            shown = {"expected": failure.expected, "actual": failure.actual, **failure.inputs, **failure.facts, **facts}
+            told = in_cells({**failure.facts, **facts}, student.source)
+            shown = {"expected": failure.expected, "actual": failure.actual, **failure.inputs, **told}
             return Diagnosis(candidate.id, fill_text(candidate.title, shown, say), fill_text(candidate.explanation, shown, say)), trouble
     return None, trouble
+
+
+def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
+    """Facts in which ``line``, a line of the file, is told as people see it where that is a notebook: "2 of cell 4"."""
+    line = facts.get("line")
+    cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
+    return facts if cell is None else {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
 
 
 class _Facts(dict[str, str]):

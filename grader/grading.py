@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,7 +24,10 @@ from grader.model import (
 from grader.sandbox.limits import Limits
 from grader.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.submission import LessonFile
-from grader.translation import ENGLISH, load
+from grader.translation import ENGLISH, Catalogue, load
+
+NOTES = 10
+"""How many things that were left out of a notebook a report names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
     """What judging one submission takes beside that."""
     return {
         "source": file.text,
+        "filename": file.filename,
+        "cells": file.cells,
         "problem": file.problem and {"message": file.problem, "line": file.line},
         "seed": settings.seed,
         "limits": asdict(settings.limits),
@@ -113,11 +118,26 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         checks=checks,
         held_checks=held.checks,
         held_points=held.points,
+        notes=tuple(notes_on(file, say)),
     )
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
     kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
     guarantees, missing, flags, untranslated = kept
     return Judged(result, guarantees, missing, flags, untranslated, catalogue)
+
+
+def notes_on(file: LessonFile, say: Catalogue) -> Iterator[str]:
+    """What was left out of a notebook, a sentence each."""
+    for one in file.left_out[:NOTES]:
+        where = {"cell": one.cell, "line": one.line, "what": say(one.what)}
+        if one.cell is None:
+            yield say("line {line}: {what}, left out", **where)
+        elif one.line is None:
+            yield say("cell {cell}: {what}, left out", **where)
+        else:
+            yield say("cell {cell}, line {line}: {what}, left out", **where)
+    if len(file.left_out) > NOTES:
+        yield say("and {count} more were left out", count=len(file.left_out) - NOTES)
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:

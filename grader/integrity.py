@@ -59,7 +59,7 @@ def flags_in(source: Source) -> list[str]:
     for node in ast.walk(source.tree):
         for text in _flags_of(node, source):
             found.setdefault(text, getattr(node, "lineno", 0))
-    return [f"{source.filename}:{line} {text}" for text, line in found.items()]
+    return [f"{source.place(line)} {text}" for text, line in found.items()]
 
 
 def _flags_of(node: ast.AST, source: Source) -> list[str]:

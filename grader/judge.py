@@ -85,7 +85,8 @@ class Judge:
 
     def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any] | None:
         """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
-        source = Source(task["source"], self.spec["filename"])
+        cells = tuple((number, line) for number, line in task["cells"])
+        source = Source(task["source"], task["filename"], cells)
         problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
         limits = Limits.from_dict(task["limits"])
         session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)

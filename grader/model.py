@@ -71,6 +71,8 @@ class CheckResult:
     """For the grader's author: the traceback of a grader's fault, or of a diagnosis that raised."""
     figures: list[dict[str, Any]] = field(default_factory=list)
     """What can be drawn of the failure: plain data, as ``figures`` makes it."""
+    cell: int | None = None
+    """The notebook's cell in which ``source_line`` is a line."""
 
     def as_data(self) -> dict[str, Any]:
         """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""
@@ -96,6 +98,8 @@ class LessonResult:
     """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
     held_points: float = 0.0
     """What those are worth; they are part of ``max_score``."""
+    notes: tuple[str, ...] = ()
+    """What was left out of a notebook, as sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,4 +191,4 @@ def check_from_json(data: dict[str, Any]) -> CheckResult:
 def lesson_from_json(data: dict[str, Any]) -> LessonResult:
     """One lesson's result from plain data."""
     checks = tuple(check_from_json(check) for check in data["checks"])
-    return LessonResult(**{**data, "status": LessonStatus(data["status"]), "checks": checks})
+    return LessonResult(**{**data, "status": LessonStatus(data["status"]), "checks": checks, "notes": tuple(data.get("notes", ()))})

@@ -19,7 +19,7 @@ import pytest
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.checks import CheckSpec
-from grader.diagnosis import Failure, Mistake, diagnose, fill_text, mistakes_in, show_fact
+from grader.diagnosis import Failure, Mistake, diagnose, fill_text, in_cells, mistakes_in, show_fact
 from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
 from grader.evidence import describe, describe_pair
 from grader.figures import Figure, FigureMaker, made
@@ -304,12 +304,13 @@ class LessonPlugin:
             diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
         source = self.session.source
         line = self.line_of(verdict, spec)
+        cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         output = self.session.take_output()
         figures = [worded(figure, self.say) for figure in made(verdict.figures)]
         self.session.take_output()  # what was printed for a figure is no part of the check
-        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, self.say)
+        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say)
         return CheckResult(
             id=check_id,
             title=self.say(title(item)),
@@ -327,7 +328,8 @@ class LessonPlugin:
             expected=expected,
             actual=actual,
             inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
-            source_line=line,
+            source_line=shown,
+            cell=cell,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
             output=output,
             seed=seed,

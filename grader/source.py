@@ -6,6 +6,7 @@ Imports the standard library only.
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
 import itertools
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign 
 
 @dataclass(frozen=True)
 class Source:
-    """A file's text and the name that messages call it by."""
+    """A file's text and the name that messages call it by. Of a notebook, ``cells`` has the cells' numbers and their first lines."""
 
     text: str
     filename: str
+    cells: tuple[tuple[int, int], ...] = ()
 
     @property
     def module(self) -> str:
@@ -73,6 +75,18 @@ class Source:
         """A line's text without indentation; empty where there is no such line."""
         lines = self.text.split("\n")  # not splitlines, which also breaks at form feeds and Unicode's separators
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
+
+    def in_cell(self, number: int) -> tuple[int | None, int]:
+        """Where people see a line: the notebook's cell and the line in that; outside of notebooks None and the line itself."""
+        if not self.cells:
+            return None, number
+        cell, first = self.cells[max(0, bisect.bisect_right(self.cells, number, key=lambda cell: cell[1]) - 1)]
+        return cell, max(1, number - first + 1)
+
+    def place(self, number: int) -> str:
+        """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+        cell, line = self.in_cell(number)
+        return f"{self.filename}:{line}" if cell is None else f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
         """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with ``header``) its first line.

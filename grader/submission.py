@@ -1,7 +1,7 @@
-"""One student's files: a folder, a zip or one file, with ``<lesson>.py`` anywhere inside.
+"""One student's files: a folder, a zip or one file, with ``<lesson>.py`` or ``<lesson>.ipynb`` anywhere inside.
 
 Only files named after a lesson are looked at. What is wrong with one is a value (``LessonFile.problem``) on that lesson alone.
-Imports ``leaves``, ``archives``, ``errors``; no torch.
+Imports ``leaves``, ``archives``, ``notebooks``, ``errors``; no torch.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import io
 import json
 import tokenize
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from grader.archives import open_zip
 from grader.errors import SubmissionError
 from grader.leaves import Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
+from grader.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_notebook
 
-SUFFIXES = (".py",)
+SUFFIXES = (".py", SUFFIX)
 """What a lesson's file may end with."""
 MAX_FILE_BYTES = 1 << 20
 READABLE = "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor encrypted"
@@ -37,7 +38,8 @@ ENCODINGS = frozenset(
 class LessonFile:
     """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
 
-    ``others`` are further paths that the problem speaks of.
+    ``others`` are further paths that the problem speaks of. Of a notebook ``text`` is its code, ``cells`` says where that stands
+    (``Notebook.cells``), ``left_out`` what is no part of it.
     """
 
     lesson: str
@@ -46,6 +48,13 @@ class LessonFile:
     problem: str | None = None
     line: int | None = None
     others: tuple[str, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def filename(self) -> str:
+        """What messages call it."""
+        return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
@@ -92,9 +101,14 @@ def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, Les
 
 
 def digest(files: dict[str, LessonFile]) -> str:
-    """The SHA-256, in hexadecimal, of what was handed in: lessons, texts and problems, wherever the files lie."""
-    lessons = [[lesson, file.text, _pathless(file), file.line] for lesson, file in sorted(files.items())]
+    """The SHA-256, in hexadecimal, of what was handed in: lessons, texts, their cells and problems, wherever the files lie."""
+    lessons = [[lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file)] for lesson, file in sorted(files.items())]
     return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
+
+
+def _of_a_notebook(file: LessonFile) -> list[object]:
+    """What a report on a notebook shows beside the text's lines; nothing for a file of Python, whose digest is that of its text."""
+    return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
 
 
 def _pathless(file: LessonFile) -> str | None:
@@ -117,7 +131,8 @@ def _choose(lesson: str, leaves: list[Leaf]) -> LessonFile:
     if len(leaves) > 1 and leaves[1].depth == first.depth:
         path, other = writable(first.path), writable(leaves[1].path)
         return LessonFile(lesson, path, problem=f"two files claim to be this lesson: {path} and {other}. Keep one", others=(other,))
-    return decode(lesson, first.path, first.read(MAX_FILE_BYTES + 1))
+    limit = MAX_NOTEBOOK_BYTES if first.name.endswith(SUFFIX) else MAX_FILE_BYTES
+    return decode(lesson, first.path, first.read(limit + 1), notebook=first.name.endswith(SUFFIX))
 
 
 def writable(path: str) -> str:
@@ -125,15 +140,19 @@ def writable(path: str) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in path)
 
 
-def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
+def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False) -> LessonFile:
     """A lesson's file from its bytes, whatever they are."""
     path = writable(path)
     if data is None:
         return LessonFile(lesson, path, problem=f"{path} can't be read: {READABLE}")
-    if len(data) > MAX_FILE_BYTES:
-        return LessonFile(lesson, path, problem=f"{path} is larger than {MAX_FILE_BYTES >> 20} MB")
+    limit = MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES
+    if len(data) > limit:
+        remedy = ". Clear its outputs, and save it" if notebook else ""
+        return LessonFile(lesson, path, problem=f"{path} is larger than {limit >> 20} MB{remedy}")
     if not data.removeprefix(codecs.BOM_UTF8).strip():
         return LessonFile(lesson, path, problem=f"{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
+    if notebook:
+        return _decode_notebook(lesson, path, data)
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
         return LessonFile(lesson, path, problem=f"{path}:{line} holds a NUL byte, so it is no Python text. Save it as UTF-8", line=line)
@@ -148,6 +167,14 @@ def decode(lesson: str, path: str, data: bytes | None) -> LessonFile:
         line = _bad_line(data)
         return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
     return LessonFile(lesson, path, text)
+
+
+def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
+    try:
+        read = read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
+    except SubmissionError as error:
+        return LessonFile(lesson, path, problem=str(error))
+    return LessonFile(lesson, path, read.text, cells=read.cells, left_out=read.left_out)
 
 
 def _bad_line(data: bytes) -> int:

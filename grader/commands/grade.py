@@ -55,7 +55,9 @@ def grade_here(
         lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
         if not lessons:
             ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
-            raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids})")
+            raise UsageError(
+                f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids}, and .ipynb)"
+            )
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
         say = engine_catalogue(language)
         from grader.render.html import render_page, warm_up  # while torch is being imported

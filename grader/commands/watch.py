@@ -25,7 +25,7 @@ from grader.keys import END_OF_INPUT, single_keys
 from grader.model import Report
 from grader.render.terminal import make_console, show_report
 from grader.route import next_lesson
-from grader.submission import LessonFile, read_submission
+from grader.submission import LessonFile, lesson_names, read_submission
 from grader.watching import Verdict, Watcher, change, folder_saves, remote_kind
 
 KEYS = {"h": "hint", "n": "next", "l": "list", "r": "run again", "?": "help", "q": "quit"}
@@ -61,7 +61,7 @@ def watch_lessons(
         if kind:
             text = learner.say("This folder is on {kind}, which tells of no saves: looking for changes instead, as with --poll.", kind=kind)
             session.notes.append(text)
-        saves = folder_saves(folders, {lesson.filename: lesson.id for lesson in watched}, poll=poll or kind is not None)
+        saves = folder_saves(folders, lesson_names(lesson.id for lesson in watched), poll=poll or kind is not None)
         return session.run(saves, first_to_grade(course, learner, watched, files))
 
 

@@ -16,6 +16,7 @@ from rich.text import Text
 from grader.course import Course, Lesson
 from grader.errors import UsageError
 from grader.model import Report
+from grader.notebooks import SUFFIX, as_notebook
 from grader.progress import FILE, Progress, find_workspace, read_progress, update_progress
 from grader.render.journey import show_finish
 from grader.render.terminal import make_console
@@ -166,7 +167,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
-            target.write_text(stub, "utf-8")
+            target.write_text(as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8")
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
             raise UsageError(learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)) from None

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from grader.model import CheckResult, LessonResult, Outcome
 from grader.render.clean import clean
+from grader.render.places import place
 from grader.render.values import pair, text
 from grader.render.words import WORDS
+from grader.translation import Catalogue
 
 OWN_FAULT = "This could not be judged, by the grader's own fault. It costs nothing and will be graded again."
 
@@ -40,6 +42,6 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
     elif check.diagnosis_title:
         yield f"Looks like: {check.diagnosis_title}"
     if check.source_line:
-        yield f"{lesson.file}:{check.source_line}    {check.source_text or ''}"
+        yield f"{place(lesson, check, Catalogue())}    {check.source_text or ''}"
     if check.hint:
         yield f"A nudge: {check.hint}"

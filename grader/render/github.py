@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
+from grader.render.places import place
 from grader.render.values import pair
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
@@ -48,11 +49,23 @@ def error_lines(report: Report, folder: PurePosixPath, say: Catalogue) -> Iterat
     wanted = [(lesson, check) for lesson in report.lessons for check in lesson.checks if check.outcome not in QUIET]
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            line = next((check.source_line for check in lesson.checks if check.source_line), None)
-            yield command(lesson, folder, line, lesson.id, clean(lesson.message or say(STATUS_WORDS[lesson.status])))
+            first = next((check for check in lesson.checks if check.source_line), None)
+            text = clean(lesson.message or say(STATUS_WORDS[lesson.status]))
+            yield command(lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, say))
     shown = [(lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
-        yield command(lesson, folder, check.source_line, f"{lesson.id}: {check.title}", message(check, say))
+        text = message(check, say) + in_cell(lesson, check, say)
+        yield command(lesson, folder, line_of(check), f"{lesson.id}: {check.title}", text)
+
+
+def line_of(check: CheckResult | None) -> int | None:
+    """The line to annotate; none of a notebook, whose lines on the disk are not those that people see."""
+    return check.source_line if check and check.cell is None else None
+
+
+def in_cell(lesson: LessonResult, check: CheckResult | None, say: Catalogue) -> str:
+    """A further line that says where in a notebook it is."""
+    return "\n" + clean(place(lesson, check, say)) if check and check.cell else ""
 
 
 def command(lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str) -> str:

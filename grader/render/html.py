@@ -20,6 +20,7 @@ from grader.graph.svg import SHAPES
 from grader.model import CheckResult, LessonResult, Report
 from grader.render.clean import clean
 from grader.render.figures import cards, panels
+from grader.render.places import place
 from grader.render.values import pair, text
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.scoring import add_up
@@ -47,7 +48,7 @@ def environment() -> jinja2.Environment:
         "say_with": lambda word, say: say(word),
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
-    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "panels": panels, "cards": cards}
+    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "panels": panels, "cards": cards, "place": place}
     return env
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.render.clean import clean
 from grader.render.figures import figure_lines
+from grader.render.places import place
 from grader.render.values import pair, text
 from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.translation import Catalogue
@@ -88,7 +89,8 @@ class Page:
         head.add_row(Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim"))
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            self.console.print(Padding(self.why_not(lesson), (0, 0, 1, INDENT), expand=False))
+            self.console.print(Padding(self.why_not(lesson), (0, 0, 0, INDENT), expand=False))
+            self.show_notes(lesson)
             return
         wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
         if wrong:
@@ -106,6 +108,12 @@ class Page:
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
+        self.show_notes(lesson)
+
+    def show_notes(self, lesson: LessonResult) -> None:
+        """What was left out of a notebook, and an empty line."""
+        if lesson.notes:
+            self.console.print(Padding(Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False))
         self.console.print()
 
     def why_not(self, lesson: LessonResult) -> Text:
@@ -113,7 +121,7 @@ class Page:
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
-            why.append(clean(f"\n{lesson.file}:{line.source_line}    "), style="dim").append(clean(line.source_text or ""), style="default")
+            why.append(clean(f"\n{place(lesson, line, self.say)}    "), style="dim").append(clean(line.source_text or ""), style="default")
         return why
 
     def summary(self, lesson: LessonResult) -> str:
@@ -158,7 +166,7 @@ class Page:
         if check.evidence:
             yield Text.assemble((say("Looks like") + ": ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
         if check.source_line:
-            yield Text.assemble((clean(f"{lesson.file}:{check.source_line}    "), "dim"), clean(check.source_text or ""))
+            yield Text.assemble((clean(f"{place(lesson, check, say)}    "), "dim"), clean(check.source_text or ""))
         if check.output:
             yield Text.assemble((say("It printed") + "  ", "dim"), clean(self.first_lines(check.output)))
 

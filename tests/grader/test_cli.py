@@ -166,7 +166,7 @@ def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(tmp_path: Path, sma
     ("place", "answer"),
     [
         ("nowhere", "nowhere does not exist. Name a folder that holds your lessons, or make one: grade init my-work"),
-        (".", "holds no lesson. Make a folder with all of them: grade init my-work. (Looked for tiny.py)"),
+        (".", "holds no lesson. Make a folder with all of them: grade init my-work. (Looked for tiny.py, and .ipynb)"),
         ("notes.txt", "notes.txt is no folder and no readable zip"),
     ],
 )

@@ -43,7 +43,8 @@ FLOORS = [
         "source",
         "",
     },
-    {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"},
+    {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}
+    | {"notebooks", "render.places"},
     {"render.comparison", "progress"},
     {"leaves", "gradebook.migrations", "batch.regrade"},
     {"submission"},
