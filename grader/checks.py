@@ -240,7 +240,7 @@ def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: s
         checker(function, tuple(inputs), **options)
     except GradcheckError as error:
         text = str(error)
-        details["facts"] = {"gradcheck": text[:600]}
+        details["facts"] = {"gradcheck": text[:600], "gradcheck_call": (checker.__name__, function, tuple(inputs), options)}
         details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
         raise CheckFailure(message, **{**details, **jacobians(text)}) from None
     except RuntimeError as error:

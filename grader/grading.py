@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -34,7 +34,8 @@ NOTES = 10
 class Settings:
     """How to grade: the seed, the sandbox's mode, the limits, the language.
 
-    ``without`` leaves layers of the sandbox away, to see what a weaker host would do.
+    ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded`` is the check that is written down as
+    a script. ``without`` leaves layers of the sandbox away, to see what a weaker host would do.
     """
 
     seed: int
@@ -42,6 +43,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     without: tuple[str, ...] = ()
     lang: str = ENGLISH
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    recorded: str | None = None
 
 
 def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
@@ -72,6 +75,8 @@ def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
         "cells": file.cells,
         "problem": file.problem and {"message": file.problem, "line": file.line},
         "seed": settings.seed,
+        "seeds": dict(settings.seeds),
+        "recorded": settings.recorded,
         "limits": asdict(settings.limits),
     }
 
@@ -86,6 +91,8 @@ class Judged:
     flags: tuple[str, ...] = ()
     untranslated: tuple[str, ...] = ()
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    script: tuple[str, ...] | str | None = None
+    """Of the check that was recorded: the lines that do the same without us, or why there are none."""
 
 
 def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
@@ -123,7 +130,8 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
     kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
     guarantees, missing, flags, untranslated = kept
-    return Judged(result, guarantees, missing, flags, untranslated, catalogue)
+    script = tuple(answer["script"]) if isinstance(answer["script"], list) else answer["script"]
+    return Judged(result, guarantees, missing, flags, untranslated, catalogue, script)
 
 
 def notes_on(file: LessonFile, say: Catalogue) -> Iterator[str]:

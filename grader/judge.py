@@ -62,6 +62,7 @@ class Judge:
 
         ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
         ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
+        ``script`` of the check that was to be recorded (lines, why there are none, or None),
         ``catalogue`` of the lesson's mistakes and what they are about. Nothing of it stays for the next submission.
         """
         try:
@@ -80,6 +81,7 @@ class Judge:
             "missing": list(missing),
             "flags": [*flags_in(session.source), *replaced],
             "untranslated": sorted(self.plugin.say.missing),
+            "script": self.plugin.script,
             "catalogue": {one.id: list(one.about) for one in self.plugin.mistakes},
         }
 
@@ -90,7 +92,7 @@ class Judge:
         problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
         limits = Limits.from_dict(task["limits"])
         session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)
-        self.plugin.take(session, seed=task["seed"])
+        self.plugin.take(session, seed=task["seed"], seeds=task["seeds"], recorded=task["recorded"])
         try:
             session.load()
             if source.unreadable:  # rules that look at the source would look at nothing

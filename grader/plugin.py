@@ -8,9 +8,10 @@ Imports pytest, torch, ``checks``, ``diagnosis``, ``session``, ``local`` and wha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import traceback
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ from grader.figures import Figure, FigureMaker, made
 from grader.inputs import Draw
 from grader.local import LocalStudent, Withheld, execute
 from grader.model import CheckResult, Outcome
+from grader.recording import Recorder
 from grader.remote import RemoteStudent
 from grader.sandbox.limits import MIB, Limits
 from grader.scoring import points_for
+from grader.script import Inexpressible, script_of
 from grader.session import NotStarted, Session, student_error
 from grader.source import Source
 from grader.translation import Catalogue, load
@@ -95,23 +98,35 @@ class LessonPlugin:
         self.solved = Withheld() if solution is None else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
         self.asked: frozenset[str] = frozenset()
         self.seed = 0
+        self.seeds: Mapping[str, int] = {}
+        self.recorded: str | None = None
+        self.recorder: Recorder | None = None
+        self.script: list[str] | str | None = None
         self.outcomes: dict[str, Outcome] = {}
         self._untouched: dict[str, bool] = {}
 
-    def take(self, session: Session, *, seed: int) -> None:
-        """The submission to judge, by its session; each check's seed is derived from ``seed``."""
+    def take(self, session: Session, *, seed: int, seeds: Mapping[str, int] | None = None, recorded: str | None = None) -> None:
+        """The submission to judge, by its session; each check's seed is derived from ``seed``, but for those that have theirs in ``seeds``.
+
+        What the check ``recorded`` does is written down, and left in ``script``: its lines, or why there is none.
+        """
         self.session = session
         self.remote = RemoteStudent(session)
         self.seed = seed
+        self.seeds = seeds or {}
+        self.recorded, self.recorder, self.script = recorded, None, None
         self.outcomes = {}
         self._untouched = {}
 
     # -------------------------------------------------------------------------------------------------------- fixtures
 
     @pytest.fixture
-    def student(self) -> RemoteStudent:
+    def student(self, request: pytest.FixtureRequest) -> RemoteStudent:
         """The submission."""
-        return self.remote
+        if self.id_of(request.node) != self.recorded:
+            return self.remote
+        self.recorder = Recorder(self.session)
+        return self.recorder.student
 
     @pytest.fixture
     def reference(self) -> LocalStudent | Withheld:
@@ -131,7 +146,7 @@ class LessonPlugin:
 
     def seed_of(self, check_id: str) -> int:
         """The check's seed, derived from the run's."""
-        return check_seed(self.seed, check_id)
+        return self.seeds.get(check_id, check_seed(self.seed, check_id))
 
     @staticmethod
     def spec_of(item: pytest.Item) -> CheckSpec:
@@ -189,6 +204,12 @@ class LessonPlugin:
             if outcome is not Outcome.PASSED:
                 raise Blocked(need)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
+        """The one check that is recorded is watched while it runs."""
+        with self.recorder if self.recorder and self.id_of(pyfuncitem) == self.recorded else contextlib.nullcontext():
+            return (yield)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport | None:
         """pytest's own account of a failure: a line. Its usual one reads and parses the source of every frame, for each check."""
@@ -213,6 +234,8 @@ class LessonPlugin:
         error = None if call.excinfo is None else call.excinfo.value
         verdict = self.passed() if error is None else self.verdict(item, error)
         self.outcomes[item.name] = verdict.outcome
+        if self.recorder is not None and self.id_of(item) == self.recorded:
+            self.script = self.written(self.recorder, verdict)
         return {"check": self.result(item, verdict, call.duration).as_data()}
 
     # ---------------------------------------------------------------------------------------------------------- verdicts
@@ -277,6 +300,18 @@ class LessonPlugin:
         except Exception:
             return True
         return False
+
+    def written(self, recorder: Recorder, verdict: Verdict) -> list[str] | str | None:
+        """The script behind a check that did not pass; where there can be none, why."""
+        if verdict.outcome not in DIAGNOSED:
+            return None
+        try:
+            return script_of(
+                recorder, expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs,
+                gradcheck=verdict.facts.get("gradcheck_call"), module=self.session.source.module, scenarios=self.scenarios,
+            )  # fmt: skip
+        except Inexpressible as reason:
+            return str(reason)
 
     def line_of(self, verdict: Verdict, spec: CheckSpec) -> int | None:
         """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""

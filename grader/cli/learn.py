@@ -94,6 +94,34 @@ def hint(lesson: str, name: str | None, step: int | None, lang: str | None, cour
 
 
 @click.command()
+@click.argument("target", metavar="LESSON[.CHECK]", shell_complete=lesson_names)
+@click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
+@seed_option
+@click.option("--check-seed", type=click.IntRange(0, 2**32 - 1), help="The check's own seed, from a report, in place of the run's.")
+@click.option("--show", "way", flag_value="show", help="Print a script that does the same without the grader.")
+@click.option("--pdb", "way", flag_value="pdb", help="Debug your code, where it raises or is called. It runs with your rights.")
+@click.option("--break", "stop", is_flag=True, help="With --pdb: stop at the first line of the function in any case.")
+@sandbox_option
+@lang_option
+@course_option
+def replay(
+    target: str, place: Path, seed: int | None, check_seed: int | None, way: str | None, stop: bool, sandbox: str, lang: str | None,
+    course_root: Path | None,
+) -> None:  # fmt: skip
+    """Run a check again from its seed: judged, as a script, or debugged.
+
+    Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
+    """
+    from grader.commands.replay import Asked, debug, show_script
+    from grader.commands.replay import replay as judge_again
+
+    asked = Asked(target, place, seed, check_seed, sandbox, lang)
+    if way == "pdb" or stop:
+        sys.exit(debug(course_root, asked, stop=stop))
+    sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))
+
+
+@click.command()
 @click.argument("target", metavar="FILE:FUNCTION")
 @click.option(
     "--input", "inputs", multiple=True, metavar="NUMBERS", help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default."
@@ -160,4 +188,4 @@ def solution(lesson: str, give_up: bool, lang: str | None, course_root: Path | N
     show_solution(course(course_root), Path(), lesson, give_up=give_up, lang=lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, next_one, watch, hint, reset, solution, graph)
+COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, next_one, watch, hint, replay, reset, solution, graph)

@@ -56,65 +56,28 @@ def show_report(console: Console, report: Report, *, html: str | None, say: Cata
     page.show_total(html)
 
 
-class Page:
-    """One report on one console in one language."""
+def show_whole(console: Console, lesson: LessonResult, checks: Iterable[CheckResult], *, seed: int, say: Catalogue) -> None:
+    """Some checks of a lesson, whatever became of them, with nothing folded; or why the lesson could not be judged."""
+    lines = Lines(console, say, whole=True)
+    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+        console.print(Padding(lines.why_not(lesson), (0, 0, 1, INDENT), expand=False))
+        return
+    for check in checks:
+        lines.show_check(check)
+        steps = [(say("Check"), check.id), (say("Seeds"), say("{seed} of the run, {own} the check's own", seed=seed, own=check.seed))]
+        for part in lines.details(check, lesson):
+            console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+        lines.print_labelled([*steps, *lines.hint(check, lesson)])
+        console.print()
 
-    def __init__(self, console: Console, report: Report, say: Catalogue) -> None:
+
+class Lines:
+    """Checks on one console in one language; ``whole`` folds nothing of what they printed."""
+
+    def __init__(self, console: Console, say: Catalogue, *, whole: bool = False) -> None:
         self.console = console
-        self.report = report
         self.say = say
-
-    def show_total(self, html: str | None) -> None:
-        """The score, where the page lies, how long it took."""
-        report, say = self.report, self.say
-        total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
-        if report.bonus:
-            total.append("  " + say("+ {points} bonus", points=points(report.bonus)))
-        if report.held_checks:
-            total.append("  " + say("{points} points held back", points=points(report.held_points)), style="yellow")
-        if html:
-            total.append(f"   {html}")
-        total.append("   " + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed), style="dim")
-        self.console.print(total)
-        if report.held_checks:
-            held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
-            self.console.print(Text(held, "yellow"))
-        if report.grader_faults:
-            self.console.print(Text(say(OWN_FAULT), "magenta"))
-
-    def show_lesson(self, lesson: LessonResult) -> None:
-        """One lesson: its score, then what is not right, the first in full."""
-        head = Table.grid(padding=(0, 2))
-        scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
-        head.add_row(Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim"))
-        self.console.print(head)
-        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            self.console.print(Padding(self.why_not(lesson), (0, 0, 0, INDENT), expand=False))
-            self.show_notes(lesson)
-            return
-        wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
-        if wrong:
-            self.console.print()
-        waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
-        folded = waiting if len(waiting) > WAITING_SHOWN else []
-        first = next((check for check in wrong if check.outcome not in QUIET), None)
-        for check in wrong:
-            if check in folded:
-                continue
-            self.show_check(check)
-            if check is first:
-                for part in (*self.details(check, lesson), self.next_steps(lesson)):
-                    self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
-        if folded:
-            scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
-            self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
-        self.show_notes(lesson)
-
-    def show_notes(self, lesson: LessonResult) -> None:
-        """What was left out of a notebook, and an empty line."""
-        if lesson.notes:
-            self.console.print(Padding(Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False))
-        self.console.print()
+        self.whole = whole
 
     def why_not(self, lesson: LessonResult) -> Text:
         """Why a lesson is missing or could not be loaded, with the line where there is one."""
@@ -123,15 +86,6 @@ class Page:
         if line is not None and line.source_line:
             why.append(clean(f"\n{place(lesson, line, self.say)}    "), style="dim").append(clean(line.source_text or ""), style="default")
         return why
-
-    def summary(self, lesson: LessonResult) -> str:
-        """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
-        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            return self.say(STATUS_WORDS[lesson.status])
-        counts = [(self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
-        if lesson.held_checks:
-            counts.append((self.say("held back"), lesson.held_checks))
-        return " · ".join(f"{count} {word}" for word, count in counts if count)
 
     def show_check(self, check: CheckResult) -> None:
         """One check that is not right, on a line."""
@@ -173,13 +127,93 @@ class Page:
     def first_lines(self, output: str) -> str:
         """The first lines of what was printed, and how many there are more."""
         lines = output.strip().splitlines()
+        if self.whole:
+            return "\n".join(lines)
         more = len(lines) - PRINTED_LINES
         rest = "\n" + self.say("… and {count} more lines", count=more) if more > 0 else ""
         return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
 
-    def next_steps(self, lesson: LessonResult) -> Text:
+    def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
+        """The way to a nudge, where there is one."""
+        return [(self.say("A nudge"), f"grade hint {lesson.id}")] if check.outcome is not Outcome.PASSED else []
+
+    def print_labelled(self, rows: list[tuple[str, str]]) -> None:
+        """Rows of a label and what to type or know; a command stays in one line, so that it can be copied."""
+        width = max(cell_len(label) for label, _ in rows) + 2
+        for label, command in rows:
+            self.console.print(Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"), soft_wrap=True)
+
+
+class Page(Lines):
+    """One report on one console in one language."""
+
+    def __init__(self, console: Console, report: Report, say: Catalogue) -> None:
+        super().__init__(console, say)
+        self.report = report
+
+    def show_total(self, html: str | None) -> None:
+        """The score, where the page lies, how long it took."""
+        report, say = self.report, self.say
+        total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
+        if report.bonus:
+            total.append("  " + say("+ {points} bonus", points=points(report.bonus)))
+        if report.held_checks:
+            total.append("  " + say("{points} points held back", points=points(report.held_points)), style="yellow")
+        if html:
+            total.append(f"   {html}")
+        total.append("   " + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed), style="dim")
+        self.console.print(total)
+        if report.held_checks:
+            held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
+            self.console.print(Text(held, "yellow"))
+        if report.grader_faults:
+            self.console.print(Text(say(OWN_FAULT), "magenta"))
+
+    def show_lesson(self, lesson: LessonResult) -> None:
+        """One lesson: its score, then what is not right, the first in full."""
+        head = Table.grid(padding=(0, 2))
+        scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
+        head.add_row(Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim"))
+        self.console.print(head)
+        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+            self.console.print(Padding(self.why_not(lesson), (0, 0, 0, INDENT), expand=False))
+            self.show_notes(lesson)
+            return
+        wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]
+        if wrong:
+            self.console.print()
+        waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
+        folded = waiting if len(waiting) > WAITING_SHOWN else []
+        first = next((check for check in wrong if check.outcome not in QUIET), None)
+        for check in wrong:
+            if check in folded:
+                continue
+            self.show_check(check)
+            if check is first:
+                for part in self.details(check, lesson):
+                    self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+                self.print_labelled(self.next_steps(check, lesson))
+        if folded:
+            scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
+            self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
+        self.show_notes(lesson)
+
+    def show_notes(self, lesson: LessonResult) -> None:
+        """What was left out of a notebook, and an empty line."""
+        if lesson.notes:
+            self.console.print(Padding(Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False))
+        self.console.print()
+
+    def summary(self, lesson: LessonResult) -> str:
+        """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
+        if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+            return self.say(STATUS_WORDS[lesson.status])
+        counts = [(self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
+        if lesson.held_checks:
+            counts.append((self.say("held back"), lesson.held_checks))
+        return " · ".join(f"{count} {word}" for word, count in counts if count)
+
+    def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """What to type next."""
-        labels = [self.say("A nudge"), self.say("Again")]
-        width = max(map(cell_len, labels)) + 2
-        commands = [f"grade hint {lesson.id}", f"grade {lesson.id} --seed {self.report.seed}"]
-        return Text("\n".join(set_cell_size(a, width) + b for a, b in zip(labels, commands, strict=True)), style="dim")
+        again = (self.say("Again"), f"grade replay {check.id} --seed {self.report.seed}")
+        return [*self.hint(check, lesson), again]

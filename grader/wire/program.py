@@ -190,13 +190,13 @@ class _Recorder:
 
     def record(self, name: str, *args: Any) -> Any:
         self.steps.append([name, [a._register if isinstance(a, Symbol) else a for a in args]])
-        pieces = _pieces(name, args)
-        symbols = tuple(Symbol(self, Register(self.count + k)) for k in range(pieces or 1))
+        several = pieces(name, args)
+        symbols = tuple(Symbol(self, Register(self.count + k)) for k in range(several or 1))
         self.count += len(symbols)
-        return symbols if pieces else symbols[0]
+        return symbols if several else symbols[0]
 
 
-def _pieces(name: str, args: tuple[Any, ...]) -> int:
+def pieces(name: str, args: tuple[Any, ...]) -> int:
     """How many tensors an operation returns: 0 stands for one that is no tuple."""
     if name == "chunk":
         return int(args[1])

@@ -286,7 +286,7 @@ def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
         "tiny  2 / 10  1 right · 1 wrong · 1 raised · 1 out of time · 1 waiting", "✘ naming does what it should", "0 / 2",
         "x = [0.31, -1.2]", "expected  [0.62, -2.4]", "got       [0.0961, 1.44]", "the gradient is wrong",
         "Looks like: x is squared. You returned [0.0961, 1.44].", "work/tiny.py:3    return x * x", "It printed  here",
-        "grade hint tiny", "grade tiny --seed 7", "⧗ looping does what it should", "2 / 10   report.html   0.9 s   seed 7",
+        "grade hint tiny", "grade replay tiny.naming --seed 7", "⧗ looping does what it should", "2 / 10   report.html   0.9 s   seed 7",
     ):  # fmt: skip
         assert part in output
     assert "doubling" not in output

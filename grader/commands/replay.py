@@ -1,0 +1,212 @@
+"""``grade replay``: one check again, from its seed: judged as usual, as a script, or in a debugger. Imports what lies below."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from grader.bundles.withhold import check_names
+from grader.course import Course, Lesson, find_course, load_course
+from grader.errors import ExitCode, UsageError
+from grader.grading import Judged, Settings, grade_lesson, spec_for
+from grader.host import Host
+from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.render.clean import clean
+from grader.render.terminal import make_console, show_whole
+from grader.submission import LessonFile, read_submission
+from grader.translation import Catalogue, engine_catalogue, wanted_language
+
+FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to do again: ``target`` is a lesson or ``lesson.check``; a run's seed, or the check's own."""
+
+    target: str
+    place: Path
+    seed: int | None = None
+    check_seed: int | None = None
+    sandbox: str = "auto"
+    lang: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A target understood: the lesson, the check's name or none, the file to judge, how."""
+
+    lesson: Lesson
+    check: str | None
+    file: LessonFile
+    settings: Settings
+    say: Catalogue
+
+    @property
+    def check_id(self) -> str | None:
+        """``custom_sigmoid.gradcheck_agrees``."""
+        return f"{self.lesson.id}.{self.check}" if self.check else None
+
+
+def understood(course: Course, asked: Asked) -> Replay:
+    """What was asked for; raises UsageError where there is no such lesson, check or file."""
+    head, _, rest = asked.target.partition(".")
+    lesson = course.lesson(head)
+    check = known_check(lesson, rest) if rest not in ("", "py") else None
+    if asked.check_seed is not None and check is None:
+        raise UsageError(f"--check-seed is the seed of one check, and {asked.target} is a lesson. Name one: {lesson.id}.<check>")
+    if asked.seed is not None and asked.check_seed is not None:
+        raise UsageError("--seed and --check-seed are both given. Give the run's seed, or the check's own")
+    file = read_submission(asked.place, [lesson.id]).get(lesson.id)
+    if file is None:
+        raise UsageError(f"{asked.place.resolve()} holds no {lesson.filename}. Name the folder that does: --in DIR")
+    seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
+    language = wanted_language(asked.lang)
+    seed = secrets.randbits(32) if asked.seed is None else asked.seed
+    return Replay(lesson, check, file, Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds), engine_catalogue(language))
+
+
+def known_check(lesson: Lesson, name: str) -> str:
+    """The name of a check of the lesson; raises UsageError with the nearest, and all that there are."""
+    files = (*lesson.visible_checks, *lesson.hidden_checks)
+    names = [test.removeprefix("test_") for file in files for test in check_names(file.read_text("utf-8"))]
+    wanted = name.removeprefix("test_")
+    if wanted in names:
+        return wanted
+    near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
+    guess = f" Did you mean {lesson.id}.{near[0]}?" if near else ""
+    raise UsageError(f"{lesson.id} has no check {name!r}.{guess} Its checks: {', '.join(names)}")
+
+
+def replay(course_root: Path | None, asked: Asked) -> ExitCode:
+    """Judge again in isolation; show the check, or all that are not right, whole."""
+    with Host() as host:
+        what = understood(load_course(find_course(course_root, here=Path())), asked)
+        judged = grade_lesson(host, what.lesson, what.file, what.settings)
+    shown = chosen(what, judged.result)
+    show_whole(make_console(), judged.result, shown, seed=what.settings.seed, say=what.say)
+    for check in shown:
+        if check.outcome is Outcome.GRADER_ERROR:
+            click.echo(f"\n{check.id}\n{check.note}", err=True)
+            return ExitCode.ENGINE_FAULT
+    right = judged.result.status is not LessonStatus.INVALID and all(check.outcome is Outcome.PASSED for check in shown)
+    return ExitCode.OK if right else ExitCode.NOT_FULL_MARKS
+
+
+def chosen(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
+    """The check that was named; else all that are neither right nor not started, or simply all."""
+    if what.check_id is not None:
+        return tuple(check for check in result.checks if check.id == what.check_id)
+    return tuple(check for check in result.checks if check.outcome not in FINE) or result.checks
+
+
+# ------------------------------------------------------------------------------------------------------------- a script
+
+
+def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
+    """Print the smallest script that does the same without us; of a lesson, for its first check that is wrong."""
+    with Host() as host:
+        what = understood(load_course(find_course(course_root, here=Path())), asked)
+        if what.check is None:
+            what = replace(what, check=first_wrong(grade_lesson(host, what.lesson, what.file, what.settings).result))
+        path = own_file(asked.place, what.file)
+        settings = replace(what.settings, recorded=what.check_id)
+        judged = grade_lesson(host, what.lesson, what.file, settings) if what.check_id else None
+    found = next((check for check in judged.result.checks if check.id == what.check_id), None) if judged else None
+    if judged is None or found is None or judged.script is None:
+        said = what.say("{name} is not wrong with this seed: there is nothing to reproduce", name=what.check_id or what.lesson.id)
+        make_console(stderr=True).print(Text(said, "yellow"))
+        if judged is not None:
+            show_whole(make_console(stderr=True), judged.result, (found,) if found else (), seed=settings.seed, say=what.say)
+        return ExitCode.OK if found is None or found.outcome is Outcome.PASSED else ExitCode.NOT_FULL_MARKS
+    click.echo(script(judged, found, path, what), nl=False)
+    return ExitCode.NOT_FULL_MARKS
+
+
+def first_wrong(result: LessonResult) -> str | None:
+    """The name of the first check that is wrong by itself."""
+    wrong = (check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
+    return next((check.id.partition(".")[2] for check in wrong), None)
+
+
+def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
+    """The script: what it is about as comments, the student's file, the steps; or the check itself where there are none."""
+    module = what.lesson.id
+    head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
+    if isinstance(judged.script, tuple):
+        load = [
+            "import importlib.util", "", "import torch", "",
+            f'spec = importlib.util.spec_from_file_location("{module}", {json.dumps(str(path), ensure_ascii=False)})',
+            f"{module} = importlib.util.module_from_spec(spec)", f"spec.loader.exec_module({module})",
+        ]  # fmt: skip
+        return "\n".join([*head, *load, *judged.script]) + "\n"
+    reason = what.say("This can't be done without the grader: {reason}. The check itself:", reason=str(judged.script))
+    return "\n".join([*head, comment(reason), "", check_source(what.lesson, check.id.partition(".")[2])]) + "\n"
+
+
+def comment(text: str) -> str:
+    """A text as lines of comment, whatever is in it."""
+    return "\n".join(f"# {clean(line)}".rstrip() for line in text.splitlines() or [""])
+
+
+def check_source(lesson: Lesson, name: str) -> str:
+    """The text of a check, with its decorator."""
+    from grader.source import Source
+
+    for file in (*lesson.visible_checks, *lesson.hidden_checks):
+        text = file.read_text("utf-8")
+        node = Source(text, file.name).definitions.get(f"test_{name}")
+        if node is not None:
+            first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
+            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+    return ""
+
+
+def own_file(place: Path, file: LessonFile) -> Path:
+    """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip, or is a notebook."""
+    path = (place / file.path if place.is_dir() else place).resolve()
+    if path.suffix == ".ipynb":
+        raise UsageError(f"{file.path} is a notebook, and this takes a file that Python runs. Write its code to {file.lesson}.py")
+    if path.suffix != ".py" or not path.is_file():
+        raise UsageError(f"{file.path} lies in {place}, and can't be run from there. Unpack it, and name the folder: --in DIR")
+    return path
+
+
+# ----------------------------------------------------------------------------------------------------------- a debugger
+
+
+def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
+    """Run one check in a process of its own, here and unconfined, with a debugger in the student's code."""
+    what = understood(load_course(find_course(course_root, here=Path())), asked)
+    path = own_file(asked.place, what.file)
+    if what.check is None:
+        raise UsageError(
+            f"A debugger takes one check, and {asked.target} is a lesson. Name one, as the report does: {what.lesson.id}.<check>"
+        )
+    said = what.say("{file} is run here, with your rights: this is no sandbox", file=path.name)
+    make_console(stderr=True).print(Text(said, "dim"))
+    spec = spec_for(what.lesson, what.settings)
+    request = {
+        "file": str(path), "lesson": what.lesson.id, "check": what.check, "seed": what.settings.seed, "check_seed": asked.check_seed,
+        "checks": [*spec["visible_checks"], *spec["hidden_checks"]], "scenarios": spec["scenarios"], "solution": spec["solution"],
+        "stop": stop, "lang": what.settings.lang, "texts": spec["texts"],
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "request.json"
+        file.write_text(json.dumps(request), "utf-8")
+        done = subprocess.run(debug_command(file), check=False)
+    return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
+
+
+def debug_command(request: Path) -> Sequence[str]:
+    """The child process."""
+    return [sys.executable, "-m", "grader.debugging", str(request)]
