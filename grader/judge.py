@@ -11,6 +11,7 @@ import functools
 import io
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ PYTEST_OPTIONS = (
 )  # fmt: skip
 """pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings."""
 
+CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = "it is too long, or its expressions are nested too deeply, to be read before it is run. Write it in shorter pieces"
 
 
@@ -164,6 +166,7 @@ class _Engine:
 def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
     """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    forget_check_files()
     printed = io.StringIO()
     root = str(Path(files[0]).parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
@@ -173,6 +176,12 @@ def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
         raise engine.trouble
     if not engine.served:
         raise EngineFault("\n".join([*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]))
+
+
+def forget_check_files() -> None:
+    """Where there is no fork, one process collects several lessons, whose check files have the same names."""
+    for name in CHECK_FILES:
+        sys.modules.pop(name, None)
 
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """How fast it is, as ratios against baselines that run in turn with it: ``make bench``.
 
-    python tests/benchmarks/bench.py [--rounds N] [--json FILE]
+    python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--json FILE] [--svg FILE]
 
-Baselines: an interpreter that only imports what the judge needs, and plain pytest, one process, on the same checks with the same
-file as a local ``student``. Medians of all rounds; the machine's noise hits both sides of a ratio alike.
+Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so that what the machine does meanwhile
+hits both. ``baselines.py`` says what is run.
 """
 
 from __future__ import annotations
@@ -13,133 +13,145 @@ import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from baselines import CORE, IMPORTS, SIGMOID, command_seconds, in_turn, measured, plain_pytest_seconds, seconds_a_submission, submission
+from plot import plot
 from rich.console import Console
 from rich.table import Table
-
-from grader.course import find_course, load_course
-from grader.grading import Settings, grade_lesson
-from grader.host import Host
-from grader.model import LessonStatus
-from grader.stubs import without_markers
-from grader.submission import LessonFile
-
-ROOT = find_course()
-LESSON = "custom_sigmoid"
-IMPORTS = "import torch, pytest, pytest_jsonreport.plugin, torch.fx.experimental.symbolic_shapes"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: what is measured, against what, the medians in seconds, and the bound that the ratio should keep."""
+    """One comparison: the subject, what it is held against, both in seconds, and the bound.
+
+    ``faster`` turns the ratio round, for what should be many times faster; a bound in ``unit`` "s" is one of the subject's seconds.
+    """
 
     what: str
     against: str
     seconds: float
     baseline_seconds: float
-    bound: str
-    inverse: bool = False
+    bound: float
+    faster: bool = False
+    unit: str = "×"
 
     @property
-    def ratio(self) -> float:
-        """Subject over baseline; the other way round where more is better."""
-        return self.baseline_seconds / self.seconds if self.inverse else self.seconds / self.baseline_seconds
+    def value(self) -> float:
+        """What the bound is about."""
+        if self.unit == "s":
+            return self.seconds
+        return self.baseline_seconds / self.seconds if self.faster else self.seconds / self.baseline_seconds
+
+    @property
+    def met(self) -> bool:
+        """Whether the bound holds."""
+        return self.value >= self.bound if self.faster else self.value <= self.bound
+
+    @property
+    def wanted(self) -> str:
+        """The bound in words."""
+        unit = " s" if self.unit == "s" else ""
+        return f"{'at least' if self.faster else 'at most'} {self.bound:g}{unit}"
 
 
-def worker_rows(rounds: int) -> list[Row]:
-    """What the sandbox costs a worker, from the fork to its first word (``workers.py``, in a process of its own)."""
-    script = Path(__file__).with_name("workers.py")
-    done = subprocess.run([sys.executable, str(script), "--rounds", str(8 * rounds)], cwd=ROOT, capture_output=True, text=True, check=True)
-    times = {kind: value / 1000 for kind, value in json.loads(done.stdout).items()}
-    return [Row("a worker, confined", "a worker, not confined", times["all"], times["off"], "at most 0.010 s more")]
-
-
-def timed(action: Callable[[], object]) -> float:
-    """Seconds that an action takes."""
-    began = time.perf_counter()
-    action()
-    return time.perf_counter() - began
-
-
-def in_turn(rounds: int, *actions: Callable[[], object]) -> list[float]:
-    """The median time of each action; they run in turn, once to warm up and then ``rounds`` times."""
-    times: list[list[float]] = [[] for _ in actions]
-    for number in range(rounds + 1):
-        for action, kept in zip(actions, times, strict=True):
-            seconds = timed(action)
-            if number:
-                kept.append(seconds)
-    return [statistics.median(kept) for kept in times]
-
-
-def command(*words: str, codes: tuple[int, ...] = (0,)) -> Callable[[], None]:
-    """Run a command line of this interpreter; its exit code must be as expected, or the time means nothing."""
-
-    def run() -> None:
-        done = subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        if done.returncode not in codes:
-            raise SystemExit(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout.decode(errors='replace')[-2000:]}")
-
-    return run
-
-
-def measure(rounds: int) -> list[Row]:
-    """All rows."""
-    course = load_course(ROOT)
-    lesson = course.lesson(LESSON)
-    solution = without_markers(lesson.solution.read_text("utf-8"))
-    rows = []
-    with tempfile.TemporaryDirectory() as folder, Host() as host:
-        file = Path(folder) / lesson.filename
-        file.write_text(solution, "utf-8")
-        checks = [str(path) for path in (*lesson.visible_checks, *lesson.hidden_checks)]
-        plain = command(
-            "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--confcutdir={lesson.checks.parent}", *checks, "--student", str(file)
+def cold_rows(rounds: int) -> list[Row]:
+    """A learner's command, everything included."""
+    with submission(SIGMOID) as folder:
+        imports, plain, cold = in_turn(
+            rounds,
+            lambda: command_seconds("-c", IMPORTS),
+            lambda: plain_pytest_seconds(SIGMOID, folder),
+            lambda: command_seconds("-m", "grader", "run", *SIGMOID, "--in", str(folder), "--no-html", "--sandbox", "require"),
         )
-        cold = command("-m", "grader", "run", LESSON, "--in", folder, "--no-html")
+    click, helped = in_turn(rounds, lambda: command_seconds("-c", "import click"), lambda: command_seconds("-m", "grader", "--help"))
+    return [
+        Row("grade custom_sigmoid, cold", "importing torch, pytest, sympy", cold, imports, 1.15),
+        Row("grade custom_sigmoid, cold", "plain pytest, same checks", cold, plain, 1.0),
+        Row("grade --help", "python -c 'import click'", helped, click, 0.3, unit="s"),
+    ]
 
-        def warm() -> None:
-            judged = grade_lesson(host, lesson, LessonFile(lesson.id, lesson.filename, solution), Settings(1, limits=course.limits))
-            assert judged.result.status is LessonStatus.PASSED, judged.result
 
-        imports, plainly, coldly, warmly = in_turn(rounds, command("-c", IMPORTS), plain, cold, warm)
-        rows.append(Row(f"grade {LESSON}, cold", "importing torch and pytest", coldly, imports, "at most 1.25"))
-        rows.append(Row(f"grade {LESSON}, cold", "plain pytest, same checks", coldly, plainly, "at most 1"))
-        rows.append(
-            Row("one lesson in a warm host", "plain pytest, same checks", warmly, plainly, "at least 15 times faster", inverse=True)
+def batch_rows(rounds: int) -> list[Row]:
+    """What one submission more costs a class."""
+    with submission(CORE) as folder:
+        plain_five, plain_apart, plain_sigmoid, ideal, five, two, sigmoid = in_turn(
+            rounds,
+            lambda: plain_pytest_seconds(CORE, folder),
+            lambda: sum(plain_pytest_seconds([lesson], folder) for lesson in CORE),
+            lambda: plain_pytest_seconds(SIGMOID, folder),
+            lambda: sum(measured("ideal.py", lesson)[lesson] for lesson in CORE),
+            lambda: seconds_a_submission(CORE, few=3, many=15, workers=1),
+            lambda: seconds_a_submission(CORE, few=4, many=28, workers=2),
+            lambda: seconds_a_submission(SIGMOID, few=5, many=45, workers=1),
         )
-        bare, helped = in_turn(rounds, command("-c", "import click"), command("-m", "grader", "--help"))
-        rows.append(Row("grade --help", "python -c 'import click'", helped, bare, "under 0.3 s"))
-    return rows + worker_rows(rounds)
+    return [
+        Row("batch, custom_sigmoid", "plain pytest, a process a file", sigmoid, plain_sigmoid, 25, faster=True),
+        Row("batch, five core lessons", "plain pytest, a process a file", five, plain_apart, 15, faster=True),
+        Row("batch, five core lessons", "plain pytest, a process for all five", five, plain_five, 15, faster=True),
+        Row("(the ideal, five core lessons)", "plain pytest, a process for all five", ideal, plain_five, 15, faster=True),
+        Row("batch, five core lessons", "the ideal: warm, no border", five, ideal, 2.0),
+        Row("batch, two workers", "batch, one worker", two, five, 1.8, faster=True),
+    ]
+
+
+def watch_rows(rounds: int) -> list[Row]:
+    """From a save to the verdict."""
+    names = ",".join(CORE)
+    with submission(SIGMOID) as folder:
+        (plain,) = in_turn(rounds, lambda: plain_pytest_seconds(SIGMOID, folder))
+    seconds = measured("watch.py", names, "--rounds", str(3 * rounds))
+    return [
+        Row("watch, custom_sigmoid: save to verdict", "plain pytest, cold", seconds["custom_sigmoid"], plain, 0.05),
+        Row("watch, median of five core lessons", "plain pytest, cold", statistics.median(seconds.values()), plain, 0.05),
+    ]
+
+
+def border_rows(rounds: int) -> list[Row]:
+    """What the border costs."""
+    border = measured("border.py", "--rounds", str(8 * rounds))
+    start = {kind: value / 1000 for kind, value in measured("workers.py", "--rounds", str(8 * rounds)).items()}
+    return [
+        Row("a worker: fork, sandbox, load, first call", "a call after that", border["worker"], border["call"], 0.020, unit="s"),
+        Row("a worker, confined, to its first word", "one that is not", start["all"], start["off"], start["off"] + 0.010, unit="s"),
+        Row("a remote call of three numbers", "the same and its product", border["call"], border["call and product"], 150e-6, unit="s"),
+    ]
+
+
+SECTIONS = {"cold": cold_rows, "batch": batch_rows, "watch": watch_rows, "border": border_rows}
 
 
 def main() -> None:
-    """Measure, print the table, write JSON where asked."""
+    """Measure, print the table, write JSON and a picture where asked."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--only", choices=SECTIONS, action="append", help="only these sections")
     options.add_argument("--json", type=Path)
+    options.add_argument("--svg", type=Path)
     arguments = options.parse_args()
-    rows = measure(arguments.rounds)
+    rows = [row for name in arguments.only or SECTIONS for row in SECTIONS[name](arguments.rounds)]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}"
-    table = Table(title=f"medians of {arguments.rounds}; {machine}", title_justify="left")
-    for heading in ("what", "against", "seconds", "baseline", "ratio", "should be"):
+    title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}"
+    Console(width=max(110, Console().width)).print(table_of(rows, title))
+    if arguments.json:
+        data = [{**asdict(row), "value": row.value, "met": row.met} for row in rows]
+        arguments.json.write_text(json.dumps({"machine": machine, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8")
+    if arguments.svg:
+        arguments.svg.write_text(plot([(row.what, row.against, row.seconds, row.baseline_seconds) for row in rows], title), "utf-8")
+
+
+def table_of(rows: list[Row], title: str) -> Table:
+    """The rows for a terminal."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("what", "against", "seconds", "baseline", "ratio", "should be", ""):
         table.add_column(heading, justify="right" if heading in ("seconds", "baseline", "ratio") else "left")
     for row in rows:
-        table.add_row(row.what, row.against, f"{row.seconds:.3f}", f"{row.baseline_seconds:.3f}", f"{row.ratio:.2f}", row.bound)
-    Console().print(table)
-    if arguments.json:
-        data = [
-            {"what": r.what, "against": r.against, "seconds": r.seconds, "baseline": r.baseline_seconds, "ratio": r.ratio} for r in rows
-        ]
-        arguments.json.write_text(json.dumps({"machine": machine, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8")
+        ratio = row.baseline_seconds / row.seconds if row.faster else row.seconds / row.baseline_seconds
+        verdict = "[green]met[/]" if row.met else "[red]missed[/]"
+        table.add_row(row.what, row.against, f"{row.seconds:.4g}", f"{row.baseline_seconds:.4g}", f"{ratio:.3g}", row.wanted, verdict)
+    return table
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Run by pytest directly, the checks judge the references in this process: no border, no worker.
 
-``--student FILE`` puts another file in the reference's place; benchmarks use it as the plain-pytest baseline.
+``--student PLACE`` puts another file in the reference's place, or a folder's files in the references'; benchmarks use it as the
+plain-pytest baseline.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from grader.stubs import without_markers
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The option for another file than the solution."""
-    parser.addoption("--student", type=Path, help="a file to judge in place of the reference")
+    parser.addoption("--student", type=Path, help="a file to judge in place of the reference, or a folder of them")
 
 
 @functools.cache
@@ -39,8 +40,11 @@ def reference(request: pytest.FixtureRequest) -> LocalStudent:
 @pytest.fixture
 def student(request: pytest.FixtureRequest, reference: LocalStudent) -> LocalStudent:
     """What is judged: the reference, or the file that was named."""
-    path = request.config.getoption("--student")
-    return local(path, request.path.parent / "scenarios.py") if path else reference
+    place = request.config.getoption("--student")
+    if place is None:
+        return reference
+    lesson = request.path.parent
+    return local(place / f"{lesson.name}.py" if place.is_dir() else place, lesson / "scenarios.py")
 
 
 @pytest.fixture

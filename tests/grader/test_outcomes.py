@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.grading import Settings, grade_submission
+from grader.course import Course, find_course, load_course
+from grader.grading import Settings, grade_lesson, grade_submission
 from grader.host import Host
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.submission import decode, read_submission
+from grader.submission import LessonFile, decode, read_submission
 
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -225,6 +225,17 @@ def test_without_fork_a_plain_process_does_the_same(body: str, host: Host, spawn
 
     source = with_double(body)
     assert seen(grade(spawning_host, small_course, source)) == seen(grade(host, small_course, source))
+
+
+def test_without_fork_each_lesson_has_its_own_checks(spawning_host: Host) -> None:
+    """Check files of all lessons have the same names, and one process collects them all."""
+    stubs = [
+        (lesson, LessonFile(lesson.id, lesson.filename, lesson.stub.read_text("utf-8")))
+        for lesson in load_course(find_course()).lessons[:2]
+    ]
+    graded = [grade_lesson(spawning_host, lesson, file, Settings(1)).result for lesson, file in stubs]
+    assert [{check.id.split(".")[0] for check in result.checks} for result in graded] == [{lesson.id} for lesson, _ in stubs]
+    assert not {check.outcome for result in graded for check in result.checks} & {Outcome.GRADER_ERROR}
 
 
 def test_without_fork_a_loop_and_a_death_are_told_apart_too(spawning_host: Host, small_course: Course) -> None:

@@ -1,0 +1,101 @@
+"""What the border costs: a worker from its fork to the answer of its first call, and one call of a small tensor after that.
+
+    python tests/benchmarks/border.py [--rounds N]
+
+A process of its own that has imported what the fork host imports forks confined workers, as the fork host does. Prints one JSON object:
+medians in seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import time
+from collections.abc import Callable
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import torch
+
+from grader.channel import SocketChannel
+from grader.course import find_course, load_course
+from grader.forkserver import Terms, warm_up, worker_process
+from grader.reaper import end_worker
+from grader.remote import RemoteStudent
+from grader.sandbox import GUARANTEES, Prepared, discard, prepare
+from grader.sandbox.limits import Limits
+from grader.session import Session
+from grader.source import Source
+from grader.stubs import without_markers
+from grader.workers import Death, WorkerProcess, greet
+
+CALLS_A_WORKER = 200
+
+
+class Forks:
+    """Confined workers, forked from this process."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+
+    def start(self) -> WorkerProcess:
+        """A new worker."""
+        line, far_line = socket.socketpair()
+        output, far_output = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            worker_process(far_line.fileno(), far_output, Terms(Limits(), "require", ()), self.prepared)
+        far_line.close()
+        os.close(far_output)
+        worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
+        assert set(worker.guarantees) == set(GUARANTEES), worker.missing
+        return worker
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+        """End it."""
+        worker.channel.close()
+        end_worker(worker.pid, died=died)
+        return None
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long an action takes."""
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure, print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=30)
+    rounds = options.parse_args().rounds
+    warm_up()
+    prepared = prepare()
+    lesson = load_course(find_course()).lesson("custom_sigmoid")
+    source, scenarios = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename), lesson.scenarios.read_text("utf-8")
+    x, v = torch.linspace(-2, 2, 3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    leaf = x.clone().requires_grad_()
+    kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
+    try:
+        for number in range(rounds + 1):
+            session = Session(Forks(prepared), source=source, scenarios=scenarios, limits=Limits())
+            student = RemoteStudent(session)
+            first = seconds(lambda: student.sigmoid(x))  # noqa: B023 - called at once
+            calls = [seconds(lambda: student.sigmoid(x)) for _ in range(CALLS_A_WORKER)]  # noqa: B023
+            both = [seconds(lambda: torch.autograd.grad(student.sigmoid(leaf), leaf, v)) for _ in range(CALLS_A_WORKER)]  # noqa: B023
+            session.close()
+            if number:
+                kept["worker"].append(first)
+                kept["call"].append(statistics.median(calls))
+                kept["call and product"].append(statistics.median(both))
+    finally:
+        discard(prepared)
+    print(json.dumps({name: statistics.median(times) for name, times in kept.items()}))
+
+
+if __name__ == "__main__":
+    main()

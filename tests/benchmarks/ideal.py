@@ -1,0 +1,84 @@
+"""The ideal that grading is held against: the same checks in one warm process, with no border, no worker and no sandbox.
+
+    python tests/benchmarks/ideal.py LESSON,LESSON [--rounds N]
+
+Checks are collected once, and the reference is executed anew for each round, as a submission would be. Prints one JSON object: the median
+seconds of each lesson.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import time
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import pytest
+import torch
+
+from grader.course import Lesson, find_course, load_course
+from grader.grading import Settings, spec_for
+from grader.judge import Judge, results_in, run_checks
+from grader.local import LocalStudent
+from grader.sandbox.limits import Limits
+from grader.source import Source
+from grader.stubs import without_markers
+
+
+class NoBorder:
+    """What the plugin asks of a session, where the student's module lies in this process."""
+
+    wrote = False
+    loadable = True
+    limits = Limits()
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def load(self) -> None:
+        """It is loaded."""
+
+    def take_output(self) -> str:
+        """Nothing is captured."""
+        return ""
+
+
+def rounds_of(judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds: int) -> list[float]:
+    """The seconds of each round; the first warms up and is left out."""
+    times = []
+    for number in range(rounds + 1):
+        began = time.perf_counter()
+        source = Source(without_markers(spec["solution"]), spec["filename"])
+        judge.plugin.take(NoBorder(source), seed=number)  # type: ignore[arg-type]
+        judge.plugin.remote = LocalStudent(source, spec["scenarios"])  # type: ignore[assignment]
+        results = list(results_in(run_checks(checks)))
+        times.append(time.perf_counter() - began)
+        assert all(result["outcome"] == "passed" for result in results), [r for r in results if r["outcome"] != "passed"][0]
+    return times[1:]
+
+
+def median_seconds(lesson: Lesson, rounds: int) -> float:
+    """One lesson's checks, run to their end."""
+    spec = spec_for(lesson, Settings(1))
+    judge, times = Judge(spec), []
+    judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], spec, rounds)))  # type: ignore[attr-defined]
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Measure, print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("lessons")
+    options.add_argument("--rounds", type=int, default=10)
+    arguments = options.parse_args()
+    torch.set_num_threads(1)
+    course = load_course(find_course())
+    print(json.dumps({name: median_seconds(course.lesson(name), arguments.rounds) for name in arguments.lessons.split(",")}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""From a save to its verdict, as ``grade watch`` has it: the loop, a warm host, the sandbox in force.
+
+    python tests/benchmarks/watch.py LESSON,LESSON [--rounds N]
+
+Saves are what editors do, a new file put in the old one's place; the verdict is there when it would be drawn. Prints one JSON object: the
+median seconds of each lesson.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+from queue import SimpleQueue
+
+from grader.course import Course, Lesson, find_course, load_course
+from grader.grading import Settings, grade_submission
+from grader.host import Host
+from grader.stubs import without_markers
+from grader.submission import read_submission
+from grader.watching import Verdict, Watcher, folder_saves
+
+BETWEEN_SAVES = 0.6
+"""Seconds: longer than what the loop takes for an echo of the same save."""
+
+
+def times_of(course: Course, lesson: Lesson, host: Host, rounds: int) -> list[float]:
+    """Seconds from a save to its verdict, the first ones left out."""
+    text = without_markers(lesson.solution.read_text("utf-8"))
+    verdicts: SimpleQueue[tuple[Verdict, float]] = SimpleQueue()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / lesson.filename
+        file.write_text(text, "utf-8")
+        watcher = Watcher(
+            saves=folder_saves([folder], {lesson.filename: lesson.id}, poll=False),
+            read=lambda wanted: read_submission(folder, [wanted]).get(wanted),
+            grade=lambda wanted, found: grade_submission(
+                host, course, [lesson], {wanted: found} if found else {}, Settings(1, "require", course.limits), name="me"
+            ),
+            end=lambda: None,
+            shown=lambda verdict: verdicts.put((verdict, time.perf_counter())),
+        )
+        watcher.again(lesson.id)
+        loop = threading.Thread(target=watcher.run, daemon=True)
+        loop.start()
+        verdicts.get()
+        times = []
+        for number in range(rounds + 2):
+            time.sleep(BETWEEN_SAVES)
+            fresh = folder / "fresh"
+            fresh.write_text(f"{text}\n# {number}\n", "utf-8")
+            began = time.perf_counter()
+            fresh.replace(file)
+            verdict, at = verdicts.get(timeout=30)
+            assert verdict.result.status.value == "passed", verdict.result
+            times.append(at - began)
+        watcher.stop()
+        loop.join()
+    return times[2:]
+
+
+def main() -> None:
+    """Measure, print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("lessons")
+    options.add_argument("--rounds", type=int, default=11)
+    arguments = options.parse_args()
+    course = load_course(find_course())
+    with Host() as host:
+        lessons = [course.lesson(name) for name in arguments.lessons.split(",")]
+        print(json.dumps({lesson.id: statistics.median(times_of(course, lesson, host, arguments.rounds)) for lesson in lessons}))
+
+
+if __name__ == "__main__":
+    main()
