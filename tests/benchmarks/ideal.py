@@ -57,7 +57,9 @@ def rounds_of(judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds
         judge.plugin.remote = LocalStudent(source, spec["scenarios"])  # type: ignore[assignment]
         results = list(results_in(run_checks(checks)))
         times.append(time.perf_counter() - began)
-        assert all(result["outcome"] == "passed" for result in results), [r for r in results if r["outcome"] != "passed"][0]
+        assert all(result["outcome"] == "passed" for result in results), [
+            result["id"] for result in results if result["outcome"] != "passed"
+        ]
     return times[1:]
 
 

@@ -12,7 +12,8 @@ def plot(rows: Sequence[tuple[str, str, float, float]], title: str) -> str:
     """SVG; a row is (what, against, seconds, seconds of the baseline). Readable on a light and on a dark page."""
     height = 40 + ROW * len(rows)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img" font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img"',
+        ' font-family="sans-serif" font-size="12">',
         f"<title>{escape(title)}</title>",
         "<style>text{fill:#24292f}.a{fill:#2f6f9f}.b{fill:#b8bfc6}"
         "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.a{fill:#58a6ff}.b{fill:#57606a}}</style>",
