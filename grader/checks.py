@@ -18,6 +18,7 @@ Imports torch, ``errors``, ``session`` (for its types) and ``wire.values``.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import types
 from collections.abc import Callable, Sequence
@@ -31,8 +32,10 @@ from torch.autograd.gradcheck import GradcheckError
 
 from grader.errors import CheckFailure, StudentError, WorkerLost
 from grader.figures import Figure, compared, gradient_of, graph_figure, jacobian_figure, one_call, prediction_figure
+from grader.foresight import EPS, gradcheck_questions, gradgradcheck_questions
 from grader.inputs import Draw
 from grader.local import execute
+from grader.remote import RemoteCallable
 from grader.session import NotStarted, Student
 from grader.wire.values import Opaque, StudentRef
 
@@ -223,14 +226,22 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
 
 def assert_gradcheck(function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradcheck disagrees", **options: Any) -> None:
     """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric Jacobian where it has them."""
-    _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
+    with contextlib.ExitStack() as stack:
+        if isinstance(function, RemoteCallable):
+            stack.enter_context(function.foreseeing(gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))))
+        _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
 def assert_gradgradcheck(
     function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradgradcheck disagrees", **options: Any
 ) -> None:
     """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
-    _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
+    with contextlib.ExitStack() as stack:
+        if isinstance(function, RemoteCallable) and getattr(function(*inputs), "shape", None) == inputs[0].shape:
+            v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
+            stack.enter_context(function.foreseeing(gradgradcheck_questions(function.path, inputs, v)))
+            options = {"grad_outputs": v, **options}
+        _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 
 
 def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ Imports ``errors``, ``source`` and ``wire``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from grader.errors import WorkerLost
+from grader.foresight import Question
 from grader.source import Source
 from grader.wire.values import StudentRef
 from grader.workers import WorkerProcess
@@ -40,6 +41,9 @@ class Conversation(Protocol):
 
     def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
         """The vector-Jacobian product of an earlier call."""
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions are answered already."""
 
 
 class Handle:
@@ -125,6 +129,10 @@ class RemoteCallable(StudentRef):
         if isinstance(found, RemoteCallable):
             self._known[name] = found
         return found
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions about it are answered already (``Session.foreseeing``)."""
+        return self._session.foreseeing(questions)
 
     @property
     def __name__(self) -> str:

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from grader.errors import MissingName, StudentError, WorkerLost
+from grader.foresight import Question
 from grader.remote import Handle, Line, RemoteCallable, Reply
 from grader.sandbox.limits import Limits
 from grader.source import Source
@@ -71,6 +73,7 @@ class Session:
         self._line: Line | None = None
         self._unloadable: StudentError | WorkerLost | None = unloadable
         self._printed = ""
+        self._foreseen: dict[bytes, deque[Frame]] = {}
 
     @property
     def loadable(self) -> bool:
@@ -109,11 +112,25 @@ class Session:
 
     def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
         """One question, one answer, within the limits; raises StudentError or WorkerLost."""
+        if self._foreseen and (answers := self._foreseen.get(pack({"do": do, **fields}, blob))):
+            return self.told(answers.popleft())
+        return self.told(self._ask(do, blob, fields))
+
+    def told(self, reply: Frame) -> Frame:
+        """The reply; what the worker raised or missed is raised here."""
+        if "missing" in reply.body:
+            raise self.checked(lambda: missing_name(reply.body["missing"], reply.body["names"]))
+        if "raised" in reply.body:
+            raise self.checked(lambda: student_error(reply.body["raised"]))
+        return reply
+
+    def _ask(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
+        """``patience``: for how many questions this one stands, which may take as long as those."""
         line = self._line
         assert line is not None
         number, line.next_id = line.next_id, line.next_id + 1
         freed, line.freed[:] = line.freed[:], []
-        deadline = min(time.monotonic() + self.limits.call_seconds, self._lesson_deadline)
+        deadline = min(time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline)
         try:
             line.worker.channel.send(pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline)
             reply = line.worker.channel.receive(deadline)
@@ -121,11 +138,36 @@ class Session:
                 raise WorkerLost("crashed", "{reason}", reason="the worker answered another question than it was asked")
         except WorkerLost as lost:
             raise self._lost(lost) from None
-        if "missing" in reply.body:
-            raise self.checked(lambda: missing_name(reply.body["missing"], reply.body["names"]))
-        if "raised" in reply.body:
-            raise self.checked(lambda: student_error(reply.body["raised"]))
         return reply
+
+    @contextlib.contextmanager
+    def foreseeing(self, questions: Sequence[Question]) -> Iterator[None]:
+        """A block in which these questions are answered already: they cross in one frame, in this order, before it begins.
+
+        A question that comes up in the block and was foreseen, byte for byte, has its answer; any other is asked as ever, so
+        foresight can be wrong, and costs only time. An answer is used once: the same question twice was foreseen twice.
+        """
+        self.load()
+        if not questions:
+            yield
+            return
+        fields = [question.fields for question in questions]
+        lengths = [len(question.blob) for question in questions]
+        blob = b"".join(question.blob for question in questions)
+        several = [list(pair) for pair in zip(fields, lengths, strict=True)]
+        frame = self._ask("several", blob, {"several": several}, patience=len(questions))
+        replies = self.checked(lambda: several_replies(frame, len(questions)))
+        for question, reply in zip(questions, replies, strict=False):
+            handle = question.fields.get("handle")
+            known = question.fields if handle is None else {**question.fields, "handle": replies[handle["of"]].body.get("handle")}
+            self._foreseen.setdefault(pack(known, question.blob), deque()).append(reply)
+        try:
+            yield
+        finally:
+            unused = [reply.body.get("handle") for answers in self._foreseen.values() for reply in answers]
+            self._foreseen = {}
+            if self._line is not None:
+                self._line.freed += [handle for handle in unused if type(handle) is int]
 
     def _lost(self, lost: WorkerLost) -> WorkerLost:
         """End the lost worker; the error, worded with how it died or how long it was waited for."""
@@ -281,6 +323,19 @@ class Session:
         if self._line is not None:
             line, self._line = self._line, None
             self._workers.end(line.worker, died=False)
+
+
+def several_replies(frame: Frame, most: int) -> list[Frame]:
+    """The replies in an answer to several questions: not more than there were questions, and with no byte left over."""
+    replies, position = [], 0
+    for body, length in frame.body["several"]:
+        if not isinstance(body, dict) or type(length) is not int or length < 0:
+            raise BrokenFrame("replies of which one is none")
+        replies.append(Frame(body, frame.blob[position : position + length]))
+        position += length
+    if len(replies) > most or position != len(frame.blob):
+        raise BrokenFrame("replies to other questions than were asked")
+    return replies
 
 
 def missing_name(name: str, present: list[str]) -> MissingName:

@@ -7,6 +7,7 @@ It answers the judge's questions, one at a time, until its input ends:
 ``call``      call something of the student's; keep inputs and outputs under a handle, so that products can be asked for
 ``vjp``       the vector-Jacobian product of an earlier call; it is a call with a handle of its own, so this nests to any order
 ``observe``   run a scenario on the student's module
+``several``   several calls and products at once, one after another
 
 Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no checks, no solutions and no
 expected values. It imports ``wire`` and nothing else of ours.
@@ -30,6 +31,8 @@ from grader.wire.frames import BrokenFrame, Frame, pack, read_frame
 from grader.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors, fill
 
 SCENARIOS = "scenarios"
+MAX_SEVERAL_BYTES = 16 << 20
+"""After so many bytes of tensors the rest of several requests is left unanswered."""
 WATCHED: tuple[Any, ...] = (builtins, torch, torch.Tensor, torch.autograd, torch.nn.functional, torch.autograd.Function)
 """Where a file that is loaded might replace something; what it replaces is reported, and whoever hides it may."""
 
@@ -57,20 +60,47 @@ class Worker:
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
+        reply, blob = self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
+        try:
+            return pack({"id": body["id"], **reply}, blob)
+        except BrokenFrame as error:
+            return pack({"id": body["id"], "raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
+
+    def reply_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+        """The reply to one request, whatever the student's code does."""
+        body = request.body
         action: Callable[[Frame], tuple[Any, bytes]] = getattr(self, "do_" + body["do"])
         try:
-            reply, blob = action(request)
-            result = pack({"id": body["id"], **reply}, blob)
+            return action(request)
         except AttributeError as error:
             if body["do"] != "load" and error.obj is self.student and error.name:
-                result = pack({"id": body["id"], "missing": str(error.name)[:80], "names": self.names()})
-            else:
-                result = pack({"id": body["id"], "raised": explain(error, self.filename)})
+                return {"missing": str(error.name)[:80], "names": self.names()}, b""
+            return {"raised": explain(error, self.filename)}, b""
         except BrokenFrame as error:
-            result = pack({"id": body["id"], "raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
+            return {"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}}, b""
         except BaseException as error:  # the student's code may raise anything, SystemExit included
-            result = pack({"id": body["id"], "raised": explain(error, self.filename)})
-        return result
+            return {"raised": explain(error, self.filename)}, b""
+
+    def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+        """The replies to several requests, in order, up to the first that is no value; each with the length of its blob.
+
+        A request's handle may be that of an earlier reply's: ``{"of": number}``.
+        """
+        replies: list[list[Any]] = []
+        blobs: list[bytes] = []
+        position = 0
+        for fields, length in request.body["several"]:
+            if isinstance(fields.get("handle"), dict):
+                fields = {**fields, "handle": replies[fields["handle"]["of"]][0].get("handle")}
+                if fields["handle"] is None:
+                    break
+            reply, blob = self.reply_to(Frame(fields, request.blob[position : position + length]))
+            position += length
+            replies.append([reply, len(blob)])
+            blobs.append(blob)
+            if "raised" in reply or "missing" in reply or sum(map(len, blobs)) > MAX_SEVERAL_BYTES:
+                break
+        return {"several": replies}, b"".join(blobs)
 
     # ------------------------------------------------------------------------------------------------------- loading
 
