@@ -9,7 +9,8 @@ Imports torch, ``remote``, ``wire`` and ``source``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from grader.foresight import Question
 from grader.remote import Conversation, Handle, RemoteCallable, RemoteStudent, Reply
 from grader.wire.program import Program
 
@@ -122,6 +124,10 @@ class _Overheard:
     def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
         """The vector-Jacobian product of an earlier call; part of the step in which autograd asked for it."""
         return self._session.product(handle, inputs, incoming, needs=needs)
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions are answered already; they are written down when they come up."""
+        return self._session.foreseeing(questions)
 
 
 class _Torch(TorchFunctionMode):

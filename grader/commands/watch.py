@@ -247,10 +247,11 @@ class Picture:
 
 @contextlib.contextmanager
 def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Within it SIGTERM and SIGHUP end the loop in order; Ctrl-C does by the exception that it is."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    """Within it Ctrl-C, SIGTERM and SIGHUP end the loop in order, wherever it is; a second one does what it always does."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[signal.Signals(number).name])
         stop(128 + number)
 
     before = {name: signal.signal(getattr(signal, name), end) for name in names}
