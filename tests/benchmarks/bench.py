@@ -1,9 +1,9 @@
 """How fast it is, as ratios against baselines that run in turn with it: ``make bench``.
 
-    python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--json FILE] [--svg FILE]
+    python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE] [--svg FILE]
 
 Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so that what the machine does meanwhile
-hits both. ``baselines.py`` says what is run.
+hits both. ``baselines.py`` says what is run, ``peers.py`` how other graders are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,26 @@ import os
 import platform
 import statistics
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from baselines import CORE, IMPORTS, SIGMOID, command_seconds, in_turn, measured, plain_pytest_seconds, seconds_a_submission, submission
+from baselines import (
+    CORE,
+    IMPORTS,
+    ROOT,
+    SIGMOID,
+    command_seconds,
+    in_turn,
+    measured,
+    plain_pytest_seconds,
+    seconds_a_submission,
+    submission,
+)
+from peers import peer_seconds
 from plot import plot
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -55,6 +69,15 @@ class Row:
         """The bound in words."""
         unit = " s" if self.unit == "s" else ""
         return f"{'at least' if self.faster else 'at most'} {self.bound:g}{unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A comparison that could not be made, and why."""
+
+    what: str
+    against: str
+    why: str
 
 
 def cold_rows(rounds: int) -> list[Row]:
@@ -120,6 +143,26 @@ def border_rows(rounds: int) -> list[Row]:
     ]
 
 
+def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
+    """Other graders with three checks, ours with all that the lesson has."""
+    with submission(SIGMOID) as place:
+        cold_words = ("-m", "grader", "run", *SIGMOID, "--in", str(place), "--no-html", "--sandbox", "require")
+        (cold, batch), peers = peer_seconds(
+            rounds,
+            folder,
+            lambda: command_seconds(*cold_words),
+            lambda: seconds_a_submission(SIGMOID, few=5, many=45, workers=1),
+        )
+    rows: list[Row | Absent] = []
+    for peer, seconds in peers.items():
+        if isinstance(seconds, str):
+            rows.append(Absent("batch, custom_sigmoid, all our checks", peer, seconds))
+        else:
+            rows.append(Row("batch, custom_sigmoid, all our checks", peer, batch, seconds, 10, faster=True))
+            rows.append(Row("grade custom_sigmoid, cold, all our checks", peer, cold, seconds, 1.0))
+    return rows
+
+
 SECTIONS = {"cold": cold_rows, "batch": batch_rows, "watch": watch_rows, "border": border_rows}
 
 
@@ -127,27 +170,36 @@ def main() -> None:
     """Measure, print the table, write JSON and a picture where asked."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--only", choices=SECTIONS, action="append", help="only these sections")
+    options.add_argument("--only", choices=[*SECTIONS, "peers"], action="append", help="only these sections")
+    options.add_argument(
+        "--peers", type=Path, default=ROOT / ".peers", metavar="DIR", help="where other graders are, or will be, installed"
+    )
     options.add_argument("--json", type=Path)
     options.add_argument("--svg", type=Path)
     arguments = options.parse_args()
-    rows = [row for name in arguments.only or SECTIONS for row in SECTIONS[name](arguments.rounds)]
+    sections = {**SECTIONS, "peers": partial(peer_rows, folder=arguments.peers)}
+    usual = [*SECTIONS, "peers"] if arguments.peers.is_dir() else SECTIONS
+    rows: list[Row | Absent] = [row for name in arguments.only or usual for row in sections[name](arguments.rounds)]
+    made = [row for row in rows if isinstance(row, Row)]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}"
     title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}"
     Console(width=max(110, Console().width)).print(table_of(rows, title))
     if arguments.json:
-        data = [{**asdict(row), "value": row.value, "met": row.met} for row in rows]
+        data = [{**asdict(row), "value": row.value, "met": row.met} if isinstance(row, Row) else asdict(row) for row in rows]
         arguments.json.write_text(json.dumps({"machine": machine, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8")
     if arguments.svg:
-        arguments.svg.write_text(plot([(row.what, row.against, row.seconds, row.baseline_seconds) for row in rows], title), "utf-8")
+        arguments.svg.write_text(plot([(row.what, row.against, row.seconds, row.baseline_seconds) for row in made], title), "utf-8")
 
 
-def table_of(rows: list[Row], title: str) -> Table:
+def table_of(rows: list[Row | Absent], title: str) -> Table:
     """The rows for a terminal."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("what", "against", "seconds", "baseline", "ratio", "should be", ""):
         table.add_column(heading, justify="right" if heading in ("seconds", "baseline", "ratio") else "left")
     for row in rows:
+        if isinstance(row, Absent):
+            table.add_row(row.what, row.against, "", "", "", escape(row.why), "")
+            continue
         ratio = row.baseline_seconds / row.seconds if row.faster else row.seconds / row.baseline_seconds
         verdict = "[green]met[/]" if row.met else "[red]missed[/]"
         table.add_row(row.what, row.against, f"{row.seconds:.4g}", f"{row.baseline_seconds:.4g}", f"{ratio:.3g}", row.wanted, verdict)
