@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
@@ -52,8 +53,9 @@ class Peer:
     @property
     def label(self) -> str:
         """What was typed, and which version answered."""
-        typed = " ".join(self.words[:2]) if self.words[0] != "python" else "plain pytest"
-        return f"{typed} {version('pytest') if not self.requirements else self.requirements[0].partition('==')[2]}, three checks"
+        typed = " ".join(self.words[:2]) if self.requirements else "plain pytest"
+        number = self.requirements[0].partition("==")[2] if self.requirements else version("pytest")
+        return f"{typed} ({number}), three checks"
 
 
 # ------------------------------------------------------------------------------------------------- what each wants to find
@@ -162,9 +164,10 @@ def environment(peer: Peer, folder: Path) -> Path:
     ready = place / "ready"
     if not ready.is_file() or ready.read_text("utf-8") != "\n".join(wanted):
         shutil.rmtree(place, ignore_errors=True)
-        run_or_say("not installed", (sys.executable, "-m", "venv", str(place)), Path.cwd(), dict(os.environ))
+        folder.mkdir(parents=True, exist_ok=True)
+        run_or_say("not installed", (sys.executable, "-m", "venv", str(place)), folder, outside())
         pip = (str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
-        run_or_say("not installed", pip, place, dict(os.environ), seconds=1800)
+        run_or_say("not installed", pip, place, outside(), seconds=1800)
         ready.write_text("\n".join(wanted), "utf-8")
     return place / "bin"
 
@@ -174,7 +177,7 @@ def run_or_say(
 ) -> None:
     """Run a command; where it can't be started, takes too long, or fails though it shouldn't, say so in a line: its last."""
     try:
-        done = subprocess.run(words, cwd=folder, env=variables, stdout=-1, stderr=-2, text=True, check=False, timeout=seconds)
+        done = subprocess.run(words, cwd=folder, env=variables, stdout=PIPE, stderr=STDOUT, text=True, check=False, timeout=seconds)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{what}: {error}") from None
     if done.returncode and not fails:
@@ -182,12 +185,17 @@ def run_or_say(
         raise Unavailable(f"{what}: {next((line for line in said if line.startswith('ERROR')), said[-1])[:160]}")
 
 
-def variables(programs: Path, folder: Path) -> dict[str, str]:
-    """Of a peer's process: its own programs first, nothing of this checkout, and what it keeps for a user kept in its folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER", "IPYTHON", "VIRTUAL_ENV"))}
+def outside() -> dict[str, str]:
+    """The environment's variables without those that lead an interpreter or Jupyter back into this checkout."""
+    inward = ("PYTHON", "JUPYTER", "IPYTHON", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if not name.startswith(inward)}
+
+
+def surroundings(programs: Path, folder: Path) -> dict[str, str]:
+    """Of a peer's process: its own programs come first, and what it keeps for a user stays in the submission's folder."""
     own = {name: str(folder / ".user") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
     path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {**kept, **own, "PATH": path, "TMPDIR": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**outside(), **own, "PATH": path, "TMPDIR": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 # ------------------------------------------------------------------------------------------------- times
@@ -206,7 +214,7 @@ def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
 
         def command(words: tuple[str, ...], *, fails: bool = False) -> None:
             found = (str(programs / words[0]), *words[1:])
-            run_or_say("does not run", found, place, variables(programs, place), fails=fails)
+            run_or_say("does not run", found, place, surroundings(programs, place), fails=fails)
 
         for text, should_be in ((wrong, False), (right, True)):
             peer.lay(place, text)
@@ -236,7 +244,7 @@ def peer_seconds(rounds: int, folder: Path, *ours: Callable[[], float]) -> tuple
                 return timed(calls[label])
             except Unavailable as reason:
                 found[label] = str(reason)
-                return 0.0
+                return 0.0  # its row says why instead
 
         medians = in_turn(rounds, *ours, *[lambda label=label: seconds(label) for label in calls])
     taken = dict(zip(calls, medians[len(ours) :], strict=True))
