@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -163,6 +163,8 @@ def environment(peer: Peer, folder: Path) -> Path:
     wanted = (f"torch=={version('torch')}", f"numpy=={version('numpy')}", *peer.requirements)
     ready = place / "ready"
     if not ready.is_file() or ready.read_text("utf-8") != "\n".join(wanted):
+        if place.exists() and not (place / "pyvenv.cfg").is_file():
+            raise Unavailable(f"not installed: {place} is no environment; name another folder with --peers")
         shutil.rmtree(place, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
         run_or_say("not installed", (sys.executable, "-m", "venv", str(place)), folder, outside())
@@ -173,9 +175,9 @@ def environment(peer: Peer, folder: Path) -> Path:
 
 
 def run_or_say(
-    what: str, words: tuple[str, ...], folder: Path, variables: dict[str, str], *, seconds: float = 300, fails: bool = False
+    what: str, words: Sequence[str], folder: Path, variables: dict[str, str], *, seconds: float = 300, fails: bool = False
 ) -> None:
-    """Run a command; where it can't be started, takes too long, or fails though it shouldn't, say so in a line: its last."""
+    """Run a command; where it can't be started, takes too long, or fails though it shouldn't, say so in one of its lines."""
     try:
         done = subprocess.run(words, cwd=folder, env=variables, stdout=PIPE, stderr=STDOUT, text=True, check=False, timeout=seconds)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -216,15 +218,19 @@ def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
             found = (str(programs / words[0]), *words[1:])
             run_or_say("does not run", found, place, surroundings(programs, place), fails=fails)
 
-        for text, should_be in ((wrong, False), (right, True)):
+        for text, should_be in ((right, True), (wrong, False)):
             peer.lay(place, text)
-            if peer.before:
+            if should_be and peer.before:
                 command(peer.before)
             command(peer.words, fails=not should_be)
-            if (peer.points(place) == POINTS) != should_be:
-                raise Unavailable(
-                    f"does not grade: {peer.points(place):g} of {POINTS} points for a {'right' if should_be else 'wrong'} one"
-                )
+            try:
+                points = peer.points(place)
+            except (OSError, ValueError, LookupError, sqlite3.Error, ElementTree.ParseError) as error:
+                raise Unavailable(f"does not grade: {error}") from None
+            if (points == POINTS) != should_be:
+                kind = "right" if should_be else "wrong"
+                raise Unavailable(f"does not grade: {points:g} of {POINTS} points for a {kind} one")
+        peer.lay(place, right)
         yield lambda: command(peer.words)
 
 
