@@ -73,6 +73,8 @@ class CheckResult:
     """What can be drawn of the failure: plain data, as ``figures`` makes it."""
     cell: int | None = None
     """The notebook's cell in which ``source_line`` is a line."""
+    call: str | None = None
+    """The call that failed, as Python to paste."""
 
     def as_data(self) -> dict[str, Any]:
         """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""

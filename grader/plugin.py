@@ -34,6 +34,7 @@ from grader.sandbox.limits import MIB, Limits
 from grader.scoring import points_for
 from grader.script import Inexpressible, script_of
 from grader.session import NotStarted, Session, student_error
+from grader.snippet import snippet
 from grader.source import Source
 from grader.translation import Catalogue, load
 from grader.worker import explain
@@ -197,6 +198,7 @@ class LessonPlugin:
         self.session.load()
         self.session.wrote = False
         torch.manual_seed(self.seed_of(self.id_of(item)))  # for what draws by itself, as gradgradcheck does
+        self.session.asked = None
         if self.untouched(spec.about):
             raise NotStarted(spec.about)
         for need in (need for need in spec.needs if need in self.asked):
@@ -332,6 +334,7 @@ class LessonPlugin:
         """The result as it is written down."""
         spec, check_id = self.spec_of(item), self.id_of(item)
         seed = self.seed_of(check_id)
+        call = self.call_in(verdict)
         diagnosis, trouble = None, None
         if verdict.outcome in DIAGNOSED and self.session.loadable:
             failure = Failure(
@@ -373,7 +376,15 @@ class LessonPlugin:
             seconds=round(seconds, 6),
             note=verdict.note or trouble,
             figures=figures,
+            call=call,
         )
+
+    def call_in(self, verdict: Verdict) -> str | None:
+        """The call that failed, to paste; none where a tensor is no longer what it was when it was handed over."""
+        if verdict.outcome in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR) or self.session.wrote:
+            return None
+        inputs = {self.say.known(name): value for name, value in verdict.inputs.items()}
+        return snippet(self.session.asked, module=self.session.source.module, inputs=inputs, gradcheck="gradcheck" in verdict.facts)
 
 
 def worded(figure: Figure, say: Catalogue) -> Figure:

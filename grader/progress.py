@@ -33,11 +33,12 @@ LAST_STEP = 3
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A mistake that was met: in which check, since when, and when that check passed again. Times are ISO 8601, UTC."""
+    """A mistake that was met: in which check, since when, when that check passed again, and its name. Times are ISO 8601, UTC."""
 
     check: str
     seen_at: str
     cleared_at: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
 
 def with_sightings(known: dict[str, Sighting], checks: tuple[CheckResult, ...], at: str) -> dict[str, Sighting]:
     """Mistakes after one more run: those met now, and those whose check passes cleared."""
-    met = {check.diagnosis: Sighting(check.id, at) for check in reversed(checks) if check.diagnosis}
+    met = {check.diagnosis: Sighting(check.id, at, title=check.diagnosis_title) for check in reversed(checks) if check.diagnosis}
     passed = {check.id for check in checks if check.outcome is Outcome.PASSED}
     found = {
         mistake: replace(old, cleared_at=at) if old.cleared_at is None and mistake not in met and old.check in passed else old
@@ -191,7 +192,9 @@ def _as_json(progress: Progress) -> dict[str, Any]:
 
 def _lesson_as_json(one: LessonProgress) -> dict[str, Any]:
     plain = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "hints")
-    mistakes = {name: {"check": s.check, "seen_at": s.seen_at, "cleared_at": s.cleared_at} for name, s in one.mistakes.items()}
+    mistakes = {
+        name: {"check": s.check, "seen_at": s.seen_at, "cleared_at": s.cleared_at, "title": s.title} for name, s in one.mistakes.items()
+    }
     history = [[point.at, point.score] for point in one.history]
     return {**one.kept, **{key: getattr(one, key) for key in plain}, "mistakes": mistakes, "history": history}
 
@@ -212,7 +215,9 @@ KNOWN = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stu
 def _lesson(data: Any) -> LessonProgress:
     data = _table(data)
     mistakes = {
-        name: Sighting(_text(one.get("check")) or "", _text(one.get("seen_at")) or "", _text(one.get("cleared_at")))
+        name: Sighting(
+            _text(one.get("check")) or "", _text(one.get("seen_at")) or "", _text(one.get("cleared_at")), _text(one.get("title"))
+        )
         for name, one in ((name, _table(one)) for name, one in _table(data.get("mistakes")).items())
     }
     pairs = [pair for pair in _list(data.get("history")) if isinstance(pair, list) and len(pair) == 2]

@@ -24,7 +24,7 @@ def withheld(report: Report, say: Catalogue | None = None) -> Report:
             return one
         message = say(WITHHELD) if one.outcome in TELLING else one.message
         bare = replace(one, message=message, evidence=None, expected=None, actual=None, inputs={})
-        return replace(bare, source_line=None, cell=None, source_text=None, output="", note=None, figures=[])
+        return replace(bare, source_line=None, cell=None, source_text=None, output="", note=None, figures=[], call=None)
 
     def lesson(one: LessonResult) -> LessonResult:
         return one if one.status is LessonStatus.INVALID else replace(one, checks=tuple(map(check, one.checks)))

@@ -8,7 +8,7 @@ What the worker is told so that there is no difference to a local call: the grad
 whether the graph is kept (``retain_graph``), which incoming gradients there are. What it tells: values, which outputs require
 grad, which inputs it wrote to. A gradient of None stays None.
 
-Imports ``workers``, ``errors``, ``source`` and ``wire``.
+Imports ``workers``, ``errors``, ``source``, ``snippet`` and ``wire``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from grader.errors import MissingName, StudentError, WorkerLost
 from grader.foresight import Question
 from grader.remote import Handle, Line, RemoteCallable, Reply
 from grader.sandbox.limits import Limits
+from grader.snippet import Asked
 from grader.source import Source
 from grader.wire.frames import BrokenFrame, Frame, pack
-from grader.wire.values import Decoder, Encoder, encode_tensors, fill
+from grader.wire.values import Decoder, Encoder, Slot, encode_tensors, fill
 from grader.workers import WorkerSource
 
 
@@ -66,6 +67,7 @@ class Session:
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
         self.wrote = False
+        self.asked: Asked | None = None
         self._workers = workers
         self._scenarios = scenarios
         self.limits = limits
@@ -219,6 +221,7 @@ class Session:
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario in the worker; its measurements."""
         self.load()
+        self.asked = None
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
@@ -236,6 +239,7 @@ class Session:
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function; tensors in the result are differentiable with respect to tensors in the arguments."""
         self.load()
+        self.asked = asked = Asked(path, args, kwargs, torch.is_grad_enabled())
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         frame = self.ask("call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob)
@@ -249,6 +253,7 @@ class Session:
             return reply
 
         reply: Reply = self.checked(parse)
+        asked.handle, asked.single = reply.handle, isinstance(reply.structure, Slot)
         return fill(reply.structure, reply.attach(inputs))
 
     def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
@@ -257,6 +262,7 @@ class Session:
         line = self._line
         assert line is not None
         vectors = [v for v in incoming if v is not None]
+        self._remember_product(handle, vectors)
         metas, blob = encode_tensors(vectors, strided=True)
         remaining = iter(metas)
         frame = self.ask(
@@ -286,6 +292,13 @@ class Session:
 
         reply: Reply = self.checked(parse)
         return reply
+
+    def _remember_product(self, handle: Handle, vectors: list[Tensor]) -> None:
+        """That the last call was differentiated, by what; or its derivative was."""
+        if self.asked is not None and self.asked.handle is handle and len(vectors) == 1:
+            self.asked.incoming = vectors[0]
+        elif self.asked is not None:
+            self.asked.deeper = True
 
     def _handle(self, frame: Frame) -> Handle | None:
         number = frame.body["handle"]

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.commands.keepsake import keepsake
 from grader.commands.workspace import Learner, record
-from grader.course import Course, find_course, load_course
+from grader.course import find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
-from grader.render.journey import finish_rows
 from grader.render.terminal import make_console, show_report
-from grader.route import achieved
 from grader.submission import read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
@@ -69,23 +68,16 @@ def grade_here(
         show_on_github(report, place, html=page, say=say)
     else:
         show_report(make_console(), report, html=page, say=say)
-    finish = keep(course, report, place, language) if outputs.style == "terminal" else []
+    learner = Learner.at(course, place, language) if place == Path() else None  # what is graded by --in may be somebody else's
+    if learner is not None and outputs.style == "terminal":
+        record(learner, report, make_console())
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    write_file(outputs.html_file, lambda: render_page(report, say, finish=finish))
+    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=keepsake(course, report, files, learner)))
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
-
-
-def keep(course: Course, report: Report, place: Path, lang: str) -> list[tuple[str, str]]:
-    """Keep the learner's progress, where it is theirs: what is graded by --in may be somebody else's. At the end of it all, its numbers."""
-    if place != Path():
-        return []
-    learner = Learner.at(course, place, lang)
-    reached = achieved(course, record(learner, report, make_console()))
-    return finish_rows(reached, learner.say) if reached.finished else []
 
 
 def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue) -> None:

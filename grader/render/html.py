@@ -1,6 +1,7 @@
-"""A report as one self-contained page: Jinja2 with autoescape always on, no script, nothing from elsewhere.
+"""A report as one self-contained page: Jinja2 with autoescape always on, nothing from elsewhere.
 
-The page's content security policy allows its own style sheet, by hash, and nothing more; what a student's code wrote is text in it.
+The page's content security policy allows its own style sheet and its own script, by hash, and nothing more; what a student's code
+wrote is text in it. Without the script the page is whole: it copies, filters and goes from check to check, and makes nothing.
 Imports jinja2, ``model``, ``scoring``, ``translation`` and ``render``.
 """
 
@@ -14,15 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
+from markupsafe import Markup
 
 from grader.graph.heatmap import HEAT
 from grader.graph.svg import SHAPES
-from grader.model import CheckResult, LessonResult, Report
+from grader.model import CheckResult, LessonResult, LessonStatus, Report
 from grader.render.clean import clean
+from grader.render.code import coloured
 from grader.render.figures import cards, panels
+from grader.render.keepsake import Keepsake
 from grader.render.places import place
 from grader.render.values import pair, text
-from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_MARKS, STATUS_WORDS, WORDS
 from grader.scoring import add_up
 from grader.translation import Catalogue
 
@@ -46,8 +50,11 @@ def environment() -> jinja2.Environment:
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",
         "say_with": lambda word, say: say(word),
+        "to_do": to_do,
+        "coloured": lambda code: Markup("\n").join(coloured(code)),
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
+    env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}
     env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "panels": panels, "cards": cards, "place": place}
     return env
 
@@ -80,21 +87,35 @@ def to_open(lesson: LessonResult) -> CheckResult | None:
     return next((check for check in lesson.checks if check.outcome not in QUIET), None)
 
 
+def to_do(lesson: LessonResult) -> int:
+    """How many places of a lesson need attention: the checks that are not right, or the file itself."""
+    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+        return 1
+    return sum(check.outcome not in QUIET for check in lesson.checks)
+
+
 def warm_up() -> None:
-    """Compile the template, for those who have time to wait anyway."""
+    """Compile the template and load what colours code, for those who have time to wait anyway."""
     environment().get_template("report.html")
     style()
+    coloured("pass")
 
 
 def render_page(
-    report: Report, say: Catalogue | None = None, *, adjustments: Sequence[Adjustment] = (), finish: Sequence[tuple[str, str]] = ()
+    report: Report, say: Catalogue | None = None, *, adjustments: Sequence[Adjustment] = (), keepsake: Keepsake | None = None
 ) -> str:
     """The page for one submission, in the language of ``say``.
 
-    ``adjustments`` are what a person changed of its score; ``finish`` numbers with what they count, where the learner is at the end.
+    ``adjustments`` are what a person changed of its score; ``keepsake`` is what a learner's own page holds beside the report.
     """
-    sheet = style()
+    sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
     counted = max(0.0, add_up([report.score, *(one.points for one in adjustments)]))
-    texts = {"style": sheet, "style_hash": style_hash(sheet), "say": say or Catalogue()}
-    return page.render(report=report, adjustments=adjustments, counted=counted, finish=finish, **texts)
+    parts = {
+        "style": sheet,
+        "style_hash": style_hash(sheet),
+        "script": script,
+        "script_hash": style_hash(script),
+        "say": say or Catalogue(),
+    }
+    return page.render(report=report, adjustments=adjustments, counted=counted, keepsake=keepsake or Keepsake(), **parts)

@@ -31,6 +31,13 @@ STATUS_WORDS = {
     LessonStatus.MISSING: "missing",
     LessonStatus.INVALID: "could not be loaded",
 }
+STATUS_MARKS = {
+    LessonStatus.PASSED: "✔",
+    LessonStatus.FAILED: "◐",
+    LessonStatus.NOT_STARTED: "○",
+    LessonStatus.MISSING: "–",
+    LessonStatus.INVALID: "✘",
+}
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
 HELD_BACK = "{count} checks, worth {points} points, don't run in this bundle; they run where your work is graded."

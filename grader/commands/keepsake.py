@@ -1,0 +1,31 @@
+"""What goes into a learner's own page beside the report. Imports what lies below; no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from grader.commands.workspace import Learner
+from grader.course import Course, Lesson
+from grader.model import LessonResult, LessonStatus, Report
+from grader.progress import LessonProgress, Progress
+from grader.render.journey import finish_rows
+from grader.render.keepsake import Keepsake, LessonStory
+from grader.route import achieved
+from grader.stubs import without_markers
+from grader.submission import LessonFile
+
+
+def keepsake(course: Course, report: Report, files: Mapping[str, LessonFile], learner: Learner | None) -> Keepsake:
+    """The code that was graded, the solutions that were earned, and of the learner whose folder it is the way so far."""
+    progress = learner.progress if learner else Progress()
+    stories = {one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)) for one in report.lessons}
+    reached = achieved(course, progress)
+    finish = finish_rows(reached, learner.say) if learner and reached.finished else []
+    return Keepsake(datetime.now().astimezone().isoformat(timespec="seconds"), stories, finish)
+
+
+def _story(lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress) -> LessonStory:
+    earned = result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
+    solution = without_markers(lesson.solution.read_text("utf-8")) if earned and lesson.solution.is_file() else None
+    return LessonStory(file.text if file and not file.problem else "", solution, progress)

@@ -1,0 +1,88 @@
+"""A learner's Python on a page: coloured, some lines around one, and line beside line with the reference.
+
+Pygments reads it and escapes it; control characters are made harmless before. Imports pygments, markupsafe and ``render.clean``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from grader.render.clean import clean
+
+CONTEXT = 3
+"""How many lines are shown before and after one."""
+MAX_LINE = 400
+MAX_LINES = 3000
+"""A longer file is shown without colour, and is not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of code: its number, its text as HTML, and whether it is the one that this is about."""
+
+    number: int
+    code: Markup
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A row of two files: ``same``, ``changed``, or ``gap`` where rows that agree are left out."""
+
+    kind: str
+    mine: Line | None = None
+    reference: Line | None = None
+
+
+@functools.cache
+def coloured(text: str) -> tuple[Markup, ...]:
+    """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet knows."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    plain = [clean(line.rstrip("\r").expandtabs(4), MAX_LINE) for line in text.split("\n")]
+    if len(plain) > MAX_LINES:
+        return tuple(escape(line) for line in plain)
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    made = highlight("\n".join(plain), lexer, HtmlFormatter(nowrap=True)).split("\n")
+    made += [""] * (len(plain) - len(made))
+    return tuple(Markup(line) for line in made[: len(plain)])
+
+
+def excerpt(text: str, number: int) -> list[Line]:
+    """The line of that number with those around it, blank ones at the ends left away."""
+    lines = coloured(text)
+    first, last = max(1, number - CONTEXT), min(len(lines), number + CONTEXT)
+    shown = [Line(k, lines[k - 1], k == number) for k in range(first, last + 1)]
+    while shown and not shown[0].marked and not shown[0].code.striptags():
+        shown.pop(0)
+    while shown and not shown[-1].marked and not shown[-1].code.striptags():
+        shown.pop()
+    return shown
+
+
+def beside(mine: str, reference: str) -> list[Beside]:
+    """Both files, row by row, what is far from any difference left out; nothing where they agree, or one is too long."""
+    left, right = mine.rstrip().split("\n"), reference.rstrip().split("\n")
+    if left == right or max(len(left), len(right)) > MAX_LINES:
+        return []
+    return list(_rows(left, right, coloured("\n".join(left)), coloured("\n".join(right))))
+
+
+def _rows(left: list[str], right: list[str], mine: tuple[Markup, ...], reference: tuple[Markup, ...]) -> Iterator[Beside]:
+    groups = difflib.SequenceMatcher(a=left, b=right, autojunk=False).get_grouped_opcodes(CONTEXT)
+    for number, group in enumerate(groups):
+        if number or group[0][1] or group[0][3]:
+            yield Beside("gap")
+        for tag, i, after_i, j, after_j in group:
+            ours = [Line(k + 1, mine[k]) for k in range(i, after_i)]
+            theirs = [Line(k + 1, reference[k]) for k in range(j, after_j)]
+            for place in range(max(len(ours), len(theirs))):
+                pair = (ours[place] if place < len(ours) else None, theirs[place] if place < len(theirs) else None)
+                yield Beside("same" if tag == "equal" else "changed", *pair)

@@ -1,0 +1,65 @@
+"use strict";
+// Copying a call, showing only what is wrong, going from one such check to the next. Without this script the page is whole.
+(() => {
+  const told = document.getElementById("told");
+  const wrong = () => Array.from(document.querySelectorAll("li:not(.quiet) > details.check, section.lesson:not(.quiet) > .problem"));
+
+  const copy = async (button) => {
+    const text = button.closest(".call").querySelector("pre").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // a page from a disk may have no clipboard: select, so that the browser's own command does it
+      const range = document.createRange();
+      range.selectNodeContents(button.closest(".call").querySelector("pre"));
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      if (!document.execCommand("copy")) return;
+    }
+    const before = button.textContent;
+    button.textContent = told.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = before; told.textContent = ""; }, 1600);
+  };
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+
+  const tools = document.getElementById("tools");
+  if (!tools) return;
+  const only = document.getElementById("only");
+  tools.hidden = document.getElementById("keys").hidden = false;
+
+  const filter = () => {
+    const on = only.getAttribute("aria-pressed") !== "true";
+    only.setAttribute("aria-pressed", String(on));
+    document.body.classList.toggle("only-wrong", on);
+    told.textContent = on ? document.getElementById("left").textContent : "";
+  };
+
+  let at = null;
+  const go = (by) => {
+    const places = wrong();
+    let index = places.indexOf(at);
+    if (index < 0 || !places[index].getClientRects().length) { // from what is in view
+      const below = places.findIndex((one) => one.getBoundingClientRect().top > 80);
+      index = by > 0 ? (below < 0 ? 0 : below) : (below < 0 ? places.length : below) - 1;
+    } else {
+      index += by;
+    }
+    at = places[(index + places.length) % places.length];
+    if (at.tagName === "DETAILS") at.open = true;
+    const focus = at.querySelector("summary") || at;
+    if (focus === at) at.tabIndex = -1;
+    focus.focus({ preventScroll: true });
+    at.scrollIntoView({ block: "start" });
+  };
+
+  only.addEventListener("click", filter);
+  document.getElementById("next").addEventListener("click", () => go(1));
+  document.getElementById("previous").addEventListener("click", () => go(-1));
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const act = { j: () => go(1), k: () => go(-1), f: filter }[event.key];
+    if (act) { act(); event.preventDefault(); }
+  });
+})();
