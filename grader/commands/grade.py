@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.commands.keepsake import keepsake
-from grader.commands.workspace import Learner, record
+from grader.commands.keepsake import keep
 from grader.course import find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
@@ -68,11 +67,9 @@ def grade_here(
         show_on_github(report, place, html=page, say=say)
     else:
         show_report(make_console(), report, html=page, say=say)
-    learner = Learner.at(course, place, language) if place == Path() else None  # what is graded by --in may be somebody else's
-    if learner is not None and outputs.style == "terminal":
-        record(learner, report, make_console())
+    kept = keep(course, report, files, place, language, console=make_console() if outputs.style == "terminal" else None)
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=keepsake(course, report, files, learner)))
+    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept))
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)

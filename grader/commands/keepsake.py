@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 
-from grader.commands.workspace import Learner
+from rich.console import Console
+
+from grader.commands.workspace import Learner, record
 from grader.course import Course, Lesson
 from grader.model import LessonResult, LessonStatus, Report
 from grader.progress import LessonProgress, Progress
@@ -16,9 +19,18 @@ from grader.stubs import without_markers
 from grader.submission import LessonFile
 
 
-def keepsake(course: Course, report: Report, files: Mapping[str, LessonFile], learner: Learner | None) -> Keepsake:
-    """The code that was graded, the solutions that were earned, and of the learner whose folder it is the way so far."""
-    progress = learner.progress if learner else Progress()
+def keep(
+    course: Course, report: Report, files: Mapping[str, LessonFile], place: Path, lang: str, *, console: Console | None = None
+) -> Keepsake:
+    """What a page holds beside the report: the code that was graded, the solutions that were earned, the way so far.
+
+    Where it is the learner's own folder, the report is kept in their progress first, and ``console`` hears what that opened. What is
+    graded by --in may be somebody else's: its code is shown, and nothing is kept.
+    """
+    learner = Learner.at(course, place, lang) if place == Path() else None
+    progress = Progress()
+    if learner is not None:
+        progress = record(learner, report, console) if console else learner.progress
     stories = {one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)) for one in report.lessons}
     reached = achieved(course, progress)
     finish = finish_rows(reached, learner.say) if learner and reached.finished else []

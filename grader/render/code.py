@@ -1,6 +1,6 @@
 """A learner's Python on a page: coloured, some lines around one, and line beside line with the reference.
 
-Pygments reads it and escapes it; control characters are made harmless before. Imports pygments, markupsafe and ``render.clean``.
+Pygments reads it and escapes it; control characters are made harmless before. Imports pygments and ``render.clean``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import difflib
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from markupsafe import Markup, escape
+from html import escape
 
 from grader.render.clean import clean
 
@@ -26,7 +25,7 @@ class Line:
     """A line of code: its number, its text as HTML, and whether it is the one that this is about."""
 
     number: int
-    code: Markup
+    code: str
     marked: bool = False
 
 
@@ -40,7 +39,7 @@ class Beside:
 
 
 @functools.cache
-def coloured(text: str) -> tuple[Markup, ...]:
+def coloured(text: str) -> tuple[str, ...]:
     """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet knows."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
@@ -52,19 +51,18 @@ def coloured(text: str) -> tuple[Markup, ...]:
     lexer = PythonLexer(stripnl=False, ensurenl=False)
     made = highlight("\n".join(plain), lexer, HtmlFormatter(nowrap=True)).split("\n")
     made += [""] * (len(plain) - len(made))
-    return tuple(Markup(line) for line in made[: len(plain)])
+    return tuple(made[: len(plain)])
 
 
 def excerpt(text: str, number: int) -> list[Line]:
     """The line of that number with those around it, blank ones at the ends left away."""
-    lines = coloured(text)
+    lines, plain = coloured(text), text.split("\n")
     first, last = max(1, number - CONTEXT), min(len(lines), number + CONTEXT)
-    shown = [Line(k, lines[k - 1], k == number) for k in range(first, last + 1)]
-    while shown and not shown[0].marked and not shown[0].code.striptags():
-        shown.pop(0)
-    while shown and not shown[-1].marked and not shown[-1].code.striptags():
-        shown.pop()
-    return shown
+    while first < number and not plain[first - 1].strip():
+        first += 1
+    while last > number and not plain[last - 1].strip():
+        last -= 1
+    return [Line(k, lines[k - 1], k == number) for k in range(first, last + 1)]
 
 
 def beside(mine: str, reference: str) -> list[Beside]:
@@ -75,7 +73,7 @@ def beside(mine: str, reference: str) -> list[Beside]:
     return list(_rows(left, right, coloured("\n".join(left)), coloured("\n".join(right))))
 
 
-def _rows(left: list[str], right: list[str], mine: tuple[Markup, ...], reference: tuple[Markup, ...]) -> Iterator[Beside]:
+def _rows(left: list[str], right: list[str], mine: tuple[str, ...], reference: tuple[str, ...]) -> Iterator[Beside]:
     groups = difflib.SequenceMatcher(a=left, b=right, autojunk=False).get_grouped_opcodes(CONTEXT)
     for number, group in enumerate(groups):
         if number or group[0][1] or group[0][3]:

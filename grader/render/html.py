@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
-from markupsafe import Markup
 
 from grader.graph.heatmap import HEAT
 from grader.graph.svg import SHAPES
@@ -51,7 +50,7 @@ def environment() -> jinja2.Environment:
         "signed": lambda number: f"{number:+g}",
         "say_with": lambda word, say: say(word),
         "to_do": to_do,
-        "coloured": lambda code: Markup("\n").join(coloured(code)),
+        "coloured": lambda code: "\n".join(coloured(code)),
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
     env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from markupsafe import Markup
-
 from grader.model import CheckResult, LessonResult
 from grader.progress import LessonProgress, Point, Sighting
 from grader.render.clean import clean
@@ -41,16 +39,16 @@ class LessonStory:
         """The check's line with some around it; none where the file is not at hand or is another."""
         lines = self.source.split("\n")
         number = check.source_line or 0
-        there = 0 < number <= len(lines) and (check.source_text or "") in lines[number - 1]
+        there = check.cell is None and 0 < number <= len(lines) and (check.source_text or "") in lines[number - 1]
         return excerpt(self.source, number) if there else []
 
     def comparison(self) -> list[Beside]:
         """The learner's file beside the solution."""
         return beside(self.source, self.solution) if self.source and self.solution else []
 
-    def reference(self) -> Markup:
-        """The solution alone."""
-        return Markup("\n").join(coloured((self.solution or "").rstrip()))
+    def reference(self) -> str:
+        """The solution alone, as HTML."""
+        return "\n".join(coloured((self.solution or "").rstrip()))
 
     @property
     def spark(self) -> str:

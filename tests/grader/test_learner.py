@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 
 import grader
 from grader.cli import cli, main
-from grader.commands.grade import keep
+from grader.commands.keepsake import keep
 from grader.commands.workspace import Learner, make_workspace, record
 from grader.course import Course
 from grader.errors import ExitCode
@@ -26,6 +26,7 @@ from grader.model import Report
 from grader.progress import FILE, LessonProgress, read_progress, update_progress
 from grader.render.comparison import compare
 from grader.render.html import render_page
+from grader.render.keepsake import Keepsake
 from grader.render.terminal import make_console
 from grader.stubs import without_markers
 from grader.submission import read_submission
@@ -80,12 +81,12 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
     """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete is the end."""
     file = work / "tiny" / "tiny.py"
     file.write_text(solved(small_course).replace("2 * x", "x * x"))
-    assert keep(small_course, graded(host, small_course, work), Path(), "en") == []
+    assert keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish == []
     wrong = read_progress(work).of("tiny")
     assert (wrong.attempts, wrong.stuck_on, wrong.complete) == (1, "double", False)
     assert wrong.mistakes["squares"].cleared_at is None
     file.write_text(solved(small_course))
-    rows = keep(small_course, graded(host, small_course, work), Path(), "en")
+    rows = keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish
     right = read_progress(work).of("tiny")
     assert (right.attempts, right.best, right.complete, right.cleared) == (2, 10.0, True, 1)
     assert ("10 / 10", "points") in rows
@@ -94,7 +95,7 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
 
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(work: Path, host: Host, small_course: Course) -> None:
     before = (work / FILE).read_text()
-    assert keep(small_course, graded(host, small_course, work), work, "en") == []
+    assert keep(small_course, graded(host, small_course, work), {}, work, "en", console=make_console()).finish == []
     assert (work / FILE).read_text() == before
 
 
@@ -103,7 +104,7 @@ def test_no_file_appears_where_init_made_no_folder(
 ) -> None:
     (tmp_path / "tiny.py").write_text(solved(small_course))
     monkeypatch.chdir(tmp_path)
-    keep(small_course, graded(host, small_course, tmp_path), Path(), "en")
+    keep(small_course, graded(host, small_course, tmp_path), {}, Path(), "en", console=make_console())
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.py"]
 
 
@@ -300,7 +301,7 @@ def test_the_shell_completes_commands_and_lessons(words: list[str], start: str, 
 def test_the_page_shows_the_end_when_there_is_one(work: Path, host: Host, small_course: Course) -> None:
     report = replace(graded(host, small_course, work), submission="me")
     assert 'class="finish"' not in render_page(report)
-    assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(report, finish=[("140 / 140", "points")])
+    assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(report, keepsake=Keepsake(finish=[("140 / 140", "points")]))
 
 
 MINE = ("commands/learn.py", "commands/workspace.py", "commands/watch.py", "render/journey.py")

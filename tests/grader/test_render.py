@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from grader.evidence import describe, describe_pair
 from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
 from grader.render.clean import MAX_CHARACTERS, clean
-from grader.render.html import render_page, style
+from grader.render.html import inlined, render_page, style
 from grader.render.terminal import make_console, show_report
 from grader.render.values import pair, text
 from grader.render.words import MARKS, STATUS_WORDS, WORDS
@@ -406,10 +406,11 @@ def test_a_page_has_one_heading_of_the_first_level_and_no_gaps(page: Page) -> No
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-def test_a_page_runs_no_script_and_loads_nothing(page: Page) -> None:
-    """No script, frame, form, link or image; no event handler, no inline style, no address but one within the page."""
+def test_a_page_runs_no_script_but_ours_and_loads_nothing(page: Page) -> None:
+    """No other script, no frame, form, link or image; no event handler, no inline style, no address but one within the page."""
     used = {tag for tag, _ in page.tags}
-    assert not used & set("script iframe object embed form input link img base audio video use image".split())
+    assert page.texts["script"] == inlined("report.js")
+    assert not used & set("iframe object embed form input link img base audio video use image".split())
     for tag, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on") or name in ("style", "src", "srcset", "action", "xlink:href")], tag
         assert attributes.get("href", "#").startswith("#")
@@ -419,14 +420,14 @@ def test_a_page_runs_no_script_and_loads_nothing(page: Page) -> None:
     assert "http" not in sheet
 
 
-def test_a_page_allows_its_own_style_sheet_by_hash_and_nothing_else(page: Page) -> None:
-    """The hash is that of the element's exact contents, as a browser takes it."""
+def test_a_page_allows_its_own_style_sheet_and_script_by_hash_and_nothing_else(page: Page) -> None:
+    """The hashes are those of the elements' exact contents, as a browser takes them."""
     (policy,) = [a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
-    digest = base64.b64encode(hashlib.sha256(page.texts["style"].encode()).digest()).decode()
+    sheet, script = (base64.b64encode(hashlib.sha256(page.texts[tag].encode()).digest()).decode() for tag in ("style", "script"))
     assert dict(part.strip().split(" ", 1) for part in policy.split(";")) == {
-        "default-src": "'none'", "style-src": f"'sha256-{digest}'", "base-uri": "'none'", "form-action": "'none'",
+        "default-src": "'none'", "style-src": f"'sha256-{sheet}'", "script-src": f"'sha256-{script}'", "base-uri": "'none'", "form-action": "'none'",
     }  # fmt: skip
-    assert len([tag for tag, _ in page.tags if tag == "style"]) == 1
+    assert [sum(tag == name for tag, _ in page.tags) for name in ("style", "script")] == [1, 1]
 
 
 def test_the_policy_comes_before_anything_that_it_governs(page: Page) -> None:
@@ -470,6 +471,7 @@ def test_a_page_shows_a_students_text_as_it_is(piece: str) -> None:
 def test_a_style_sheet_closes_nothing() -> None:
     """It goes into the page unescaped, so it must hold nothing that ends its element."""
     assert "<" not in style()
+    assert "</" not in inlined("report.js")
 
 
 PLACES = {
