@@ -329,7 +329,7 @@ def test_hostile_figures_are_text(drawn_report: Report) -> None:
     rows = prediction_figure([["<script>", "\x1b[2J", "<b>", "</ul>"]])
     one = replace(drawn_report.lessons[0].checks[0], figures=[graph, rows])
     page = render_page(replace(drawn_report, lessons=(replace(drawn_report.lessons[0], checks=(one,)),)))
-    assert "<script>" not in page
+    assert page.count("<script>") == 1, "ours"
     assert "\x1b" not in page
 
 

@@ -425,7 +425,8 @@ def test_a_page_allows_its_own_style_sheet_and_script_by_hash_and_nothing_else(p
     (policy,) = [a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
     sheet, script = (base64.b64encode(hashlib.sha256(page.texts[tag].encode()).digest()).decode() for tag in ("style", "script"))
     assert dict(part.strip().split(" ", 1) for part in policy.split(";")) == {
-        "default-src": "'none'", "style-src": f"'sha256-{sheet}'", "script-src": f"'sha256-{script}'", "base-uri": "'none'", "form-action": "'none'",
+        "default-src": "'none'", "style-src": f"'sha256-{sheet}'", "script-src": f"'sha256-{script}'",
+        "base-uri": "'none'", "form-action": "'none'",
     }  # fmt: skip
     assert [sum(tag == name for tag, _ in page.tags) for name in ("style", "script")] == [1, 1]
 
