@@ -46,6 +46,20 @@ class Conversation(Protocol):
         """A block in which questions are answered already."""
 
 
+@dataclass(slots=True)
+class Asked:
+    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was asked for, ``deeper`` one of that."""
+
+    path: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    grad: bool
+    handle: object = None
+    single: bool = True
+    incoming: Tensor | None = None
+    deeper: bool = False
+
+
 class Handle:
     """The judge's hold on a call that the worker keeps; let go of when the node that uses it dies."""
 

@@ -13,13 +13,13 @@ import inspect
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
-from grader.recording import LONGEST, Recorder, Step, tensors_in
+from grader.recording import LONGEST, Step, tensors_in
 from grader.source import defined_names
 from grader.wire.program import CUSTOM, OPERATORS, Blend, Cube, Program, Register, pieces
 from grader.wire.values import StudentRef
@@ -29,12 +29,19 @@ STUDENTS = ("call", "observe", "get")
 PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
 
 
+class Recorded(Protocol):
+    """What was done: a whole recording, or the last call alone."""
+
+    steps: list[Step]
+    snapshots: dict[int, tuple[Tensor, Tensor]]
+
+
 class Inexpressible(Exception):
     """Something that has no literal; the text says what."""
 
 
 def script_of(
-    recorder: Recorder, *, expected: Any, actual: Any, inputs: dict[str, Any], gradcheck: Any, module: str, scenarios: str
+    recorder: Recorded, *, expected: Any, actual: Any, inputs: dict[str, Any], gradcheck: Any, module: str, scenarios: str
 ) -> list[str]:
     """The lines of the script behind a failure, the import of the student's ``module`` apart. Raises Inexpressible.
 
@@ -46,7 +53,7 @@ def script_of(
 class _Writer:
     """Writes one script: definitions first, then statements; every tensor has a name."""
 
-    def __init__(self, recorder: Recorder, inputs: dict[str, Any], module: str, scenarios: str) -> None:
+    def __init__(self, recorder: Recorded, inputs: dict[str, Any], module: str, scenarios: str) -> None:
         self.recorder = recorder
         self.module = module
         self.scenarios = scenarios

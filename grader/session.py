@@ -8,7 +8,7 @@ What the worker is told so that there is no difference to a local call: the grad
 whether the graph is kept (``retain_graph``), which incoming gradients there are. What it tells: values, which outputs require
 grad, which inputs it wrote to. A gradient of None stays None.
 
-Imports ``workers``, ``errors``, ``source``, ``snippet`` and ``wire``.
+Imports ``workers``, ``errors``, ``source`` and ``wire``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from torch import Tensor
 
 from grader.errors import MissingName, StudentError, WorkerLost
 from grader.foresight import Question
-from grader.remote import Handle, Line, RemoteCallable, Reply
+from grader.remote import Asked, Handle, Line, RemoteCallable, Reply
 from grader.sandbox.limits import Limits
-from grader.snippet import Asked
 from grader.source import Source
 from grader.wire.frames import BrokenFrame, Frame, pack
 from grader.wire.values import Decoder, Encoder, Slot, encode_tensors, fill

@@ -46,7 +46,7 @@ FLOORS = [
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}
     | {"notebooks", "render.places"},
     {"render.comparison", "render.code", "progress"},
-    {"leaves", "gradebook.migrations", "batch.regrade", "snippet"},
+    {"leaves", "gradebook.migrations", "batch.regrade"},
     {"submission"},
     {"graph.picture"},
     {"graph.layout", "graph.words"},
@@ -88,6 +88,7 @@ FLOORS = [
     {"figures"},
     {"recording"},
     {"script"},
+    {"snippet"},
     {"checks", "diagnosis", "classroom.gather", "classroom.similarity"},
     {"plugin", "render.class_page"},
     {"judge", "batch.outputs", "debugging", "render.similar_page"},

@@ -15,9 +15,10 @@ from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import CheckResult
 from grader.redaction import withheld
-from grader.snippet import MAX_ELEMENTS, Asked, snippet, tensor_code
+from grader.remote import Asked
+from grader.script import literal
+from grader.snippet import MAX_CHARACTERS, snippet
 from grader.submission import decode
-from grader.wire.program import program
 from grader.wire.values import Opaque, StudentRef
 
 
@@ -48,7 +49,7 @@ def said(*args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = Fal
 )
 def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
     """Bit by bit: numbers, dtype, shape, strides, and whether it is a leaf that requires grad."""
-    made = eval(tensor_code(tensor), {"torch": torch})
+    made = eval(literal(tensor), {"torch": torch})
     assert (made.dtype, made.shape, made.stride(), made.requires_grad) == (
         tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad,
     )  # fmt: skip
@@ -56,63 +57,47 @@ def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
     assert torch.equal(torch.nan_to_num(made.detach()), torch.nan_to_num(tensor.detach()))
 
 
-def test_numbers_of_single_precision_are_as_short_as_they_can_be() -> None:
-    assert tensor_code(torch.tensor([0.71])) == "torch.tensor([0.71], dtype=torch.float32)"
-
-
 def test_a_tensor_is_called_as_the_report_calls_it() -> None:
-    """Also where the check showed a copy of it; what is no name gets a letter."""
+    """Also where the check handed over a copy of what it shows."""
     t = torch.tensor([1.5])
     assert "online = torch.tensor" in str(said(t, inputs={"online": t.clone()}))
-    assert "x = torch.tensor" in str(said(t, inputs={"the input": t}))
 
 
 def test_two_tensors_have_two_names_and_one_has_one() -> None:
     a, b = torch.tensor([1.0]), torch.tensor([2.0])
-    assert str(said(a, b, a)).endswith("print(f(x, y, x))")
+    assert "y = tiny.f(t, t2, t)" in str(said(a, b, a))
 
 
 def test_a_gradient_that_was_asked_for_is_asked_for_again() -> None:
     x, v = torch.tensor([1.0], requires_grad=True), torch.tensor([0.5])
     text = str(said(x, inputs={"x": x, "v": v}, incoming=v))
-    assert text.endswith("y = f(x)\nprint(y)\nprint(torch.autograd.grad(y, [x], v, allow_unused=True))")
+    assert "y = tiny.f(x)\n" in text
+    assert "y2 = torch.autograd.grad(y, [x], v, allow_unused=True)\n" in text
 
 
 def test_gradcheck_is_gradcheck_again() -> None:
     x = torch.tensor([1.0], requires_grad=True)
-    assert str(said(x, gradcheck=True)).endswith("print(torch.autograd.gradcheck(f, (x,)))")
-    assert str(said(x, gradcheck=True, deeper=True)).endswith("print(torch.autograd.gradgradcheck(f, (x,)))")
+    assert "torch.autograd.gradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True))
+    assert "torch.autograd.gradgradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True, deeper=True))
 
 
 def test_what_was_called_without_a_graph_is_so_again() -> None:
-    assert str(said(1.5, grad=False)).endswith("with torch.no_grad():\n    print(f(1.5))")
+    assert "with torch.no_grad():\n    y = tiny.f(1.5)" in str(said(1.5, grad=False))
 
 
-def test_a_function_as_an_argument_is_written_out() -> None:
-    """Run, it gives what the Program gives."""
-    w = torch.tensor([2.0, 3.0])
-    function = program(lambda x, w: (-(x**3 + 1).log() * w / 2).sum(), parameters=[w])
-    text = str(said(function, torch.tensor([0.5, 1.0])))
-    space: dict[str, Any] = {"torch": torch}
-    exec(text.split("\n\n")[1].rsplit("\n", 1)[0], space)
-    assert torch.equal(space["f" if "def f(" in text else "x"](space["y" if "y = " in text else "x"]), function(torch.tensor([0.5, 1.0])))
-
-
-def test_what_is_the_students_is_imported() -> None:
-    text = said(StudentRef("Double.apply"), [1, (2,), {"a": None}])
-    assert text == 'import torch\nfrom tiny import f, Double\n\nprint(f(Double.apply, [1, (2,), {"a": None}]))'.replace('"', "'")
+def test_what_is_the_students_is_named() -> None:
+    assert "y = tiny.f(tiny.Double.apply, [1, (2,), {'a': None}])" in str(said(StudentRef("Double.apply"), [1, (2,), {"a": None}]))
 
 
 @pytest.mark.parametrize(
     "argument",
     [
-        torch.zeros(MAX_ELEMENTS + 1),
+        torch.zeros(MAX_CHARACTERS),
         Opaque("Strange"),
         ["x" * 5000],
-        program(lambda x: x.cube()),
         object(),
     ],
-    ids=["large", "opaque", "long", "custom", "object"],
+    ids=["large", "opaque", "long", "object"],
 )
 def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) -> None:
     assert said(argument) is None
@@ -140,7 +125,7 @@ def test_a_failed_check_has_its_call_and_it_runs(tmp_path: Path, host: Host, sma
     (tmp_path / "tiny.py").write_text(source)
     (tmp_path / "again.py").write_text(str(failed[0].call))
     done = subprocess.run([sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{torch.tensor(failed[0].actual['tensor'], dtype=torch.float64)}\n"
+    assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 
 def test_what_wrote_into_its_input_has_no_call(host: Host, small_course: Course) -> None:
