@@ -57,6 +57,9 @@ dependencies = [
 [project.scripts]
 grade = "grader.cli:main"
 
+[tool.hatch.build]
+ignore-vcs = true # what the .gitignore around it names, report.html, is a page of the engine too
+
 [tool.hatch.build.targets.wheel]
 packages = ["grader"]
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,17 @@ def test_the_workflow_installs_and_grades(made: tuple[Path, list[Released]]) -> 
     text = (made[0] / ".github" / "workflows" / "grade.yml").read_text("utf-8")
     assert "pip install ./engine" in text
     assert "grade run --format github" in text
+
+
+def test_the_engine_in_a_bundle_is_installed_whole(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
+    """What the bundle's own .gitignore names, such as report.html, is left out of the engine as little as anything else."""
+    backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
+    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))  # pip leaves its traces where it builds
+    command = [sys.executable, "-m", "pip", "wheel", "./engine", "--no-deps", "--quiet", *backend, "--wheel-dir", str(tmp_path)]
+    subprocess.run(command, check=True, cwd=bundle, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        installed = {name for name in wheel.namelist() if name.startswith("grader/")}
+    assert installed == {path.removeprefix("engine/") for path in files_of(made[0]) if path.startswith("engine/grader/")}
 
 
 # -------------------------------------------------------------------------------------------------------- grading in one
