@@ -2,7 +2,7 @@
 
 Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``, ``ID``, ``SIS User ID``, ``SIS Login ID``,
 ``Section``, then a column ``Title (id)`` for each assignment; a row ``Points Possible`` above the students. Only the columns that are
-filled change; ``EX`` (excused) stays. Imports ``exports`` and ``errors``.
+filled change; ``EX`` (excused) stays. Imports ``exports``, ``intake.names`` and ``errors``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.errors import UsageError
-from grader.exports.matching import Person, Roll, match, spellings
+from grader.exports.matching import Person, Roll, match
 from grader.exports.records import Mark, Note, Piece, Request, mark_of, number
 from grader.exports.sheet import Sheet
 from grader.gradebook.records import Entry, LessonColumn
+from grader.intake.names import forms_of
 
 KINDS = {
     "ID": ("canvas_id",),
@@ -46,6 +47,7 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
     targets = targets_in(sheet, columns, request)
     possible = next((row for row in sheet.rows if sheet.value(row, 0).startswith(POINTS_POSSIBLE)), None)
     yield from notes_on_points(sheet, possible, targets)
+    yield from notes_on_columns(sheet, targets, columns)
     comma = possible is not None and any("," in sheet.value(possible, target.column) for target in targets)
     roll = Roll(people_in(sheet), KINDS)
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
@@ -98,6 +100,17 @@ def notes_on_points(sheet: Sheet, possible: int | None, targets: Iterable[Target
             yield Note(f"{sheet.header[target.column]} is worth {text} there, and {number(target.most)} here{remedy}")
 
 
+def notes_on_columns(sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]) -> Iterator[Note]:
+    """What stands in which column; where that is not the total, the lessons that have none."""
+    for target in targets:
+        yield Note(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")
+    filled = {target.lesson for target in targets}
+    left = [column.id for column in columns if column.id not in filled]
+    if left and None not in filled:
+        remedy = f"Name each column, --column {left[0]}=TITLE, or one for the total, --column TITLE"
+        yield Note(f"no column gets {', '.join(left)}. {remedy}")
+
+
 def people_in(sheet: Sheet) -> Iterator[Person]:
     """The students: every row with a name that is not one of Canvas's own."""
     columns = {title: number for number, title in enumerate(sheet.header)}
@@ -105,4 +118,4 @@ def people_in(sheet: Sheet) -> Iterator[Person]:
         name = sheet.value(row, columns["Student"])
         ids = {kind: sheet.value(row, columns[kind]) for kind in KINDS if kind in columns}
         if name and not name.startswith(POINTS_POSSIBLE) and any(ids.values()):
-            yield Person(row, name, ids, spellings(name))
+            yield Person(row, name, ids, forms_of(name))

@@ -1,35 +1,27 @@
 """Whose row is whose: the students of a gradebook and the rows of another system's sheet.
 
 By the ids that both sides know, the surest first, then by name; what fits two rows is said and never guessed. Imports
-``intake.records`` and ``exports.records``.
+``intake`` and ``exports.records``.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.exports.records import Mark
+from grader.intake.names import forms_of
 from grader.intake.records import Student
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in a sheet: the row, what to call them, their ids by kind, the spellings of their name."""
+    """Somebody in a sheet: the row, what to call them, their ids by kind, the forms of their name."""
 
     row: int
     label: str
     ids: dict[str, str]
     names: frozenset[str]
-
-
-def spellings(name: str) -> frozenset[str]:
-    """A name without case, blanks and form of writing; ``Doe, Alice`` also as ``Alice Doe``."""
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    last, comma, first = plain.partition(",")
-    orders = (plain.replace(",", " "), f"{first} {last}") if comma else (plain,)
-    return frozenset("".join(order.split()) for order in orders) - {""}
 
 
 class Roll:
@@ -49,7 +41,7 @@ class Roll:
         for key in self._keys(student):
             if found := self._index.get(key):
                 return tuple(found)
-        named = (person for name in spellings(student.name) for person in self._index.get(("name", name), ()))
+        named = (person for name in forms_of(student.name) for person in self._index.get(("name", name), ()))
         return tuple({person.row: person for person in named}.values())
 
     def _keys(self, student: Student) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Moodle: the grading worksheet that the instructor downloaded, with grades and feedback in it, to be uploaded again.
 
 Format: the plugin ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds its columns by headers in the site's language, so they
-are kept; ours are recognised by what stands in them. Imports ``exports`` and ``errors``.
+are kept; ours are recognised by what stands in them. Imports ``exports``, ``intake.names`` and ``errors``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from grader.errors import UsageError
 from grader.exports.cells import guarded
-from grader.exports.matching import Person, Roll, match, spellings
+from grader.exports.matching import Person, Roll, match
 from grader.exports.records import Mark, Note, Piece, Request, mark_of, number
 from grader.exports.sheet import Sheet
 from grader.gradebook.records import Entry, LessonColumn
+from grader.intake.names import forms_of
 
 KINDS = {"participant": ("moodle_participant", "moodle_id"), "email": ("email",)}
 PARTICIPANT = re.compile(r"(\D*\D)(\d+)")
@@ -137,6 +138,6 @@ def people_in(sheet: Sheet, where: Columns) -> Iterator[Person]:
             continue
         texts = [sheet.value(row, column) for column in range(where.grade) if column != where.participant]
         address = next((text for text in texts if "@" in text), "")
-        names = frozenset[str]().union(*(spellings(text) for text in texts if text and "@" not in text))
+        names = frozenset[str]().union(*(forms_of(text) for text in texts if text and "@" not in text))
         label = next((text for text in texts if text), found[0])
         yield Person(row, label, {"participant": found[2], "email": address}, names)

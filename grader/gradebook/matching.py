@@ -1,15 +1,15 @@
 """Whose submission is whose on the roster: by exact ids first, then by names. What could be two people's is said, never guessed.
 
-Imports ``intake.records``; no torch.
+Imports ``intake.records`` and ``intake.names``; no torch.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from grader.intake.names import forms_of
 from grader.intake.records import Student
 
 FAMILIES = {"sis_login_id": "username", "login": "username", "sis_user_id": "sid", "student_id": "sid"}
@@ -94,14 +94,6 @@ def _lines_for(absent: dict[int, Student], doubts: dict[int, list[str]], taken: 
 
 def _joined(student: Student, listed: Student | None) -> Student:
     return student if listed is None else Student(listed.name, {**listed.ids, **student.ids})
-
-
-def forms_of(name: str) -> frozenset[str]:
-    """A name as different systems write it: ``Kim, Alice``, ``Alice Kim``, ``kimalice``; accents and case make no difference."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c))
-    plain = unicodedata.normalize("NFC", plain)
-    words = "".join(c if c.isalnum() else " " for c in plain).split()
-    return frozenset("".join(order) for order in (words, words[-1:] + words[:-1], words[1:] + words[:1])) - {""}
 
 
 def _ids(student: Student) -> set[Key]:

@@ -1,4 +1,7 @@
-"""What submissions are called: names that people can read and that every system takes as a file's. Imports nothing of ours."""
+"""What people and submissions are called: names to read, names that every system takes as a file's, spellings of one name.
+
+Imports nothing of ours.
+"""
 
 from __future__ import annotations
 
@@ -82,3 +85,17 @@ def _tagged(name: str, tag: str) -> str:
 
 def _same(name: str) -> str:
     return unicodedata.normalize("NFC", name.casefold())
+
+
+def forms_of(name: str) -> frozenset[str]:
+    """A name as different systems write it: ``Doe, Alice``, ``Alice Doe``, ``doealice``; accents, case and signs make no difference."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c))
+    plain = unicodedata.normalize("NFC", plain)
+    family, _, given = plain.partition(",")  # a family may have two names: Núñez Peña, María
+    words = _words(plain)
+    orders = (words, words[-1:] + words[:-1], words[1:] + words[:1], _words(given) + _words(family))
+    return frozenset("".join(order) for order in orders) - {""}
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text).split()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.intake.names import MAX_NAME_BYTES, file_name, readable, unique_names
+from grader.intake.names import MAX_NAME_BYTES, file_name, forms_of, readable, unique_names
 
 RESERVED = {"CON", "PRN", "AUX", "NUL", "CLOCK$", *(f"{port}{number}" for port in ("COM", "LPT") for number in "123456789¹²³")}
 TEXTS = st.text(max_size=80) | st.text(alphabet="con.aux /\\:\u202e\u200d 김é\u0301\ud800\n1-", max_size=200)
@@ -109,3 +109,23 @@ def test_names_without_ids_are_numbered() -> None:
 def test_a_name_can_be_written_to_disk(tmp_path: Path) -> None:
     for text in ("김" * 200, "a/b", "\ud800", "nul"):
         (tmp_path / f"{file_name(text)}.html").write_text("x")
+
+
+# -------------------------------------------------------------------------------------------------------- spellings of a name
+
+
+@pytest.mark.parametrize("name", ["Doe, Alice", "alice doe", "Ａlice  Doe", "doealice", "ALICE DOE"])
+def test_spellings_of_one_name_meet(name: str) -> None:
+    assert forms_of(name) & forms_of("Doe, Alice")
+
+
+def test_a_name_has_the_same_forms_in_every_order_and_script() -> None:
+    assert forms_of("Müller, Jörg") & forms_of("jorg muller")
+    assert forms_of("O'Brien, Dan") & forms_of("danobrien")
+    assert forms_of("Núñez Peña, María José") & forms_of("maríajosénúñezpeña")
+    assert forms_of("김민준") == forms_of(unicodedata.normalize("NFD", "김민준")) == {"김민준"}
+    assert forms_of("...") == frozenset()
+
+
+def test_other_names_do_not_meet() -> None:
+    assert not forms_of("Doe, Alice") & forms_of("Alice Do")
