@@ -27,6 +27,9 @@ from grader.intake.records import Handed, Student
 from grader.model import Report
 from grader.submission import LessonFile, digest
 
+NAMED = 4
+"""How many lessons' files a message names; the rest is a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -43,6 +46,12 @@ class Plan:
     def ids(self) -> tuple[str, ...]:
         """The lessons' ids."""
         return tuple(lesson.id for lesson in self.lessons)
+
+    @property
+    def filenames(self) -> str:
+        """What the lessons' files are called, a few of them."""
+        names = [lesson.filename for lesson in self.lessons]
+        return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
     def __str__(self) -> str:
         """By what a run that was interrupted is known again."""
@@ -140,7 +149,7 @@ class Batch:
         try:
             files = one.read(self.plan.ids)
             if not files:
-                raise SubmissionError(f"none of these files is in it: {', '.join(lesson.filename for lesson in self.plan.lessons)}")
+                raise SubmissionError(f"no file of a lesson is in it: {self.plan.filenames}")
         except (SubmissionError, OSError) as error:
             self._problem(owner, str(error), fault=False)
             return None

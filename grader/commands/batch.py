@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,13 +28,14 @@ from grader.course import Course, Lesson
 from grader.errors import ExitCode, UsageError
 from grader.gradebook.lock import sole
 from grader.gradebook.matching import Matched, match
+from grader.gradebook.records import Entry
 from grader.gradebook.roster import Roster, read_roster
 from grader.gradebook.store import Gradebook
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.intake.find import find_class
 from grader.intake.records import Found
-from grader.model import Report
+from grader.model import LessonStatus, Report
 from grader.render.clean import clean
 from grader.render.terminal import make_console
 from grader.render.terminal import points as points_text
@@ -114,11 +117,16 @@ def plan_for(course: Course, wanted: Wanted) -> Plan:
 
 def known_check(course: Course, check: str) -> Lesson:
     """The lesson of a check; raises UsageError where there is no such lesson, or no such check in it."""
+    if "." not in check:
+        raise UsageError(f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not of that form")
     lesson = course.lesson(lesson_of(check))
     name = check.partition(".")[2].partition("[")[0]
     texts = [path.read_text("utf-8") for path in (*lesson.visible_checks, *lesson.hidden_checks)]
-    if not name or not any(f"def test_{name}(" in text for text in texts):
-        raise UsageError(f"There is no check {check!r}. grades.csv has their names in its first line: {lesson.id}.…")
+    names = re.findall(r"^def test_(\w+)\(", "\n".join(texts), re.MULTILINE)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
+        raise UsageError(f"There is no check {check!r}. {guess}grades.csv has their names in its first line: {lesson.id}.…")
     return lesson
 
 
@@ -131,7 +139,7 @@ def register(book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *
     if plan.check is None:
         values |= {"lang": lang, "lessons": json.dumps(titles)}
     book.set_class({**values, "layout": found.layout})
-    book.set_passed_over(found.passed_over)
+    book.set_passed_over([*found.passed_over, *found.replaced])
     if roster is not None:
         book.set_roster(roster.students)
     matched = match(book.roster(), [(one.name, one.students) for one in found.handed], taken=book.names())
@@ -144,6 +152,10 @@ def say_before(console: Console, found: Found, roster: Roster | None, matched: M
     count = len(found.handed)
     console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
     listing(console, "note", found.notes)
+    if found.replaced:
+        count, older = len(found.replaced), found.replaced[0][0]
+        files = "a file" if count == 1 else f"{count} files"
+        console.print(Text(f"handed in again: {files}, such as {clean(older)}; the newest of each counts"), soft_wrap=True)
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
 
@@ -153,7 +165,7 @@ def listing(console: Console, what: str, lines: Sequence[str]) -> None:
     for line in lines[:LISTED]:
         console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
     if len(lines) > LISTED:
-        console.print(Text(f"{what}: and {len(lines) - LISTED} more, which the gradebook lists"))
+        console.print(Text(f"{what}: and {len(lines) - LISTED} more"))
 
 
 # ---------------------------------------------------------------------------------------------------------------- progress
@@ -207,16 +219,24 @@ class Summary:
     def show(self, tally: Tally, plan: Plan, handed: set[str]) -> None:
         """All of it."""
         self.show_changes(tally, plan)
-        scores, most, missing, problems = [], 0.0, 0, []
+        scores, most = [], 0.0
+        problems, missing, unloaded, flagged = [], [], [], []
         for entry in self.book.entries():
-            missing += entry.missing
-            if entry.report and not entry.grader_faults:
+            report = entry.report
+            if report and not entry.grader_faults:
                 scores.append(entry.score)
-                most = max(most, entry.report.max_score)
+                most = max(most, report.max_score)
             if entry.problem or entry.grader_faults:
-                problems.append(f"{entry.name}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
-        self.line(f"{tally.graded} graded, {tally.reused} as graded before, {len(problems)} with a problem, {missing} handed nothing in")
+                problems.append(f"{self.called(entry)}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
+            missing += [entry.label] * entry.missing
+            unloaded += [entry.label] * any(one.status is LessonStatus.INVALID for one in (report.lessons if report else ()))
+            flagged += [entry.label] * bool(report and report.flags)
+        done = f"{tally.graded} graded, {tally.reused} as graded before"
+        self.line(f"{done}, {len(problems)} with a problem, {len(missing)} handed nothing in")
         listing(self.console, "problem", problems)
+        self.people("nothing handed in", missing)
+        self.people("a file could not be loaded", unloaded)
+        self.people("flagged, no proof of anything", flagged)
         if scores:
             self.line(f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}")
         if common := self.book.commonest_mistakes(3):
@@ -231,6 +251,17 @@ class Summary:
             self.line(f"{tally.faults} met the grader's own fault: no zeros; the same command tries them again. Please report it")
         page = self.out / "class.html"
         self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
+
+    def people(self, what: str, labels: Sequence[str]) -> None:
+        """Whom something is true of, if anybody."""
+        if labels:
+            more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
+            self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
+
+    @staticmethod
+    def called(entry: Entry) -> str:
+        """Whose an entry is, and beside that its name where it is another."""
+        return entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
 
     @staticmethod
     def fault_of(message: str | None) -> str:

@@ -107,6 +107,9 @@ def remarks(entry: Entry) -> Iterator[str]:
         yield "nothing was handed in"
     if entry.problem:
         yield f"could not be graded: {entry.problem}"
+    for lesson in entry.report.lessons if entry.report else ():
+        if lesson.status is LessonStatus.INVALID:
+            yield f"{lesson.id} could not be loaded: {' '.join((lesson.message or 'its page says why').split())}"
     if entry.late:
         yield "handed in late"
     if entry.grader_faults:

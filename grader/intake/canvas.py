@@ -73,7 +73,7 @@ def _draft(uploads: list[_Upload], names: Mapping[str, str], sorting: Sorting) -
         if not is_useful(file, names):
             sorting.passed_over.append((upload.item.name, why_not(upload.item, "is named after no lesson")))
         elif file in newest:
-            sorting.passed_over.append((upload.item.name, f"was handed in again: {newest[file].item.name} is newer and counts"))
+            sorting.replaced.append((upload.item.name, f"was handed in again: {newest[file].item.name} is newer and counts"))
         else:
             newest[file] = upload
     parts: list[tuple[Item, str | None]] = [(upload.item, file) for file, upload in newest.items()]

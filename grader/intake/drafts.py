@@ -48,10 +48,11 @@ class Draft:
 
 @dataclass(slots=True)
 class Sorting:
-    """A class as a layout sorted it: submissions, entries that were passed over with the reason, sentences worth saying."""
+    """A class as a layout sorted it: submissions, entries passed over or replaced with the reason, sentences worth saying."""
 
     drafts: list[Draft] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
+    replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 

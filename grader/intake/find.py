@@ -114,9 +114,11 @@ def _named(layout: str, found: Sorting) -> Found:
     handed = [
         Handed(name, draft.students, functools.partial(_read, draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)
     ]
-    passed_over = tuple((writable(name), writable(reason)) for name, reason in found.passed_over)
+    passed_over, replaced = (
+        tuple((writable(name), writable(reason)) for name, reason in those) for those in (found.passed_over, found.replaced)
+    )
     notes = [*found.notes, *_twice(handed)]
-    return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, tuple(map(writable, notes)))
+    return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, replaced, tuple(map(writable, notes)))
 
 
 def _read(leaves: Callable[[], Iterator[Leaf]], lessons: Iterable[str]) -> dict[str, LessonFile]:

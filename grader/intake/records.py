@@ -39,10 +39,12 @@ class Handed:
 class Found:
     """A class: in which layout it came, its submissions by name, and what was passed over, each with the reason.
 
+    ``replaced`` is what the same people handed in again later, each with what counts now: as it should be, so a number is enough.
     ``notes`` are sentences that the instructor should see: one person in two submissions, two people of one name, a wrapping folder.
     """
 
     layout: str
     handed: tuple[Handed, ...]
     passed_over: tuple[tuple[str, str], ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

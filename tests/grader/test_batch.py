@@ -108,9 +108,34 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(tmp_p
         ("dora", ""),
         ("erin", ""),
     ]
+    assert rows["carol"]["remarks"].startswith("tiny could not be loaded: SyntaxError")
     assert "tiny.py" in rows["dora"]["remarks"]
     assert "zip" in rows["erin"]["remarks"]
     assert {path.name for path in (tmp_path / "out" / "reports").iterdir()} == {"alice.html", "bob.html", "carol.html"}
+
+
+def test_a_run_ends_with_whom_to_look_at(tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]) -> None:
+    """By the names that people have: on the roster without a submission, not loaded, flagged, not graded."""
+    (tmp_path / "class" / "bob" / "tiny.py").write_text("import os\ndef double(x): return os.fork() or x\n" + REST)
+    (tmp_path / "roster.csv").write_text("name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n")
+    batch(roster=tmp_path / "roster.csv")
+    said = capsys.readouterr().out.splitlines()
+    assert "problem: Dora Day (dora): no file of a lesson is in it: tiny.py" in said
+    assert "nothing handed in: Zoe Absent" in said
+    assert "a file could not be loaded: Carol White" in said
+    assert "flagged, no proof of anything: bob" in said
+
+
+def test_what_was_handed_in_again_is_a_line_and_no_list(
+    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "canvas").mkdir()
+    for name in ("doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "roe_2_6_tiny.py", "roe_2_8_tiny-1.py"):
+        (tmp_path / "canvas" / name).write_text(RIGHT)
+    batch(place=tmp_path / "canvas")
+    said = capsys.readouterr().err
+    assert "handed in again: 2 files, such as doe_1_5_tiny.py; the newest of each counts\n" in said
+    assert "passed over" not in said
 
 
 def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
@@ -260,6 +285,8 @@ def columns(out: Path) -> Any:
     [
         ({"check": "tiny.double"}, "--regrade"),
         ({"regrade": True, "check": "tiny.nothing"}, "tiny.nothing"),
+        ({"regrade": True, "check": "tiny.doubel"}, r"Did you mean tiny\.double\?"),
+        ({"regrade": True, "check": "double"}, r"LESSON\.NAME"),
         ({"regrade": True, "check": "tyni.double"}, "tiny"),
         ({"lessons": ("tyni",)}, "tiny"),
         ({"layout": "folders"}, "plain"),

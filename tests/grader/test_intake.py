@@ -283,7 +283,8 @@ def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_
     found = find(files(tmp_path, **{"doe_1_5_tiny.py": "old\n", "doe_1_20_tiny-2.py": "new\n", "doe_1_9_tiny-1.py": "middle\n"}))
     assert read(found) == {"doe": {"tiny": "new\n"}}
     reason = "was handed in again: doe_1_20_tiny-2.py is newer and counts"
-    assert passed_over(found) == {"doe_1_5_tiny.py": reason, "doe_1_9_tiny-1.py": reason}
+    assert dict(found.replaced) == {"doe_1_5_tiny.py": reason, "doe_1_9_tiny-1.py": reason}
+    assert found.passed_over == ()
 
 
 def test_of_a_zip_handed_in_again_the_newest_counts(tmp_path: Path) -> None:
