@@ -69,6 +69,8 @@ def batch(
 def adjust(out: Path, submission: str, points: float | None, reason: str | None, lesson: str | None, author: str | None) -> None:
     """Change a score by hand, with a reason; without --points list what was changed.
 
+    SUBMISSION is its name in grades.csv, or whose it is where that can only be one.
+
     Example: grade adjust grades alice --points +2 --reason "handed in on paper"
     """
     from grader.commands.adjust import adjust as change

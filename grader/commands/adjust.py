@@ -26,12 +26,12 @@ def adjust(out: Path, name: str, *, lesson: str | None, points: float, reason: s
     if not reason.strip():
         raise UsageError("An adjustment needs a reason, which the student reads. Give one with --reason")
     with Gradebook.open(out) as book, sole(out):
-        entry = book.entry(name)
+        entry = book.entry_of(name)
         lessons = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in lessons:
             raise UsageError(f"The class was not graded in {lesson!r}. Lessons: {', '.join(lessons)}")
         book.adjust(entry.name, Adjustment(points, reason.strip(), author or who(), now(), lesson))
-        entry = book.entry(name)
+        entry = book.entry(entry.name)
         if entry.report is not None:
             write_page(out, entry.report, entry.adjustments, reveal=book.about("pages") == "revealed")
         write_outputs(out, book)
@@ -41,7 +41,7 @@ def adjust(out: Path, name: str, *, lesson: str | None, points: float, reason: s
 def list_adjustments(out: Path, name: str) -> None:
     """Show what was changed of a submission's score."""
     with Gradebook.open(out) as book:
-        show_trail(book.entry(name))
+        show_trail(book.entry_of(name))
 
 
 def who() -> str:
@@ -64,3 +64,7 @@ def show_trail(entry: Entry) -> None:
         console.print(Text(f"{clean(entry.name)}: no adjustments"))
     earned = points_text(entry.report.score) if entry.report else "not graded"
     console.print(Text(f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by {entry.adjusted_by:+g})"))
+    if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
+        most = points_text(entry.report.max_score)
+        line = f"that is more than full marks ({most}); a slip is taken back by an adjustment with the other sign"
+        console.print(Text(line), soft_wrap=True)

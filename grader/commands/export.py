@@ -14,12 +14,18 @@ from grader.exports.records import Note, Request
 from grader.gradebook.records import Entry, LessonColumn
 from grader.gradebook.store import Gradebook
 
+NEXT = {
+    "canvas": ["Look through it, then import it there: Grades, Import."],
+    "moodle": ["Look through it, then upload it there: Upload grading worksheet."],
+}
+"""What to do with a file that goes back to where its template came from."""
+
 
 def export_gradebook(out: Path, name: str, *, request: Request, output: Path | None) -> None:
     """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
     with Gradebook.open(out) as book:
         target = write_export(book.entries(), book.columns(), name, request=request, folder=out, output=output)
-    print(f"{target} is written for {name}.")
+    print(" ".join([f"{target} is written for {name}.", *NEXT.get(name, ())]))
 
 
 def write_export(

@@ -1,6 +1,6 @@
 """What a gradebook tells: entries, columns, what a run changed, the commonest mistakes. Each is read as it is needed, none is kept.
 
-Imports ``records``, ``model`` and ``errors``; no torch.
+Imports ``records``, ``model``, ``intake.names`` and ``errors``; no torch.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from grader.errors import UsageError
 from grader.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
+from grader.intake.names import forms_of
 from grader.intake.records import Student
 from grader.model import Report
 from grader.scoring import add_up
@@ -63,6 +64,17 @@ class Shelf:
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all"
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
+
+    def entry_of(self, called: str) -> Entry:
+        """The line of a submission, or of whom people call so; raises UsageError where that could be several, or is none."""
+        students = dict(self.db.execute("SELECT name, students FROM submissions ORDER BY name").fetchall())
+        if called in students:
+            return self.entry(called)
+        wanted = forms_of(called)
+        theirs = [name for name, those in students.items() if any(wanted & forms_of(one) for one, _ in json.loads(those))]
+        if len(theirs) > 1:
+            raise UsageError(f"{called!r} may be {' or '.join(theirs)}. Name one of them")
+        return self.entry(theirs[0] if theirs else called)
 
     def _entry(self, row: tuple[str, str, int, int, str | None, int, str | None, int]) -> Entry:
         name, students, late, missing, problem, fault, report, attempt = row

@@ -75,7 +75,9 @@ def test_a_canvas_sheet_is_filled_and_notes_stand_apart(graded: Path, tmp_path: 
     assert ended(["export", str(graded), *words]) == ExitCode.OK
     assert (tmp_path / "filled.csv").read_text() == SHEET.replace("alice,1,,,A,,4", "alice,1,,,A,10,4")
     assert (tmp_path / "sheet.csv").read_text() == SHEET
-    assert "note: zoe is in the sheet and has no submission\n" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "note: zoe is in the sheet and has no submission\n" in told.err
+    assert "Grades, Import" in told.out
 
 
 def test_a_template_is_never_written_over(graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from grader.errors import UsageError
 from grader.exports.formats import FORMATS
-from grader.exports.matching import spellings
 from grader.exports.records import Piece, Request
 from grader.exports.sheet import Sheet
 from grader.gradebook.records import Entry
@@ -92,18 +91,6 @@ def test_a_sheet_that_is_none_is_refused_with_its_name_and_line(tmp_path: Path) 
             Sheet(tmp_path / name)
 
 
-# -------------------------------------------------------------------------------------------------------------- matching
-
-
-@pytest.mark.parametrize("name", ["Doe, Alice", "alice doe", "Ａlice  Doe", "doealice", "ALICE DOE"])
-def test_spellings_of_one_name_meet(name: str) -> None:
-    assert spellings(name) & spellings("Doe, Alice")
-
-
-def test_other_names_do_not_meet() -> None:
-    assert not spellings("Doe, Alice") & spellings("Alice Do")
-
-
 # ---------------------------------------------------------------------------------------------------------------- Canvas
 
 
@@ -112,6 +99,17 @@ def test_canvas_columns_are_filled_by_lesson_where_titles_match(tmp_path: Path) 
     assert column(text, 5)["Doe, Alice"] == "7.5"
     assert column(text, 6)["Doe, Alice"] == "10"
     assert (column(text, 5)["한 지민"], column(text, 5)["Núñez, José"]) == ("10", "10")
+
+
+def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(tmp_path: Path) -> None:
+    """A lesson whose column is called something else is not left out without a word."""
+    text = CANVAS.replace("Chains (72)", "Homework (9)")
+    _, notes = filled("canvas", tmp_path, text)
+    assert any(note.endswith("gets slopes") for note in notes)
+    assert any(note.startswith("no column gets chains. Name each column, --column chains=TITLE") for note in notes)
+    _, notes = filled("canvas", tmp_path, text, columns=("Homework",))
+    assert "Homework (9) gets the total" in notes
+    assert not any(note.startswith("no column") for note in notes)
 
 
 def test_canvas_keeps_every_byte_that_is_not_ours(tmp_path: Path) -> None:

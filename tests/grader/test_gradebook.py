@@ -240,6 +240,28 @@ def test_an_adjustment_that_makes_no_sense_is_refused(tmp_path: Path, options: d
         assert book.adjustments("al") == ()
 
 
+def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: Path) -> None:
+    """What stands on the class page is what an instructor types; a submission's own name goes before."""
+    with made(tmp_path) as book:
+        for name, person in (("danobrien", "Dan O'Brien"), ("kim-1", "Kim"), ("kim-2", "Kim"), ("lee", "Park"), ("park", "Lee")):
+            book.keep(Owner(name, (Student(person),)), book.begin("plan"), KEY, report(name), [])
+        assert book.entry_of("Dan O'Brien").name == book.entry_of("danobrien").name == "danobrien"
+        assert book.entry_of("lee").name == "lee"
+        with pytest.raises(UsageError, match="may be kim-1 or kim-2"):
+            book.entry_of("Kim")
+        with pytest.raises(UsageError, match="Did you mean danobrien"):
+            book.entry_of("dan obrian")
+
+
+def test_a_score_above_full_marks_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al", Outcome.PASSED)
+    adjust(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
+    assert "more than full marks" in capsys.readouterr().out
+    adjust(tmp_path, "al", lesson=None, points=-0.5, reason="a slip", author="kim")
+    assert "more than full marks" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("statement", ["DELETE FROM adjustments", "UPDATE adjustments SET points = 100"])
 def test_the_audit_trail_can_only_grow(tmp_path: Path, statement: str) -> None:
     with made(tmp_path) as book:
