@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -57,13 +58,17 @@ def connected(scheduler: str) -> Iterator[Cluster]:
     """The cluster whose scheduler is at an address or told of by a scheduler file; raises UsageError where there is none."""
     try:
         from distributed import Client
+        from distributed.comm.addressing import resolve_address
     except ImportError:
         raise UsageError("Dask is not installed here. Get it, here and on all workers: pip install 'gradlings[cluster]'") from None
-    where = {"scheduler_file": scheduler} if Path(scheduler).is_file() else {"address": scheduler}
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what ends a run is a message of ours; Dask would put its traceback before it
     try:
-        client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        remedy = "Start one with `dask scheduler`, and name the address that it prints"
+        address = json.loads(Path(scheduler).read_text("utf-8"))["address"] if Path(scheduler).is_file() else scheduler
+        resolve_address(address)  # a client that was given a wrong one takes half a minute to end
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        remedy = "Start one with `dask scheduler`, and name the address that it prints, or its scheduler file"
         raise UsageError(f"No Dask scheduler answers at {scheduler} ({str(error).strip() or type(error).__name__}). {remedy}") from None
     with client:
         yield Cluster(client)

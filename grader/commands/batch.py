@@ -72,6 +72,10 @@ def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host]
     plan = plan_for(course, wanted)
     found = find_class(wanted.place, lessons=[one.id for one in course.lessons], graded=plan.ids, layout=wanted.layout)
     roster = read_roster(wanted.roster) if wanted.roster else None
+    if wanted.out.resolve() == wanted.place.resolve():
+        raise UsageError(
+            f"{wanted.out} is both what to grade and where to write. Name another folder with --out, so that pages are no submissions"
+        )
     console = make_console(stderr=True)
     with sole(wanted.out), Gradebook.open(wanted.out, create=True) as book:
         book.set_secret(wanted.seed)

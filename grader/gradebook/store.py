@@ -72,7 +72,7 @@ def refusal(path: Path, error: sqlite3.Error | OSError) -> UsageError:
         return UsageError(f"{path} is damaged or no gradebook: {reason}. Move it away, or name another folder with --out")
     if "locked" in reason:
         return UsageError(f"{path} is in use by another process. Wait until it is done, then run the same command again")
-    return UsageError(f"{path} can't be used: {reason}")
+    return UsageError(f"{path} can't be used: {reason}. Name another folder with --out")
 
 
 class Gradebook(Shelf):

@@ -339,6 +339,16 @@ def test_what_is_committed_has_its_page(tmp_path: Path, batch: Callable[..., Exi
     assert list((tmp_path / "out" / "reports").glob("*.html"))
 
 
+def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """The next run would take the pages for a student's; a folder inside it is known by its gradebook."""
+    with pytest.raises(UsageError, match="both what to grade and where to write"):
+        batch(out=tmp_path / "class" / ".." / "class")
+    assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
+    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
+    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
+    assert set(table(tmp_path / "class" / "out")) == set(CLASS)
+
+
 def test_a_second_batch_in_the_same_folder_is_told(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
     with sole(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
         batch()

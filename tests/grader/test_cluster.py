@@ -314,6 +314,18 @@ def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
         pass
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("address", ["tcp://nobody", "carrier-pigeon://here:1", "tcp://127.0.0.1:1", "scheduler.json", "torn.json"])
+def test_where_no_scheduler_is_it_is_said_with_its_address(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a port, by a way that is none, where nobody listens, in files that say no address."""
+    monkeypatch.setattr(batch_cluster, "CONNECT_SECONDS", 0.2)
+    (tmp_path / "scheduler.json").write_text("{}")
+    (tmp_path / "torn.json").write_text("{")
+    place = str(tmp_path / address) if address.endswith(".json") else address
+    with pytest.raises(UsageError, match=f"No Dask scheduler answers at {place}"), connected(place):
+        pass
+
+
 @pytest.mark.parametrize("words", [["--executor", "dask"], ["--scheduler", "tcp://here:1"]])
 def test_a_cluster_is_asked_for_whole_or_not_at_all(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
