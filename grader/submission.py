@@ -15,6 +15,7 @@ import tokenize
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.archives import open_zip
 from grader.errors import SubmissionError
@@ -55,6 +56,12 @@ class LessonFile:
     def filename(self) -> str:
         """What messages call it."""
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> LessonFile:
+        """The inverse of ``dataclasses.asdict``, also where JSON has made lists of tuples."""
+        cells, left_out = (tuple(cell) for cell in data["cells"]), (LeftOut(**one) for one in data["left_out"])
+        return cls(**{**data, "others": tuple(data["others"]), "cells": tuple(cells), "left_out": tuple(left_out)})
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:

@@ -65,7 +65,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
     course = same_course(question["course"]["path"], question["course"]["hash"], question["run"])
     settings = question["settings"]
     settings |= {"limits": Limits.from_dict(settings["limits"]), "without": tuple(settings["without"])}
-    files = {file["lesson"]: LessonFile(**{**file, "others": tuple(file["others"])}) for file in question["files"]}
+    files = {file["lesson"]: LessonFile.from_data(file) for file in question["files"]}
     lessons = [course.lesson(name) for name in question["lessons"]]
     host = warm_host()
     report = grade_submission(host, course, lessons, files, Settings(**settings), name=question["name"])

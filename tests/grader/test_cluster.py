@@ -32,6 +32,7 @@ from grader.errors import EngineFault, ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
+from grader.notebooks import LeftOut
 from grader.submission import LessonFile
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -183,11 +184,15 @@ def untimed(report: Report) -> Report:
     return replace(report, seconds=0.0, lessons=tuple(lessons))
 
 
-def test_a_worker_answers_with_the_report_that_is_made_here(worker: None, host: Host, small_course: Course) -> None:
-    terms = Settings(3, "auto", small_course.limits)
-    files = {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}
+NOTEBOOK = LessonFile("tiny", "tiny.ipynb", RIGHT, cells=((2, 1), (4, 2)), left_out=(LeftOut("%timeit", 4, 3),))
+
+
+@pytest.mark.parametrize("file", [LessonFile("tiny", "tiny.py", RIGHT), LessonFile("tiny", "tiny.py", problem="empty"), NOTEBOOK])
+def test_a_worker_answers_with_the_report_that_is_made_here(worker: None, host: Host, small_course: Course, file: LessonFile) -> None:
+    terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
-    assert untimed(Report.from_json(answered(small_course)["report"])) == untimed(here)
+    there = json.loads(answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone"))))
+    assert untimed(Report.from_json(there["report"])) == untimed(here)
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(

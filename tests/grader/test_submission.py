@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import re
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 from grader.archives import MAX_MEMBERS
 from grader.errors import SubmissionError
+from grader.notebooks import LeftOut
 from grader.submission import MAX_FILE_BYTES, LessonFile, decode, read_submission
 
 LESSONS = ("tiny", "small")
@@ -386,3 +389,10 @@ def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_
     file = read_submission(tmp_path, LESSONS)["tiny"]
     assert file.text == "mine\n"
     file.path.encode("utf-8")
+
+
+def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
+    """Whatever is in it: a notebook's cells, what was left out, a problem that speaks of other paths."""
+    notebook = LessonFile("tiny", "tiny.ipynb", "x = 1\n", None, None, ("b.ipynb",), ((1, 3), (4, 1)), (LeftOut("%timeit", 2, 1),))
+    for file in (notebook, LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",))):
+        assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
