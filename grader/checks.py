@@ -147,7 +147,7 @@ def assert_tensor(
     if actual is None:
         raise CheckFailure("None came back where a Tensor is promised: is there a return?", facts=facts, **details)
     if not isinstance(actual, Tensor):
-        raise CheckFailure("a {type} came back where a Tensor is promised", facts=facts, **details)
+        raise CheckFailure("{type} came back where a Tensor is promised", facts=facts, **details)
     if actual.shape != expected.shape:
         facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
         raise CheckFailure("the shape is {shape}, expected {expected_shape}", facts=facts, **details)
@@ -308,7 +308,7 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
     """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure where one is missing or no bool."""
     found = getattr(student, name)
     if not isinstance(found, dict):
-        raise CheckFailure("{name} is a {type}, not a dictionary", actual=found, facts={"name": name, "type": type_name(found)})
+        raise CheckFailure("{name} is of type {type}, not a dictionary", actual=found, facts={"name": name, "type": type_name(found)})
     if found and all(value is Ellipsis for value in found.values()):
         raise NotStarted(name)
     for key in keys:

@@ -37,7 +37,7 @@ def assert_both(got, want, inputs, message="the gradient with respect to {name} 
     if got is None:
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple):
-        fail("a {type} came back where a tuple of two Tensors is promised", facts={"type": type_name(got)}, **details)
+        fail("{type} came back where a tuple of two Tensors is promised", facts={"type": type_name(got)}, **details)
     if len(got) != 2:
         fail("the tuple should hold two Tensors and holds {count}", facts={"count": len(got)}, **details)
     for name, found, right in zip("xq", got, want, strict=True):
@@ -61,7 +61,7 @@ def assert_three(got, x, w, b, want=None):
     if got is None:
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple | list):
-        fail("a {type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+        fail("{type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
     if len(got) != 3:
         fail("the tuple should hold three floats and holds {count}", facts={"count": len(got)}, **details)
     # What float32 may lose where w * x and b cancel.
@@ -71,7 +71,11 @@ def assert_three(got, x, w, b, want=None):
         if item is None:
             fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
         if number is None:
-            fail("the gradient with respect to {name} is a {type}, not a number", facts={"name": name, "type": type_name(item)}, **details)
+            fail(
+                "the gradient with respect to {name} is of type {type}, not a number",
+                facts={"name": name, "type": type_name(item)},
+                **details,
+            )
         if not math.isclose(number, right, rel_tol=1e-5, abs_tol=rounding):
             fail("the gradient with respect to {name} is wrong", facts={"name": name}, **details)
 
@@ -82,7 +86,7 @@ def assert_entries(got, want, names, bill):
     if got is None:
         fail("None came back: is there a return?", expected=want, **details)
     if not isinstance(got, dict):
-        fail("a {type} came back where a dictionary is promised", expected=want, facts={"type": type_name(got)}, **details)
+        fail("{type} came back where a dictionary is promised", expected=want, facts={"type": type_name(got)}, **details)
     for name in names:
         if name not in got:
             keys = ", ".join(str(key) for key in got)
@@ -97,7 +101,11 @@ def assert_entries(got, want, names, bill):
         if got[name] is None:
             fail("the gradient under {key} is None", facts={"key": repr(name)}, **narrowed)
         if number is None:
-            fail("the gradient under {key} is a {type}, not a number", facts={"key": repr(name), "type": type_name(got[name])}, **narrowed)
+            fail(
+                "the gradient under {key} is of type {type}, not a number",
+                facts={"key": repr(name), "type": type_name(got[name])},
+                **narrowed,
+            )
         if not math.isclose(number, want[name], rel_tol=1e-5, abs_tol=1e-9):
             fail("the gradient under {key} is wrong", facts={"key": repr(name)}, **narrowed)
 

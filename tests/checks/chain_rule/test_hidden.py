@@ -147,12 +147,12 @@ def test_linear_gradients_are_plain_floats(student, draw):
     for name, item in zip("xwb", got, strict=True):
         if not isinstance(item, int | float):
             fail(
-                "the gradient with respect to {name} is a {type}, not a plain float",
+                "the gradient with respect to {name} is of type {type}, not a plain float",
                 facts={"name": name, "type": type_name(item)},
                 **details,
             )
     if not isinstance(got, tuple):
-        fail("a {type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+        fail("{type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
 
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
@@ -196,7 +196,7 @@ def test_shopping_returns_plain_floats(student, reference, draw):
     assert_entries(got, reference.shopping(*bill), PRICES, bill)
     for key in PRICES + BETWEEN:
         if key in got and got[key] is not None and not isinstance(got[key], int | float):
-            fail("the gradient under {key} is a {type}, not a plain float", actual={key: got[key]},
+            fail("the gradient under {key} is of type {type}, not a plain float", actual={key: got[key]},
                  facts={"key": repr(key), "type": type_name(got[key])})  # fmt: skip
 
 

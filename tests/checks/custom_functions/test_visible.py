@@ -137,7 +137,7 @@ def test_the_callable_gives_what_apply_gives(student: Student, draw: Draw) -> No
     seen = student.observe("called", x, y, v, a, b)
     details = {"inputs": {"x": x, "y": y}, "facts": {"a": a, "type": type_name(seen["returned"]), "contexts": seen.get("contexts", [])}}
     if not seen["callable"]:
-        fail("as_callable returned a {type}, which can't be called", actual=seen["returned"], **details)
+        fail("as_callable returned {type}, which can't be called", actual=seen["returned"], **details)
     message = "called with (x, y) it should give what apply gives; the Function of this check computes {a} * x + y"
     assert_tensor(seen["value"], (x * a + y).detach(), message, **details)
     assert_that(seen["early"] == 0, "forward ran before anybody called what as_callable returned", **details)

@@ -333,7 +333,7 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     "no_tensor_but_an_array",
     about="Sigmoid",
     title="forward returns something that is no tensor",
-    explanation="Sigmoid.apply(x) is a {kind}. Autograd gives a node to tensors only: make one of it, with x's dtype and shape.",
+    explanation="Sigmoid.apply(x) is of type {kind}. Autograd gives a node to tensors only: make one of it, with x's dtype and shape.",
 )
 def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     """A list, a number or a NumPy array comes back."""
@@ -652,7 +652,7 @@ def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     "sigmoid_returns_the_function",
     about="sigmoid",
     title="sigmoid returns apply, and does not call it",
-    explanation="sigmoid(x) is a {kind}, not a Tensor: Sigmoid.apply without (x) is the function itself.",
+    explanation="sigmoid(x) is of type {kind}, not a Tensor: Sigmoid.apply without (x) is the function itself.",
 )
 def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | None:
     """A function comes back."""

@@ -66,7 +66,7 @@ def judge_verdict(seen, want, shown):
     if got is None:
         fail("None came back: is there a return?", **details)
     if type(got) is not bool:
-        fail("a {type} came back where True or False is promised", **details)
+        fail("{type} came back where True or False is promised", **details)
     if want and not got:
         fail("False came back, though gradcheck finds every gradient right in float64", **details)
     if got and not want:
@@ -305,7 +305,7 @@ def compare_names(student, reference, functions, x, shown):
     if got is None:
         fail("None came back: is there a return?", facts=facts, **details)
     if not isinstance(got, set):
-        fail("a {type} came back where a set of names is promised", facts=facts, **details)
+        fail("{type} came back where a set of names is promised", facts=facts, **details)
     if strangers := {name for name in got if name not in functions}:
         fail("there are no functions of these names: {strangers}", facts={**facts, "strangers": strangers}, **details)
     if missing := want - got:

@@ -17,7 +17,7 @@ from grader.wire.program import program
 from grader.wire.values import Opaque
 
 WALKS = ("walk", "format_graph")
-NO_TUPLE = "a {type} came back where a tuple (y, z, loss) is promised"
+NO_TUPLE = "{type} came back where a tuple (y, z, loss) is promised"
 READERS = ("walk", "format_graph", "leaf_tensors", "inputs_of")
 SCENARIOS = {"walk": "walked", "format_graph": "formatted", "leaf_tensors": "leaves", "inputs_of": "edges"}
 
@@ -153,7 +153,7 @@ def named(rows):
 def kind_that_came(failure):
     """The type of what was returned, where that is what the failure is about."""
     kind = failure.facts.get("type") or failure.facts.get("kind")
-    return kind if failure.message.startswith("a {") and "came back where" in failure.message else None
+    return kind if failure.message.startswith("{") and "came back where" in failure.message else None
 
 
 @mistake(
@@ -346,8 +346,8 @@ def accumulated_prediction(failure, student):
 
 
 @mistake(
-    "prediction_is_no_number", about="PREDICTED_GRADIENT", title="the prediction is a {type}",
-    explanation="PREDICTED_GRADIENT is worked out on paper and written down as a plain float; yours is a {type}.",
+    "prediction_is_no_number", about="PREDICTED_GRADIENT", title="the prediction is of type {type}",
+    explanation="PREDICTED_GRADIENT is worked out on paper and written down as a plain float; yours is of type {type}.",
 )  # fmt: skip
 def prediction_is_no_number(failure, student):
     """A tensor, a text, a list."""

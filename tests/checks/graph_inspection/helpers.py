@@ -72,7 +72,7 @@ def entries(got, want, graph):
     """What came back as a list of entries, pairs as tuples; a failure where it is no list."""
     if not isinstance(got, list | tuple):
         details = graph.details(type=type_name(got))
-        fail("a {type} came back where a list is promised", expected=want, actual=got, **details)
+        fail("{type} came back where a list is promised", expected=want, actual=got, **details)
     return [tuple(entry) if isinstance(entry, list) else entry for entry in got]
 
 
@@ -98,7 +98,7 @@ def assert_text(got, want, graph):
     """Line by line the same text; the message names the first line that differs."""
     wanted = want.split("\n")
     if not isinstance(got, str):
-        fail("a {type} came back where a str is promised", expected=wanted, actual=got, **graph.details(type=type_name(got)))
+        fail("{type} came back where a str is promised", expected=wanted, actual=got, **graph.details(type=type_name(got)))
     lines = got.split("\n")
     number = first_difference(lines, wanted)
     if number is None:
@@ -133,7 +133,7 @@ def assert_leaves(seen, expected, graph):
     names = list(graph.tensors)
     want = [names[place] for place in expected["places"]]
     if seen["kind"] not in ("list", "tuple"):
-        fail("a {kind} came back where a list is promised", expected=want, actual=Opaque(seen["kind"]), **graph.details(kind=seen["kind"]))
+        fail("{kind} came back where a list is promised", expected=want, actual=Opaque(seen["kind"]), **graph.details(kind=seen["kind"]))
     found = [item if place is None else names[place] for place, item in zip(seen["places"], seen["items"], strict=True)]
     details = {"expected": want, "actual": found}
     for number, item in enumerate(found, 1):
@@ -141,7 +141,7 @@ def assert_leaves(seen, expected, graph):
             facts = graph.details(number=number, values=item)
             fail("entry {number} is none of the tensors that the graph was made of: another, with the value {values}", **details, **facts)
         if not isinstance(item, str) or seen["places"][number - 1] is None:
-            fail("entry {number} is a {type}, not a tensor", **details, **graph.details(number=number, type=type_name(item)))
+            fail("entry {number} is of type {type}, not a tensor", **details, **graph.details(number=number, type=type_name(item)))
     counts = Counter(found)
     for name in names:
         facts = graph.details(("leaf", name), name=name, count=counts[name])
@@ -154,7 +154,7 @@ def three_tensors(result, inputs):
     """What build_loss returned, taken apart."""
     count = len(result) if isinstance(result, tuple) else 0
     details = {"actual": result, "inputs": inputs, "facts": {"type": type_name(result), "count": count}}
-    assert_that(isinstance(result, tuple), "a {type} came back where a tuple (y, z, loss) is promised", **details)
+    assert_that(isinstance(result, tuple), "{type} came back where a tuple (y, z, loss) is promised", **details)
     assert_that(count == 3, "a tuple of {count} came back where (y, z, loss) is promised", **details)
     return result
 
@@ -162,5 +162,7 @@ def three_tensors(result, inputs):
 def predicted(student):
     """The prediction, where it is a number."""
     value = student.PREDICTED_GRADIENT
-    assert_that(is_number(value), "PREDICTED_GRADIENT is a {type}; write a plain number", actual=value, facts={"type": type_name(value)})
+    assert_that(
+        is_number(value), "PREDICTED_GRADIENT is of type {type}; write a plain number", actual=value, facts={"type": type_name(value)}
+    )
     return value

@@ -180,9 +180,9 @@ def test_walk_any_graph(student, reference, draw):
 def assert_pairs(got, want, graph):
     """A list, and in it tuples."""
     kind = type_name(got)
-    assert_that(isinstance(got, list), "a {type} came back where a list is promised", expected=want, actual=got, **graph.details(type=kind))
+    assert_that(isinstance(got, list), "{type} came back where a list is promised", expected=want, actual=got, **graph.details(type=kind))
     odd = next((entry for entry in got if not isinstance(entry, tuple)), ())
-    message = "an entry is a {type}, {entry}, where a tuple is promised"
+    message = "an entry is of type {type}, {entry}, where a tuple is promised"
     assert_that(isinstance(odd, tuple), message, expected=want, actual=got, **graph.details(type=type_name(odd), entry=odd))
     helpers.assert_rows(got, want, graph)
 
@@ -239,7 +239,7 @@ def test_leaves_order(student, reference, draw):
     found, expected = ([list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want))
     assert_that(found == expected, "the leaves are right, their order is not", expected=expected, actual=found, **graph.details())
     kind = got["kind"]
-    assert_that(kind == "list", "a {kind} came back where a list is promised", expected=expected, actual=found, **graph.details(kind=kind))
+    assert_that(kind == "list", "{kind} came back where a list is promised", expected=expected, actual=found, **graph.details(kind=kind))
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
@@ -264,7 +264,7 @@ def test_leaves_without_a_graph(student, draw):
     for graph in rootless(draw)[1:]:
         got = graph.ask(student, "leaves")
         details = {"expected": [], "actual": got["items"], **graph.details(kind=got["kind"], places=got["places"])}
-        assert_that(got["kind"] == "list", "a {kind} came back where a list is promised", **details)
+        assert_that(got["kind"] == "list", "{kind} came back where a list is promised", **details)
         assert_that(not got["items"], "no gradient reaches anything from this root", **details)
 
 

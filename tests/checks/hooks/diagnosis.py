@@ -561,7 +561,7 @@ def forgets_handle(failure, student):
 
 
 def _article(kind):
-    return kind if kind == "None" else phrase("a {type}", type=kind)
+    return kind if kind == "None" else phrase("{type}", type=kind)
 
 
 def _handles_missing(student):
@@ -800,7 +800,7 @@ def forward_for_each_module(failure, student):
     "tensors_not_floats",
     about=NORMS,
     title="The values are tensors with one number",
-    explanation="For {name} a {type} came back; a plain float was asked for. item() gets the number out.",
+    explanation="For {name} {type} came back; a plain float was asked for. item() gets the number out.",
 )
 @unless_raised()
 def tensors_not_floats(failure, student):

@@ -232,8 +232,8 @@ def cut_and_made_a_leaf(failure, student):
     "left_torch",
     about=("cut", "bootstrap_loss"),
     title="The result is no tensor any more",
-    explanation="What came back is a {kind}. item(), tolist() and numpy() leave not only the graph but torch itself; what is promised "
-    "is a Tensor.",
+    explanation="What came back is of type {kind}. item(), tolist() and numpy() leave not only the graph but torch itself; what is "
+    "promised is a Tensor.",
 )
 def left_torch(failure, student):
     """A number, a list or an array."""

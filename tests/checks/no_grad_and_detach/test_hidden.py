@@ -30,7 +30,7 @@ def assert_pair(seen, want, **details):
     result = seen["result"]
     details["facts"] = {**seen, "at_x": want[0], "at_w": want[1], **details.pop("facts", {}), "type": type_name(result)}
     if not isinstance(result, tuple) or len(result) != 2:
-        fail("a {type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
+        fail("{type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
     assert_gradient(result[0], want[0], "the gradient at x is wrong", **details)
     assert_gradient(result[1], want[1], "the gradient at w is wrong", **details)
 

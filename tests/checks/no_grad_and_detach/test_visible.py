@@ -29,7 +29,7 @@ def assert_pair(seen, want, **details):
     if result is None:
         fail("None came back where a tuple of two Tensors is promised: is there a return?", expected=want, actual=None, **details)
     if not isinstance(result, tuple):
-        fail("a {type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
+        fail("{type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
     if len(result) != 2:
         details["facts"]["count"] = len(result)
         fail("the tuple should hold two Tensors and holds {count}", expected=want, actual=result, **details)

@@ -167,7 +167,7 @@ def class_left_out(failure: Failure, student: Student) -> Facts | None:
     "apply_not_called",
     about=tuple(CLASS_OF),
     title="apply was not called",
-    explanation="{name}(x) is a {kind}, not a Tensor. A Function is never instantiated, and its apply without (x) is only a name: "
+    explanation="{name}(x) is of type {kind}, not a Tensor. A Function is never instantiated, and its apply without (x) is only a name: "
     "{function}.apply(x) makes the node, runs forward and returns the result.",
 )
 def apply_not_called(failure: Failure, student: Student) -> Facts | None:

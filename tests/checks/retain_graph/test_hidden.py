@@ -154,7 +154,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
         details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
         if not isinstance(result, tuple) or len(result) != 2:
             details["facts"]["type"] = type_name(result)
-            fail("a {type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
+            fail("{type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
         assert_gradient(result[0], one, "the first result is not the gradient of one pass", **details)
         assert_gradient(result[1], one, "the second result is not the gradient of one pass", **details)
 

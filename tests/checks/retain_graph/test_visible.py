@@ -28,7 +28,7 @@ def test_the_text_of_torchs_own_error_comes_back(student, reference, draw):
         got = student.second_backward_error(x)
         details = {"inputs": {"x": x}, "facts": {"type": type_name(got)}}
         if not isinstance(got, str):
-            fail("a {type} came back where the message, a str, is promised", expected=want, actual=got, **details)
+            fail("{type} came back where the message, a str, is promised", expected=want, actual=got, **details)
         assert_equal(got.strip(), want.strip(), "not the message of the RuntimeError that the second backward raises", **details)
 
 
@@ -69,7 +69,7 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
         result = seen["result"]
         details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None, "type": type_name(result)}}
         if not isinstance(result, tuple):
-            fail("a {type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
+            fail("{type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
         if len(result) != 2:
             details["facts"]["count"] = len(result)
             fail("the tuple should hold two Tensors and holds {count}", expected=(one, one), actual=result, **details)

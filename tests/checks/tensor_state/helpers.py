@@ -12,7 +12,7 @@ def assert_entries(states, wanted, names, keys, message, inputs):
     for name, state, want in zip(names, states, wanted, strict=True):
         facts = {"tensor": name, "state": state, "want": want}
         if not isinstance(state, dict):
-            fail("for {tensor} a {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
+            fail("for {tensor} {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
                  facts={**facts, "type": type_name(state)})  # fmt: skip
         for key in keys:
             details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}}
@@ -33,7 +33,7 @@ def assert_gradients(seen, wanted, names, inputs, held=None):
     """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
     result, wanted, held = seen["result"], list(wanted), held or {}
     if not isinstance(result, list | tuple):
-        fail("a {type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
+        fail("{type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
              facts={"type": type_name(result)})  # fmt: skip
     if len(result) != len(wanted):
         fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,

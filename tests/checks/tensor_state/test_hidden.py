@@ -207,7 +207,7 @@ def test_the_gradients_come_in_a_list(student, draw):
     f, texts = drawn_graph(draw)
     seen, wanted, inputs = ask(student, f, draw.tensor(2, low=0.5, requires_grad=True), draw.sample([0, 1, 2], 2), texts)
     if not isinstance(seen["result"], list):
-        fail("the gradients are right, and came in a {type} where a list is promised", expected=list(wanted), actual=seen["result"],
+        fail("the gradients are right, and came as {type} where a list is promised", expected=list(wanted), actual=seen["result"],
              inputs=inputs, facts={"type": type_name(seen["result"])})  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def no_odd_step(seen, steps, **details):
     if seen["odd"] is not None:
         name, kind = seen["odd"]
         facts = {**details.pop("facts", {}), "step": f"{name} = {dict(steps)[name]}", "type": kind}
-        fail("{step} gave a {type}, where a Value is promised", facts=facts, **details)
+        fail("{step} gave {type}, where a Value is promised", facts=facts, **details)
 
 
 def at_an_end(seen, **details):
@@ -111,7 +111,7 @@ def judge_data(seen, lines, facts):
         told = {**facts, "name": name, "type": type_name(seen["data"][name])}
         details = {"expected": want[name], "actual": seen["data"][name], "inputs": lines.inputs, "facts": told}
         if not isinstance(seen["data"][name], int | float):
-            fail("{name}.data is a {type}, where a number is promised", **details)
+            fail("{name}.data is of type {type}, where a number is promised", **details)
         if not close(seen["data"][name], want[name]):
             fail("{name}.data is wrong", **details)
         if not close(seen["after"][name], want[name]):
@@ -131,7 +131,7 @@ def judge_gradients(seen, lines, facts):
         told = {**facts, "name": name, "type": type_name(got[name]), "got": got[name], "wanted": want[name]}
         details = {"expected": want, "actual": got, "inputs": lines.inputs, "facts": told}
         if not isinstance(got[name], int | float):
-            fail("{name}.grad is a {type}, where a number is promised", **details)
+            fail("{name}.grad is of type {type}, where a number is promised", **details)
         if not close(got[name], want[name], scale):
             fail("{name}.grad is {got} after backward from {root}, the derivative is {wanted}", **details)
 
@@ -151,7 +151,7 @@ def judge_cleared(student, lines, root, draw, filled=None):
         facts = {"name": name, "root": root, "type": type_name(got[name]), "seen": seen, "filled": filled, "below": sorted(below)}
         details = {"expected": want, "actual": got, "inputs": inputs, "facts": {**facts, "lines": lines}}
         if not isinstance(got[name], int | float):
-            fail("{name}.grad is a {type} after zero_grad({root}), where a number is promised", **details)
+            fail("{name}.grad is of type {type} after zero_grad({root}), where a number is promised", **details)
         if name in below and got[name] != 0:
             fail("{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed from it", **details)
         if got[name] != want[name]:

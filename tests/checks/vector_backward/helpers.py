@@ -47,14 +47,14 @@ def assert_dot(got, x, a, b, **facts):
     held = {"x.grad before": facts["held"]} if "held" in facts else {}
     details = {"inputs": {"x": x, "a": a, "b": b, **held}, "facts": {**facts, "got": got, "want": want, "type": type_name(got)}}
     if not isinstance(got, tuple):
-        fail("a {type} came back where a tuple of three Tensors is promised", expected=want, actual=got, **details)
+        fail("{type} came back where a tuple of three Tensors is promised", expected=want, actual=got, **details)
     if len(got) != 3:
         details["facts"]["count"] = len(got)
         fail("the tuple should hold three Tensors and holds {count}", expected=want, actual=got, **details)
     for name, mine, right, message in zip(("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
         details["facts"] |= {"name": name, "type": type_name(mine)}
         if not isinstance(mine, torch.Tensor):
-            fail("{name} is a {type}, a Tensor is promised", expected=right, actual=mine, **details)
+            fail("{name} is of type {type}, a Tensor is promised", expected=right, actual=mine, **details)
         if mine.shape != right.shape:
             details["facts"] |= {"shape": str(tuple(mine.shape)), "expected_shape": str(tuple(right.shape))}
             fail("{name} has the shape {shape}, expected {expected_shape}", expected=right, actual=mine, **details)
