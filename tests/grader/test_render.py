@@ -304,7 +304,11 @@ def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown
 
 
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
+    """And where the others are is said, where there are others and a page."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
+    assert "2 more that are wrong are told in full in report.html" in shown(REPORTS["wrong"], html="report.html")
+    assert "told in full" not in shown(REPORTS["wrong"])
+    assert "told in full" not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
 
 def test_what_is_right_or_not_begun_needs_no_words(shown: Shown) -> None:
