@@ -156,10 +156,10 @@ def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
     rows: list[Row | Absent] = []
     for peer, seconds in peers.items():
         if isinstance(seconds, str):
-            rows.append(Absent("batch, custom_sigmoid, all our checks", peer, seconds))
+            rows.append(Absent("batch, all our checks", peer, seconds))
         else:
-            rows.append(Row("batch, custom_sigmoid, all our checks", peer, batch, seconds, 10, faster=True))
-            rows.append(Row("grade custom_sigmoid, cold, all our checks", peer, cold, seconds, 1.0))
+            rows.append(Row("batch, all our checks", peer, batch, seconds, 10, faster=True))
+            rows.append(Row("one cold command, all our checks", peer, cold, seconds, 1.0))
     return rows
 
 

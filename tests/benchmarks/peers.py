@@ -53,9 +53,9 @@ class Peer:
     @property
     def label(self) -> str:
         """What was typed, and which version answered."""
-        typed = " ".join(self.words[:2]) if self.requirements else "plain pytest"
+        typed = " ".join(self.words[:2]).replace(" --dev", "") if self.requirements else "plain pytest"
         number = self.requirements[0].partition("==")[2] if self.requirements else version("pytest")
-        return f"{typed} ({number}), three checks"
+        return f"{typed} {number}, three checks"
 
 
 # ------------------------------------------------------------------------------------------------- what each wants to find
