@@ -54,7 +54,7 @@ def write_outputs(out: Path, book: Gradebook) -> None:
         for piece in csv_table.export(book.entries(), columns, Request()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
     with replacing(out / "class.html") as file:
-        page = render_class(book.entries(), columns, title=book.about("title"))
+        page = render_class(book.entries(), columns, title=book.about("title"), passed_over=book.passed_over())
         file.write(page.encode("utf-8", "backslashreplace"))
 
 

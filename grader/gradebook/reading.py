@@ -156,6 +156,10 @@ class Shelf:
         )
         return [CommonMistake(*row) for row in rows]
 
+    def passed_over(self) -> list[tuple[str, str]]:
+        """What lay in the download and counts for nobody, each with the reason."""
+        return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
+
     def handed_in(self) -> set[str]:
         """The lessons of which somebody handed a file in."""
         return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}

@@ -76,18 +76,23 @@ class Part:
     count: int
 
 
-def render_class(entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "") -> str:
+PassedOver = Sequence[tuple[str, str]]
+"""What lay in the download and counts for nobody: the entry, the reason."""
+
+
+def render_class(entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "", passed_over: PassedOver = ()) -> str:
     """The page for these entries, which are read once and not kept; reports are linked as ``reports/<name>.html``."""
-    return render_classroom(gather(entries, columns), title=title)
+    return render_classroom(gather(entries, columns), title=title, passed_over=passed_over)
 
 
-def render_classroom(classroom: Classroom, *, title: str = "") -> str:
+def render_classroom(classroom: Classroom, *, title: str = "", passed_over: PassedOver = ()) -> str:
     """The page for a class that has been counted already."""
     env = environment()
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
     return env.get_template("class.html").render(
         room=classroom,
         title=title or "The class",
+        passed_over=passed_over,
         topics=topics(classroom),
         quartiles=quartiles(classroom.scores),
         state_words=STATE_WORDS,

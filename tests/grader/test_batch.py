@@ -136,6 +136,7 @@ def test_what_was_handed_in_again_is_a_line_and_no_list(
     said = capsys.readouterr().err
     assert "handed in again: 2 files, such as doe_1_5_tiny.py; the newest of each counts\n" in said
     assert "passed over" not in said
+    assert "doe_1_9_tiny-1.py is newer and counts" in (tmp_path / "out" / "class.html").read_text("utf-8")
 
 
 def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:

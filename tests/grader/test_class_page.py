@@ -29,6 +29,12 @@ def test_names_are_text_and_links_are_encoded() -> None:
     assert "&lt;/table&gt;&lt;script&gt;alert(1)" in page
 
 
+def test_what_was_passed_over_is_listed_with_its_reason() -> None:
+    page = render_class([], columns(), passed_over=[("<b>notes.docx", "is named after no lesson")])
+    assert "<b>&lt;b&gt;notes.docx</b> is named after no lesson" in page
+    assert '<p class="empty">Nothing.</p>' not in page
+
+
 def test_who_has_no_report_has_no_link() -> None:
     page = render_class([Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")], columns())
     assert "reports/" not in page
