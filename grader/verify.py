@@ -5,6 +5,7 @@
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no other, and is named
 * with a language: no text that a learner of it reads is left in English, and translations keep their placeholders
+* nothing is left to write: no placeholder of ``grade new`` stands anywhere
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no mistake without its proof
 
 Imports ``grading`` and what lies below; no torch.
@@ -24,6 +25,7 @@ from grader.errors import CourseError
 from grader.grading import Judged, Settings, grade_lesson
 from grader.host import Host
 from grader.model import CheckResult, Outcome
+from grader.scaffold import MARK, placeholders_in
 from grader.scoring import FULL_LESSON
 from grader.source import Source
 from grader.stubs import compose, stub_of, without_markers
@@ -74,12 +76,13 @@ def verify(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Verification:  # fmt: skip
     """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings done and in all."""
-    problems: list[str] = []
+    problems = [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
     cases: list[Case] = []
     for lesson in lessons:
         try:
             problems += static_problems(lesson)
             problems += catalogue_problems(lesson, settings.lang)
+            problems += unwritten(lesson)
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
@@ -156,7 +159,7 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
         for seed, judged in runs:
             about |= judged.catalogue
             trouble = list(case_problems(case, judged))
-            problems += [f"{lesson.id}: not translated: {text!r}" for text in judged.untranslated]
+            problems += [f"{lesson.id}: not translated: {text!r}" for text in judged.untranslated if MARK not in text]
             if case.kind == "solution":
                 checks = len(judged.result.checks)
                 trouble += points_problems(lesson, judged.result.checks)
@@ -273,6 +276,16 @@ def static_problems(lesson: Lesson) -> list[str]:
     return problems
 
 
+def unwritten(lesson: Lesson) -> list[str]:
+    """The places where ``grade new`` left something for a person to write; a stub repeats its solution's."""
+    said = [f"course.toml still holds its placeholder: {text}" for text in (lesson.title, lesson.summary) if MARK in text]
+    files = {lesson.solution, *lesson.accepted, *lesson.mistakes}
+    for folder in (lesson.folder, lesson.checks):
+        files |= {path for path in folder.iterdir() if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub}
+    said += [text for path in sorted(files) for text in placeholders_in(path)]
+    return [f"{lesson.id}: {text}" for text in said]
+
+
 def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
     """What a language's texts lack that no grading shows: title, summary, hints, the README; placeholders; what nobody finished."""
     if lang == ENGLISH:
@@ -280,7 +293,7 @@ def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
     say = load(lang, lesson.texts(lang))
     for text in (lesson.title, lesson.summary, *(step for steps in lesson.hints().values() for step in steps)):
         say(text)
-    problems = [f"not translated: {text!r}" for text in sorted(say.missing)]
+    problems = [f"not translated: {text!r}" for text in sorted(say.missing) if MARK not in text]
     readme = lesson.folder / f"README.{lang}.md"
     problems += [] if readme.exists() else [f"there is no {readme.name}"]
     for text, translation in say.texts.items():

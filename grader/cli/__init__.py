@@ -13,6 +13,7 @@ from click_default_group import DefaultGroup
 from grader import __version__
 from grader.cli import author, learn, teach
 from grader.cli.options import lesson_names
+from grader.cli.streams import keep_streams_going
 from grader.errors import ExitCode, GraderError
 
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
@@ -66,8 +67,9 @@ for _, section in SECTIONS:
 
 def main(args: list[str] | None = None) -> None:
     """The entry point: every error that we raise on purpose is one message and its exit code."""
+    keep_streams_going()
     try:
-        status: Any = cli.main(args, standalone_mode=False)
+        status: Any = cli.main(args, prog_name="grade", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else ExitCode.OK)
     except click.exceptions.Abort:
         sys.exit(130)

@@ -31,4 +31,22 @@ def verify(
     sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
 
 
-COMMANDS: tuple[click.Command, ...] = (verify,)
+@click.command()
+@click.argument("lesson", required=False)
+@click.option("--function", metavar="NAME", help="The function that it asks for; named like the lesson by default.")
+@click.option("--lang", default="ko", show_default=True, help="The language that its catalogue is for.")
+@course_option
+def new(lesson: str | None, function: str | None, lang: str, course_root: Path | None) -> None:
+    """Make a lesson that holds, to turn into yours; in an empty folder, a course.
+
+    Example: grade new softmax_by_hand --function softmax --course my-course
+    """
+    from grader.commands.new import new_course, new_lesson
+
+    if course_root is not None and not (course_root / "exercises" / "course.toml").exists():
+        new_course(course_root, lesson, function, lang)
+    else:
+        new_lesson(course(course_root), lesson, function, lang)
+
+
+COMMANDS: tuple[click.Command, ...] = (verify, new)

@@ -40,7 +40,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> Wanted:
     """``FILE:FUNCTION`` and texts such as ``2.0,3.0``, understood. Raises UsageError."""
     place, colon, function = target.rpartition(":")
     if not colon or not place or not function:
-        raise UsageError(f"{target!r} names no function. Write FILE:FUNCTION, such as custom_sigmoid/custom_sigmoid.py:sigmoid")
+        raise UsageError(f"{target!r} names no function. Write FILE:FUNCTION, such as my_lesson/my_lesson.py:my_function")
     file = Path(place)
     if not file.is_file():
         raise UsageError(f"{file} is no file. Write FILE:FUNCTION, with a Python file that is there")

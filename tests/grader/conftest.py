@@ -21,7 +21,7 @@ from browser import browser  # noqa: F401 - a fixture
 from grader.channel import SocketChannel
 from grader.course import Course, load_course
 from grader.forkserver import Terms, worker_process
-from grader.host import Host
+from grader.host import Host, default_mode
 from grader.reaper import end_worker
 from grader.remote import RemoteStudent
 from grader.sandbox import Prepared
@@ -32,7 +32,7 @@ from grader.workers import Death, WorkerProcess, greet
 
 torch.set_num_threads(1)
 
-collect_ignore = ["small_course"]  # a course of its own, which the tests grade
+collect_ignore = ["small_course", "savings_course"]  # courses of their own, which the tests grade
 SMALL_COURSE = Path(__file__).parent / "small_course"
 
 
@@ -64,6 +64,8 @@ class TestForks:
 @pytest.fixture
 def remote() -> Iterator[Callable[..., RemoteStudent]]:
     """``remote(source, scenarios="", **limits)``: a student in a forked worker."""
+    if default_mode() != "fork":
+        pytest.skip("forks workers from this process, which is safe beside torch on Linux only")
     sessions = []
 
     def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:

@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
 import grader
 from grader.cli import cli, main
@@ -445,6 +446,36 @@ def test_help_of_the_whole_names_every_command_and_three_lines_to_type() -> None
     said = cli.get_help(click.Context(cli, info_name="grade"))
     assert all(f"  {name}" in said for name in COMMANDS)
     assert len([line for line in said.splitlines() if line.startswith("  grade ")]) == 3
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_fits_a_terminal_of_80_columns(name: str) -> None:
+    """No line is broken by the terminal, and no option's text is cut."""
+    words = [name, "--help"] if name else ["--help"]
+    done = CliRunner().invoke(cli, words, terminal_width=80)
+    assert done.exit_code == 0
+    assert [line for line in done.output.splitlines() if len(line) > 80] == []
+    assert "Example: grade" in done.output or not name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option_is_answered_with_where_to_look(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended([name, "--no-such-option"]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "No such option" in said
+    assert f"Try 'grade {name}" in said and "--help" in said
+
+
+def test_a_console_without_our_letters_gets_others(tiny: Callable[[str], Path], small_course: Course) -> None:
+    """A mark has a stand-in in every encoding; nothing ends in a traceback."""
+    folder = tiny(WRONG)
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "cp1252"}
+    words = ["--no-html", "--seed", "1", "--lang", "ko", "--course", str(small_course.root)]
+    command = [sys.executable, "-m", "grader", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="cp1252", timeout=120)
+    assert (done.returncode, done.stderr) == (ExitCode.NOT_FULL_MARKS, "")
+    assert "x double returns twice x" in done.stdout
 
 
 HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")

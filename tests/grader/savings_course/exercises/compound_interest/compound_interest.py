@@ -1,0 +1,16 @@
+"""compound_interest: what a savings account holds."""
+
+from torch import Tensor
+
+
+def grown(amount: Tensor, rate: float, years: int) -> Tensor:
+    """Return what amounts have become after whole years at a yearly rate, interest paid on interest."""
+    raise NotImplementedError
+
+
+def total(payments: Tensor) -> Tensor:
+    """Return the sum of all payments, as a tensor without dimensions."""
+    raise NotImplementedError
+
+
+MONTHS_IN_A_YEAR: int = ...

@@ -1,0 +1,4 @@
+def grown(amount, rate, years):
+    for _ in range(years):
+        amount = amount + rate * amount
+    return amount

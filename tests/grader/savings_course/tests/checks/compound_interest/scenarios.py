@@ -1,0 +1,5 @@
+"""What is seen from inside for compound_interest."""
+
+
+def summed(student, payments):
+    return student.total(payments).tolist()

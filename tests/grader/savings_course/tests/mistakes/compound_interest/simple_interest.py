@@ -1,0 +1,2 @@
+def grown(amount, rate, years):
+    return amount * (1 + rate * years)
