@@ -11,73 +11,40 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch.autograd.gradcheck import GradcheckError
 
 from grader.checks import CheckSpec
 from grader.diagnosis import Failure, Mistake, diagnose, fill_text, in_cells, mistakes_in, show_fact
-from grader.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
+from grader.errors import EngineFault
 from grader.evidence import describe, describe_pair
-from grader.figures import Figure, FigureMaker, made
+from grader.figures import Figure, made
 from grader.inputs import Draw
 from grader.local import LocalStudent, Withheld, execute
 from grader.model import CheckResult, Outcome
 from grader.recording import Recorder
 from grader.remote import RemoteStudent
-from grader.sandbox.limits import MIB, Limits
 from grader.scoring import points_for
 from grader.script import Inexpressible, script_of
 from grader.session import NotStarted, Session, student_error
 from grader.snippet import snippet
 from grader.source import Source
 from grader.translation import Catalogue, load
+from grader.verdicts import Blocked, Verdict, passed, verdict_of
 from grader.worker import explain
 
-WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 MAX_SOURCE_LINE = 400
 """How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
 
-class Blocked(Exception):
-    """A check that is not asked, since one that it needs did not pass."""
-
-
 def check_seed(seed: int, check_id: str) -> int:
     """The seed of one check: 32 bits of a hash of the run's seed and the check's id."""
     return int.from_bytes(hashlib.sha256(f"{seed}:{check_id}".encode()).digest()[:4], "big")
-
-
-@dataclass(slots=True)
-class Verdict:
-    """What is known of one check that did not pass, before it is written down."""
-
-    outcome: Outcome
-    message: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    expected: Any = None
-    actual: Any = None
-    inputs: dict[str, Any] = field(default_factory=dict)
-    error: StudentError | None = None
-    line: int | None = None
-    note: str | None = None
-    figures: tuple[FigureMaker, ...] = ()
-
-
-LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
-    ("MemoryError", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("can't allocate memory", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("[Errno 12]", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("[Errno 27]", "the limit of {limit} MB for one file was hit: {raised}", lambda limits: limits.file_bytes // MIB),
-    ("[Errno 24]", "the limit of {limit} open files was hit: {raised}", lambda limits: limits.open_files),
-)
-"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE); what to say; the limit."""
 
 
 class LessonPlugin:
@@ -236,7 +203,7 @@ class LessonPlugin:
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         error = None if call.excinfo is None else call.excinfo.value
-        verdict = self.passed() if error is None else self.verdict(item, error)
+        verdict = self.verdict(item, error)
         self.outcomes[item.name] = verdict.outcome
         if self.recorder is not None and self.id_of(item) == self.recorded:
             self.script = self.written(self.recorder, verdict)
@@ -244,47 +211,13 @@ class LessonPlugin:
 
     # ---------------------------------------------------------------------------------------------------------- verdicts
 
-    def passed(self) -> Verdict:
-        """No objection; but what was compared with tensors that the student's code has written into was compared with nothing."""
-        if self.session.wrote:
-            return Verdict(Outcome.FAILED, WROTE)
-        return Verdict(Outcome.PASSED)
-
-    def verdict(self, item: pytest.Item, error: BaseException) -> Verdict:
-        """What an exception that ended a check means."""
-        match error:
-            case CheckFailure():
-                return Verdict(
-                    Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line"),
-                    figures=error.figures,
-                )  # fmt: skip
-            case NotStarted():
-                return Verdict(Outcome.NOT_STARTED)
-            case Blocked():
-                return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": self.title_of(item, str(error))})
-            case StudentError():
-                return self.raised(error)
-            case MissingName():
-                present = ", ".join(error.present) or "no public name"
-                return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", {
-                    "file": self.session.source.filename, "name": error.name, "present": present})  # fmt: skip
-            case WorkerLost():
-                return Verdict(Outcome(error.outcome), error.template, error.facts)
-            case GradcheckError():
-                return Verdict(Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]})
-            case EngineFault():
-                return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": str(error)}, note=traceback.format_exc())
-        return self.unexpected(item, error)
-
-    def raised(self, error: StudentError) -> Verdict:
-        """The student's code raised: its stub's NotImplementedError, or anything else."""
-        if error.type_name == "NotImplementedError" and error.raised_here:
-            return Verdict(Outcome.NOT_STARTED, line=error.line)
-        for sign, template, limit in LIMITS_HIT:
-            if sign in str(error):
-                facts = {"raised": str(error)[:200], "limit": limit(self.session.limits)}
-                return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line)
-        return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line)
+    def verdict(self, item: pytest.Item, error: BaseException | None) -> Verdict:
+        """What became of a check, from what ended it, if anything did."""
+        if error is None:
+            return passed(wrote=self.session.wrote)
+        if isinstance(error, Blocked):
+            return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": self.title_of(item, str(error))})
+        return verdict_of(error, self.session.source, self.session.limits) or self.unexpected(item, error)
 
     def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:
         """An exception that no check means to raise: tried again on the reference, it is either our fault or what came back."""

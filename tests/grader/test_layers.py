@@ -90,6 +90,7 @@ FLOORS = [
     {"script"},
     {"snippet"},
     {"checks", "diagnosis", "classroom.gather", "classroom.similarity"},
+    {"verdicts"},
     {"plugin", "render.class_page"},
     {"judge", "batch.outputs", "debugging", "render.similar_page"},
     {"lesson_host", "spawned", "grading"},
