@@ -23,6 +23,7 @@ from baselines import (
     IMPORTS,
     ROOT,
     SIGMOID,
+    command,
     command_seconds,
     in_turn,
     measured,
@@ -39,25 +40,29 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: the subject, what it is held against, both in seconds, and the bound.
+    """One comparison: the subject, what it is held against, both in ``quantity`` (seconds, or megabytes), and the bound.
 
     ``faster`` turns the ratio round, for what should be many times faster; a bound in ``unit`` "s" is one of the subject's seconds.
     """
 
     what: str
     against: str
-    seconds: float
-    baseline_seconds: float
+    subject: float
+    baseline: float
     bound: float
     faster: bool = False
     unit: str = "×"
+    quantity: str = "s"
+
+    @property
+    def ratio(self) -> float:
+        """Subject over baseline, or the other way round."""
+        return self.baseline / self.subject if self.faster else self.subject / self.baseline
 
     @property
     def value(self) -> float:
         """What the bound is about."""
-        if self.unit == "s":
-            return self.seconds
-        return self.baseline_seconds / self.seconds if self.faster else self.seconds / self.baseline_seconds
+        return self.subject if self.unit == "s" else self.ratio
 
     @property
     def met(self) -> bool:
@@ -163,7 +168,18 @@ def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
     return rows
 
 
-SECTIONS = {"cold": cold_rows, "batch": batch_rows, "watch": watch_rows, "border": border_rows}
+def scale_rows(_: int) -> list[Row]:
+    """A class of two hundred and one of two thousand, once each: they take minutes."""
+    found = json.loads(command(str(Path(__file__).with_name("scale.py"))).splitlines()[-1])
+    small, large = found["200"], found["2000"]
+    what, against = "a submission in a class of 2,000", "in a class of 200"
+    return [
+        Row(what, against, large["seconds_each"], small["seconds_each"], 1.1),
+        Row("the supervisor's most memory, 2,000", "of 200, in MB", large["peak_megabytes"], small["peak_megabytes"], 1.1, quantity="MB"),
+    ]
+
+
+SECTIONS = {"cold": cold_rows, "batch": batch_rows, "watch": watch_rows, "border": border_rows, "scale": scale_rows}
 
 
 def main() -> None:
@@ -183,26 +199,27 @@ def main() -> None:
     made = [row for row in rows if isinstance(row, Row)]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}"
     title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}"
-    Console(width=max(110, Console().width)).print(table_of(rows, title))
+    Console(width=max(132, Console().width)).print(table_of(rows, title))
     if arguments.json:
         data = [{**asdict(row), "value": row.value, "met": row.met} if isinstance(row, Row) else asdict(row) for row in rows]
         arguments.json.write_text(json.dumps({"machine": machine, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8")
     if arguments.svg:
-        arguments.svg.write_text(plot([(row.what, row.against, row.seconds, row.baseline_seconds) for row in made], title), "utf-8")
+        arguments.svg.write_text(
+            plot([(row.what, row.against, row.subject, row.baseline) for row in made if row.quantity == "s"], title), "utf-8"
+        )
 
 
 def table_of(rows: list[Row | Absent], title: str) -> Table:
     """The rows for a terminal."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("what", "against", "seconds", "baseline", "ratio", "should be", ""):
-        table.add_column(heading, justify="right" if heading in ("seconds", "baseline", "ratio") else "left")
+    for heading in ("what", "against", "subject", "baseline", "ratio", "should be", ""):
+        table.add_column(heading, justify="right" if heading in ("subject", "baseline", "ratio") else "left")
     for row in rows:
         if isinstance(row, Absent):
             table.add_row(row.what, row.against, "", "", "", escape(row.why), "")
             continue
-        ratio = row.baseline_seconds / row.seconds if row.faster else row.seconds / row.baseline_seconds
         verdict = "[green]met[/]" if row.met else "[red]missed[/]"
-        table.add_row(row.what, row.against, f"{row.seconds:.4g}", f"{row.baseline_seconds:.4g}", f"{ratio:.3g}", row.wanted, verdict)
+        table.add_row(row.what, row.against, f"{row.subject:.4g}", f"{row.baseline:.4g}", f"{row.ratio:.3g}", row.wanted, verdict)
     return table
 
 
