@@ -2,7 +2,7 @@
 
 The engine's theory of operation is in ``grader/README.md``. Importing this package imports neither torch nor pytest.
 
-``grader.draw(tensor)`` draws the graph behind a tensor.
+``grader.draw(tensor)`` draws the graph behind a tensor; ``%load_ext grader`` adds ``%grade`` and ``%%grade`` to a notebook.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from grader.graph.drawing import draw as draw
 
 __version__ = "0.1.0"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext grader`` calls."""
+    from grader.cli.magics import register
+
+    register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What ``%unload_ext grader`` calls."""
+    from grader.cli.magics import unregister
+
+    unregister(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -64,18 +64,28 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
             continue
         kept = without_magics(code)
         cells.append((number, len(text) + 1))
-        for line, statement in enumerate(kept.lines):
-            if found := FUTURE.fullmatch(statement):
-                features.append(found["names"])
-                kept.lines[line] = "pass"
+        features += _taken_out(kept.lines)
         text += kept.lines
         left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
-    if not any(line.strip() not in ("", "pass") for line in text):
+    if not _any_code(text):
         raise SubmissionError(f"{path} has no code in it: no cell of Python. Write the lesson in code cells, and save the notebook")
     if prelude := _prelude(features, text):
         text.insert(0, prelude)
         cells = [(number, line + 1) for number, line in cells]
     return Notebook("".join(f"{line}\n" for line in text), tuple(cells), tuple(left_out))
+
+
+def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
+    """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of many; raises SubmissionError."""
+    text = _readable(path, code)
+    if len(text.encode()) > code_bytes:
+        raise SubmissionError(f"{path} is larger than {code_bytes >> 20} MB. Keep what the lesson needs")
+    kept = without_magics(text)
+    features = _taken_out(kept.lines)
+    if not _any_code(kept.lines):
+        raise SubmissionError(f"{path} has no code below it. Write the lesson in the same cell")
+    lines = [_prelude(features, kept.lines), *kept.lines]
+    return Notebook("".join(f"{line}\n" for line in lines), (), tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out))
 
 
 def as_notebook(text: str) -> str:
@@ -141,7 +151,7 @@ def _code_cells(path: str, notebook: dict[str, Any], code_bytes: int) -> Iterato
         if not isinstance(source, str):
             raise SubmissionError(f"{path}, cell {number}: it has no text, so the notebook is damaged. {REMEDY}")
         if cell.get("cell_type") == "code" and source.strip():
-            code = _readable(path, number, source)
+            code = _readable(f"{path}, cell {number}", source)
             code_bytes -= len(code.encode()) + 1
             if code_bytes < 0:
                 raise SubmissionError(f"{path} holds too much code, at cell {number}. Keep the cells that the lesson needs")
@@ -153,13 +163,13 @@ def _tags(metadata: Any) -> frozenset[str]:
     return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else frozenset()
 
 
-def _readable(path: str, number: int, source: str) -> str:
+def _readable(place: str, source: str) -> str:
     """A cell's text with line ends as Python has them; raises SubmissionError where it holds what no text file can."""
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
             line = text[: text.index(sign)].count("\n") + 1
-            raise SubmissionError(f"{path}, cell {number}, line {line} holds a character that is no text ({sign!r}). Delete it")
+            raise SubmissionError(f"{place}, line {line} holds a character that is no text ({sign!r}). Delete it")
     return text
 
 
@@ -179,6 +189,20 @@ def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool,
     if magic["name"] == GRADED_CELL and lesson in magic["rest"].split():
         return False, ""
     return True, FOREIGN
+
+
+def _taken_out(lines: list[str]) -> list[str]:
+    """What the lines import from ``__future__``, which they no longer do then: that has to stand before all else."""
+    features = []
+    for index, line in enumerate(lines):
+        if found := FUTURE.fullmatch(line):
+            features.append(found["names"])
+            lines[index] = "pass"
+    return features
+
+
+def _any_code(lines: list[str]) -> bool:
+    return any(line.strip() not in ("", "pass") for line in lines)
 
 
 def _prelude(features: list[str], text: list[str]) -> str:
@@ -235,6 +259,8 @@ def without_magics(code: str) -> Kept:
 def _magic(line: str) -> str | None:
     """What a line at the beginning of a statement is, where it is no Python."""
     stripped = line.strip()
+    if not stripped:
+        return None
     for sign, what in LEADING:
         if stripped.startswith(sign):
             return what

@@ -20,7 +20,7 @@ from typing import Any
 from grader.archives import open_zip
 from grader.errors import SubmissionError
 from grader.leaves import Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
-from grader.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_notebook
+from grader.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_code, read_notebook
 
 SUFFIXES = (".py", SUFFIX)
 """What a lesson's file may end with."""
@@ -182,6 +182,16 @@ def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
     except SubmissionError as error:
         return LessonFile(lesson, path, problem=str(error))
     return LessonFile(lesson, path, read.text, cells=read.cells, left_out=read.left_out)
+
+
+def read_cell(lesson: str, code: str) -> LessonFile:
+    """A lesson that is the cell under ``%%grade``; lines are counted in the cell, whose first is the magic's."""
+    path = f"%%grade {lesson}"
+    try:
+        read = read_code(path, code, code_bytes=MAX_FILE_BYTES)
+    except SubmissionError as error:
+        return LessonFile(lesson, path, problem=str(error))
+    return LessonFile(lesson, path, read.text, left_out=read.left_out)
 
 
 def _bad_line(data: bytes) -> int:

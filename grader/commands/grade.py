@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.commands.keepsake import keep
-from grader.course import find_course, load_course
+from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
 from grader.render.terminal import make_console, show_report
-from grader.submission import read_submission
+from grader.submission import LessonFile, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
 
@@ -48,14 +48,7 @@ def grade_here(
     language = wanted_language(lang)
     with Host() as host:
         course = load_course(find_course(course_root, here=Path()))
-        wanted = [course.lesson(name) for name in names]
-        files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
-        lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
-        if not lessons:
-            ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
-            raise UsageError(
-                f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. (Looked for {ids}, and .ipynb)"
-            )
+        lessons, files = lessons_here(course, names, place)
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
         say = engine_catalogue(language)
         from grader.render.html import render_page, warm_up  # while torch is being imported
@@ -75,6 +68,18 @@ def grade_here(
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
+
+
+def lessons_here(course: Course, names: tuple[str, ...], place: Path) -> tuple[list[Lesson], dict[str, LessonFile]]:
+    """The lessons of a folder or zip, or those named, with the files that are there; raises UsageError where there is none."""
+    wanted = [course.lesson(name) for name in names]
+    files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
+    lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
+    if not lessons:
+        ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
+        looked = f"Looked for {ids}, and .ipynb"
+        raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. ({looked})")
+    return lessons, files
 
 
 def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue) -> None:

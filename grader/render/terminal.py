@@ -48,6 +48,16 @@ def make_console(*, stderr: bool = False) -> Console:
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
 
 
+def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
+    """The whole report as text without colours, for where there is no terminal."""
+    console = Console(
+        markup=False, highlight=False, emoji=False, width=columns, color_system=None, force_jupyter=False, force_terminal=False
+    )
+    with console.capture() as shown:
+        show_report(console, report, html=None, say=say)
+    return shown.get().rstrip("\n")
+
+
 def show_report(console: Console, report: Report, *, html: str | None, say: Catalogue | None = None) -> None:
     """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``."""
     page = Page(console, report, say or Catalogue())

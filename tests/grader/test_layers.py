@@ -102,14 +102,14 @@ FLOORS = [
     {"commands.workspace"},
     {"commands.learn", "commands.keepsake"},
     {"commands", "commands.watch", "commands.grade", "commands.author", "commands.export", "commands.release", "commands.gradescope"},
-    {"commands.replay", "commands.new", "commands.graph", "commands.batch", "commands.adjust", "commands.similar"},
+    {"commands.replay", "commands.new", "commands.graph", "commands.batch", "commands.adjust", "commands.similar", "commands.notebook"},
     {"cli.options", "cli.streams"},
-    {"cli.learn", "cli.teach", "cli.author"},
+    {"cli.learn", "cli.teach", "cli.author", "cli.magics"},
     {"cli"},
     {"__main__"},
 ]
 PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
-PEERS |= {("", "graph.drawing")}  # grader.draw, loaded when it is first asked for
+PEERS |= {("", "graph.drawing"), ("", "cli.magics")}  # grader.draw and %load_ext grader, loaded when they are first asked for
 
 
 def modules() -> dict[str, Path]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,8 +18,10 @@ from nbformat import v4, validate, writes
 from rich.console import Console
 
 import grader
+from grader.commands import watch
 from grader.commands.workspace import Learner, reset_lessons
 from grader.course import Course
+from grader.diagnosis import fill_text, in_cells
 from grader.exports.details import explanation
 from grader.grading import Settings, grade_submission
 from grader.host import Host
@@ -262,6 +266,17 @@ def test_the_digest_tells_cells_apart_and_leaves_files_of_python_as_they_were() 
     assert digest({"tiny": plain}) == "d9a01df6eec364db2556ec84987877c38900e6701f2f0e9c4234c22b3cdf10ef"
 
 
+def test_a_notebook_is_watched(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save of it is a save of the lesson."""
+    (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
+    told: list[dict[str, str]] = []
+    monkeypatch.setattr(watch, "Host", contextlib.nullcontext)  # nothing is graded
+    monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
+    monkeypatch.setattr(watch.Session, "run", lambda *_: 0)
+    assert watch.watch_lessons(small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en") == 0
+    assert told == [{"tiny.py": "tiny", "tiny.ipynb": "tiny"}]
+
+
 def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(tmp_path: Path, small_course: Course) -> None:
     path = tmp_path / "tiny.ipynb"
     path.write_bytes(notebook(*RIGHT))
@@ -320,7 +335,19 @@ def test_a_report_from_before_notebooks_can_still_be_read(wrong: Report) -> None
 
 
 def test_a_withheld_check_tells_no_cell(wrong: Report) -> None:
-    assert all(check.cell is None for check in withheld(wrong).lessons[0].checks if check.hidden)
+    (lesson,) = wrong.lessons
+    hidden = replace(wrong, lessons=(replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),))
+    assert {check.cell for check in lesson.checks} > {None}
+    assert {check.cell for check in withheld(hidden).lessons[0].checks} == {None}
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "line 2 of cell 4 uses it"), ("ko", "4번째 셀의 2")])
+def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
+    """A check or a rule gives a line of the file; of a file of Python it stays that."""
+    cells = Source("a\nb\nc\n", "tiny.ipynb", ((2, 1), (4, 2)))
+    assert said in fill_text("line {line} uses it", in_cells({"line": 3}, cells), engine_catalogue(lang))
+    assert in_cells({"line": 3}, Source("a\nb\nc\n", "tiny.py")) == {"line": 3}
+    assert in_cells({"line": "row"}, cells) == {"line": "row"}
 
 
 def test_a_cell_that_is_no_python_is_named(host: Host, small_course: Course) -> None:
