@@ -142,15 +142,15 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """The lesson of that id; raises UsageError that names the nearest and all there are."""
+        """The lesson of that id; raises UsageError that names the nearest, or all there are where none is near."""
         wanted = lesson_id.removesuffix(".py").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
                 return lesson
         ids = [lesson.id for lesson in self.lessons]
         near = difflib.get_close_matches(wanted, ids, n=1, cutoff=0.5)
-        guess = f" Did you mean {near[0]}?" if near else ""
-        raise UsageError(f"There is no lesson {lesson_id!r}.{guess} Lessons: {', '.join(ids)}")
+        known = f"Did you mean {near[0]}? All lessons: grade list" if near else f"Lessons: {', '.join(ids)}"
+        raise UsageError(f"There is no lesson {lesson_id!r}. {known}")
 
     @functools.cached_property
     def hash(self) -> str:

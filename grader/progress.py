@@ -77,6 +77,8 @@ class LessonProgress:
 
     def graded(self, result: LessonResult, at: str) -> LessonProgress:
         """With one more result."""
+        if result.status is LessonStatus.NOT_STARTED and not self.attempts:
+            return self  # grading all that is here begins no lesson
         judged = result.status not in (LessonStatus.MISSING, LessonStatus.INVALID)
         if not judged or any(check.outcome is Outcome.GRADER_ERROR for check in result.checks):
             return replace(self, attempts=self.attempts + (result.status is LessonStatus.INVALID))

@@ -53,6 +53,7 @@ def grade() -> None:
     """Grade the lessons in this folder: all of them, or those you name.
 
     \b
+    grade init my-work        begin: a folder with all lessons
     grade                     grade every lesson that is here
     grade custom_sigmoid      grade one
     grade run --help          the options of grading
@@ -63,6 +64,18 @@ cli = cast(click.Group, grade)
 for _, section in SECTIONS:
     for one in section:
         cli.add_command(one)
+
+
+def tell(message: str) -> None:
+    """An error's message: on a terminal broken between words, elsewhere as it is, for programs that read it."""
+    if not sys.stderr.isatty():
+        click.echo(message, err=True)
+        return
+    from rich.text import Text
+
+    from grader.render.terminal import make_console
+
+    make_console(stderr=True).print(Text(message))
 
 
 def main(args: list[str] | None = None) -> None:
@@ -77,7 +90,7 @@ def main(args: list[str] | None = None) -> None:
         error.show()
         sys.exit(ExitCode.USAGE)
     except GraderError as error:
-        click.echo(f"grade: {error}", err=True)
+        tell(f"grade: {error}")
         sys.exit(error.exit_code)
     except Exception:
         click.echo(f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please report it", err=True)

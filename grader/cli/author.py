@@ -10,7 +10,7 @@ import click
 from grader.cli.options import course, course_option
 
 
-@click.command()
+@click.command(short_help="Hold the course to its word: references pass, stubs don't.")
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="From how many seeds; the verdicts must agree.")
 @click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")

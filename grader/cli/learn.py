@@ -93,7 +93,7 @@ def hint(lesson: str, name: str | None, step: int | None, lang: str | None, cour
     show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
 
 
-@click.command()
+@click.command(short_help="Run a check again from its seed, or debug it.")
 @click.argument("target", metavar="LESSON[.CHECK]", shell_complete=lesson_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
 @seed_option

@@ -59,7 +59,7 @@ def batch(
     sys.exit(grade_class(course(course_root), wanted))
 
 
-@click.command()
+@click.command(short_help="Change a score by hand, with a reason.")
 @click.argument("out", type=PATH)
 @click.argument("submission")
 @click.option("--points", type=float, help="By how many points: +2, -0.5.")
@@ -107,7 +107,7 @@ def export(
     export_gradebook(out, name, request=Request(template, columns, scale, missing_as_zero, hidden_checks), output=output)
 
 
-@click.command()
+@click.command(short_help="Make what students get, without solutions.")
 @click.argument("folder", type=PATH)
 @lessons_option
 @course_option
@@ -137,7 +137,7 @@ def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | 
     make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
 
 
-@click.command()
+@click.command(short_help="Show which submissions share code, side by side.")
 @click.argument("out", type=PATH)
 @click.option("--against", type=PATH, metavar="OLD_OUT", help="Compare with an earlier class too: the folder of its gradebook.")
 @click.option("--lesson", help="Only this lesson.")

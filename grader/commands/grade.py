@@ -46,11 +46,11 @@ def grade_here(
     The host is started first: it imports torch while the rest is read.
     """
     language = wanted_language(lang)
+    say = engine_catalogue(language)
     with Host() as host:
         course = load_course(find_course(course_root, here=Path()))
-        lessons, files = lessons_here(course, names, place)
+        lessons, files = lessons_here(course, names, place, say)
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
-        say = engine_catalogue(language)
         from grader.render.html import render_page, warm_up  # while torch is being imported
 
         warm_up()
@@ -70,15 +70,14 @@ def grade_here(
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
 
 
-def lessons_here(course: Course, names: tuple[str, ...], place: Path) -> tuple[list[Lesson], dict[str, LessonFile]]:
+def lessons_here(course: Course, names: tuple[str, ...], place: Path, say: Catalogue) -> tuple[list[Lesson], dict[str, LessonFile]]:
     """The lessons of a folder or zip, or those named, with the files that are there; raises UsageError where there is none."""
     wanted = [course.lesson(name) for name in names]
     files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
     lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
     if not lessons:
-        ids = ", ".join(f"{lesson.id}.py" for lesson in course.lessons)
-        looked = f"Looked for {ids}, and .ipynb"
-        raise UsageError(f"{place.resolve()} holds no lesson. Make a folder with all of them: grade init my-work. ({looked})")
+        message = "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of them: grade init my-work"
+        raise UsageError(say(message, folder=place.resolve(), file=f"{course.lessons[0].id}.py"))
     return lessons, files
 
 

@@ -81,7 +81,8 @@ def first_lines(lesson: Lesson, lang: str) -> str:
             break
         code = part.startswith("```")
         shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
-    return "\n\n".join(shown)
+    whole = "\n\n".join(shown)
+    return whole.removesuffix(":") + " …" if whole.endswith(":") else whole  # what the colon announces is in the README
 
 
 # ---------------------------------------------------------------------------------------------------------------- hints

@@ -78,7 +78,7 @@ class Kernel:
     def grade_here(self, asked: Asked, place: Path) -> Shown:
         """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the progress there."""
         course = load_course(find_course(asked.course_root, here=place))
-        lessons, files = lessons_here(course, asked.lessons, place)
+        lessons, files = lessons_here(course, asked.lessons, place, engine_catalogue(wanted_language(asked.lang)))
         shown = self._graded(asked, course, lessons, files, name=place.resolve().name, command="%grade")
         kept = keep(course, shown.report, files, place, shown.say.lang, console=make_console())
         return replace(shown, keepsake=kept)

@@ -128,12 +128,10 @@ class Session:
 
         def body(console: Console) -> None:
             show_report(console, verdict.report, html=None, say=self.learner.say)
-            if line := self.changed(verdict):
-                console.print(line)
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
-        self.screen.show(body, self.notes)
+        self.screen.show(body, self.notes, last=self.changed(verdict))
 
     def changed(self, verdict: Verdict) -> Text | None:
         """What differs from the run before, in a line; None for the first run, and where nothing does."""
@@ -191,11 +189,13 @@ class Screen:
             yield
         finally:
             self.console.show_cursor(True)
+            if self.console.is_terminal:  # what tell() left there
+                self.console.control(Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)))
 
-    def show(self, body: Callable[[Console], None], notes: list[str]) -> None:
-        """A picture: what ``body`` prints, notes, and the keys."""
+    def show(self, body: Callable[[Console], None], notes: list[str], last: Text | None = None) -> None:
+        """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which are not; and the keys."""
         lines = self.lines(body)
-        room = self.console.height - FOOTER_LINES - len(notes) - 1
+        room = self.console.height - FOOTER_LINES - len(notes) - (last is not None) - 1
         if self.console.is_terminal:
             if len(lines) > room:
                 more = Text(self.say("… and {count} more lines", count=len(lines) - room + 1), "dim")
@@ -203,6 +203,8 @@ class Screen:
             clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
             self.console.control(clear)
         self.console.print(Picture(lines), end="")
+        if last is not None:
+            self.console.print(last)
         for note in notes:
             self.console.print(Text(note, "yellow"))
         self.footer()

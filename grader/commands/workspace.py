@@ -15,7 +15,7 @@ from rich.text import Text
 
 from grader.course import Course, Lesson
 from grader.errors import UsageError
-from grader.model import Report
+from grader.model import LessonStatus, Report
 from grader.notebooks import SUFFIX, as_notebook
 from grader.progress import FILE, Progress, find_workspace, read_progress, update_progress
 from grader.render.journey import show_finish
@@ -120,15 +120,16 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
         )
         console.print(Text(message, "yellow"))
         return graded(before)
-    show_completed(learner, before, after, console)
+    show_completed(learner, before, after, report, console)
     return after
 
 
-def show_completed(learner: Learner, before: Progress, after: Progress, console: Console) -> None:
+def show_completed(learner: Learner, before: Progress, after: Progress, report: Report, console: Console) -> None:
     """What became complete, and what that opens; at the end of it all, the end."""
     say, course = learner.say, learner.course
     new = [lesson for lesson in course.lessons if after.of(lesson.id).complete and not before.of(lesson.id).complete]
     if not new:
+        show_beginning(learner, after, report, console)
         return
     if next_lesson(course, after) is None:
         show_end(learner, after, console)
@@ -138,7 +139,17 @@ def show_completed(learner: Learner, before: Progress, after: Progress, console:
         console.print(Text(say("{lesson} is complete.", lesson=lesson.id), "green"))
     if opened:
         console.print(Text(say("This opens: {lessons}", lessons=", ".join(opened))))
+    if new[-1].solution.is_file():  # a students' bundle has none
+        console.print(Text(say("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"))
     console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
+
+
+def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
+    """Where nothing of what was graded is begun, the lesson to take next among it: the way to begin."""
+    following = next_lesson(learner.course, progress)
+    blank = all(result.status is LessonStatus.NOT_STARTED for result in report.lessons)
+    if blank and following is not None and following.id in {result.id for result in report.lessons}:
+        console.print(Text(learner.say("Nothing is written yet. How to begin: {command}", command="grade next"), "dim"))
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:

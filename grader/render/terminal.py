@@ -34,7 +34,7 @@ COLOURS = {
 }
 INDENT = 4
 WAITING_SHOWN = 3
-"""How many waiting checks are listed one by one; more are one line: what is wrong comes first."""
+"""How many waiting checks, and lessons not started, are listed one by one; more are one line: what is wrong comes first."""
 PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
@@ -61,8 +61,12 @@ def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
 def show_report(console: Console, report: Report, *, html: str | None, say: Catalogue | None = None) -> None:
     """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``."""
     page = Page(console, report, say or Catalogue())
+    blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
+    folded = blank if len(blank) > WAITING_SHOWN else []
     for lesson in report.lessons:
-        page.show_lesson(lesson)
+        if lesson not in folded:
+            page.show_lesson(lesson)
+    page.show_folded(folded)
     page.show_total(html)
 
 
@@ -210,6 +214,13 @@ class Page(Lines):
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
         self.show_notes(lesson)
+
+    def show_folded(self, lessons: list[LessonResult]) -> None:
+        """Lessons that nobody has begun, in one line: they must not push what is wrong off the screen."""
+        if lessons:
+            scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
+            self.show_line(Outcome.NOT_STARTED, self.say("{count} lessons are not started", count=len(lessons)), scored)
+            self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:
         """What was left out of a notebook, and an empty line."""

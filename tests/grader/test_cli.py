@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 import jsonschema
+import pexpect
 import pytest
 from click.testing import CliRunner
 
@@ -160,14 +161,26 @@ def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable: Run
 def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(tmp_path: Path, small_course: Course) -> None:
     run = grade(tmp_path, "tinny", course=small_course.root)
     assert (run.code, run.out) == (ExitCode.USAGE, "")
-    assert run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? Lessons: tiny\n"
+    assert run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list\n"
+
+
+def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm"}
+    words, size = ["-m", "grader", "hint", "zzzzzz"], (24, 80)
+    child = pexpect.spawn(sys.executable, words, cwd=str(tmp_path), env=environment, dimensions=size, encoding="utf-8", timeout=30)
+    lines = child.read().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(line.strip() for line in lines).endswith(
+        "vector_backward, no_grad_and_detach, custom_functions, custom_sigmoid, "
+        "relu_and_ste, gradcheck, second_derivative, hooks, tiny_autograd"
+    )
 
 
 @pytest.mark.parametrize(
     ("place", "answer"),
     [
         ("nowhere", "nowhere does not exist. Name a folder that holds your lessons, or make one: grade init my-work"),
-        (".", "holds no lesson. Make a folder with all of them: grade init my-work. (Looked for tiny.py, and .ipynb)"),
+        (".", "holds no lesson: no tiny.py or .ipynb, nor another's. Make a folder with all of them: grade init my-work"),
         ("notes.txt", "notes.txt is no folder and no readable zip"),
     ],
 )
@@ -433,6 +446,12 @@ def test_every_command_and_every_option_is_explained(name: str) -> None:
             assert parameter.help.endswith("."), f"{name} {parameter.opts}"
 
 
+def test_no_command_is_cut_short_in_the_list_of_all() -> None:
+    """On 80 columns each is explained to the end of its sentence."""
+    listed = cli.get_help(click.Context(cli, info_name="grade", terminal_width=80)).partition("For learners:")[2]
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_shows_an_example_that_it_would_take(name: str) -> None:
     """One line of the help can be typed: its words are parsed by the command itself."""
@@ -442,10 +461,10 @@ def test_every_command_shows_an_example_that_it_would_take(name: str) -> None:
     cli.commands[name].make_context(name, words)
 
 
-def test_help_of_the_whole_names_every_command_and_three_lines_to_type() -> None:
+def test_help_of_the_whole_names_every_command_and_four_lines_to_type() -> None:
     said = cli.get_help(click.Context(cli, info_name="grade"))
     assert all(f"  {name}" in said for name in COMMANDS)
-    assert len([line for line in said.splitlines() if line.startswith("  grade ")]) == 3
+    assert len([line for line in said.splitlines() if line.startswith("  grade ")]) == 4
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])

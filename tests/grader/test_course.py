@@ -161,7 +161,7 @@ def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(name: str, three: Co
 def test_an_unknown_lesson_is_answered_with_the_nearest_and_all(name: str, guess: str, three: Course) -> None:
     with pytest.raises(UsageError) as caught:
         three.lesson(name)
-    assert str(caught.value) == f"There is no lesson {name!r}. Did you mean {guess}? Lessons: custom_sigmoid, hooks, graphs"
+    assert str(caught.value) == f"There is no lesson {name!r}. Did you mean {guess}? All lessons: grade list"
 
 
 def test_a_name_like_none_of_them_gets_no_guess(three: Course) -> None:

@@ -17,13 +17,13 @@ from click.shell_completion import ShellComplete
 import grader
 from grader.cli import cli, main
 from grader.commands.keepsake import keep
-from grader.commands.workspace import Learner, make_workspace, record
+from grader.commands.workspace import Learner, make_workspace, record, show_completed
 from grader.course import Course
 from grader.errors import ExitCode
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
-from grader.progress import FILE, LessonProgress, read_progress, update_progress
+from grader.progress import FILE, LessonProgress, Progress, read_progress, update_progress
 from grader.render.comparison import compare
 from grader.render.html import render_page
 from grader.render.keepsake import Keepsake
@@ -93,6 +93,30 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
     assert "Every lesson complete" in capsys.readouterr().out
 
 
+def test_stubs_are_answered_with_how_to_begin(work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """No attempt is counted, and no longer is it said once something is written."""
+    keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
+    assert capsys.readouterr().out == "Nothing is written yet. How to begin: grade next\n"
+    assert read_progress(work).of("tiny") == LessonProgress()
+    (work / "tiny" / "tiny.py").write_text(solved(small_course).replace("2 * x", "x * x"))
+    keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("has_solution", [True, False])
+def test_full_marks_name_the_solution_where_there_is_one(
+    work: Path, small_course: Course, tmp_path: Path, has_solution: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (first,) = small_course.lessons
+    first = first if has_solution else replace(first, root=tmp_path)
+    course = replace(small_course, lessons=(first, replace(first, id="second")))
+    learner = Learner.at(course, work, "en")
+    show_completed(learner, Progress(), Progress({"tiny": FULL}), None, make_console())  # type: ignore[arg-type]  # of no report's lessons
+    said = capsys.readouterr().out
+    assert "tiny is complete." in said
+    assert ("Beside the solution: grade solution tiny" in said) is has_solution
+
+
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(work: Path, host: Host, small_course: Course) -> None:
     before = (work / FILE).read_text()
     assert keep(small_course, graded(host, small_course, work), {}, work, "en", console=make_console()).finish == []
@@ -115,6 +139,7 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("grader.commands.workspace.update_progress", full)
+    (work / "tiny" / "tiny.py").write_text(solved(small_course))
     learner = Learner.at(small_course, work, "en")
     assert record(learner, graded(host, small_course, work), make_console()).of("tiny").attempts == 1
     assert "Your score stands" in capsys.readouterr().out.replace("\n", " ")
@@ -138,6 +163,16 @@ def test_next_says_what_to_read_to_write_and_to_type(work: Path, grade: Callable
     assert code == ExitCode.OK
     for part in ("tiny  Tiny", "tiny/README.md", "tiny/tiny.py", "grade tiny", "grade watch tiny", "grade hint tiny"):
         assert part in said
+
+
+def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
+    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course, tmp_path: Path
+) -> None:
+    """A paragraph that announces a table, which is not shown, does not end with its colon."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    readme = tmp_path / "course" / "exercises" / "tiny" / "README.md"
+    readme.write_text("# Tiny\n\nThere are two ways:\n\n| way | why |\n|---|---|\n", "utf-8")
+    assert "There are two ways …\n" in grade("next", course=tmp_path / "course")[1]
 
 
 def test_next_from_inside_a_lessons_folder_is_the_same(

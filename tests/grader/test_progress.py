@@ -32,6 +32,14 @@ def test_a_result_raises_the_best_and_replaces_the_last() -> None:
     assert [(point.at, point.score) for point in after.history] == [(MONDAY, 8.0), (TUESDAY, 3.0)]
 
 
+def test_a_lesson_is_begun_by_writing_not_by_grading_all_that_is_here() -> None:
+    """A stub is no attempt; a lesson that was begun and is a stub again is one more."""
+    blank = result(0.0, check("a", Outcome.NOT_STARTED), status=LessonStatus.NOT_STARTED)
+    assert LessonProgress().graded(blank, MONDAY) == LessonProgress()
+    again = LessonProgress().graded(result(8.0, check("a")), MONDAY).graded(blank, TUESDAY)
+    assert (again.attempts, again.best, again.last) == (2, 8.0, 0.0)
+
+
 def test_a_score_that_stays_is_one_point_of_the_history_and_the_history_is_bounded() -> None:
     progress = LessonProgress()
     for _ in range(3):

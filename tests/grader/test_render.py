@@ -303,6 +303,16 @@ def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown
     assert "naming does what it should" in output
 
 
+@pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
+def test_many_lessons_that_nobody_has_begun_are_one_line(count: int, folded: bool, shown: Shown) -> None:
+    """They are counted below what is wrong, with their points, and are still in the total."""
+    blank = [lesson(check("one", Outcome.NOT_STARTED), id=f"later{number}") for number in range(count)]
+    output = shown(report(*blank, lesson(NAMED)))
+    assert [f"later{number}" in output for number in range(count)] == [not folded] * count
+    assert ("4 lessons are not started" in output.partition("naming does what it should")[2]) is folded
+    assert f"0 / {2 * count + 2}" in output
+
+
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     """And where the others are is said, where there are others and a page."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1

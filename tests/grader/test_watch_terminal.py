@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -14,9 +15,12 @@ from pathlib import Path
 import pexpect
 import pyte
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 import grader
-from grader.commands.workspace import make_workspace
+from grader.commands.watch import Screen
+from grader.commands.workspace import Learner, make_workspace
 from grader.course import Course
 from grader.progress import read_progress
 
@@ -99,6 +103,30 @@ def test_a_session_from_wrong_to_right(open_terminal: Callable[..., Terminal], t
     assert terminal.ended() == (0, True)
     progress = read_progress(tmp_path / "work").of("tiny")
     assert (progress.complete, progress.hints) == (True, {"double": 1})
+
+
+def test_what_a_save_changed_is_seen_however_long_the_report(tmp_path: Path, small_course: Course) -> None:
+    """The report is cut to the terminal's height; its last line is not."""
+    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
+    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
+    screen.show(lambda console: console.print("\n".join(f"line {number}" for number in range(40))), [], last=Text("2 more right"))
+    picture = pyte.Screen(COLUMNS, 12)
+    pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
+    lines = [line.rstrip() for line in picture.display]
+    assert lines[0] == "line 0"
+    assert lines[lines.index("2 more right") - 1] == "… and 33 more lines"
+
+
+def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Course) -> None:
+    """The shell's prompt comes on an empty line, also where a run was under way."""
+    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
+    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
+    with screen.cursor_hidden():
+        screen.tell("grading tiny …")
+    picture = pyte.Screen(COLUMNS, 12)
+    pyte.Stream(picture).feed(console.file.getvalue())  # type: ignore[attr-defined]
+    assert not "".join(picture.display).strip()
+    assert picture.cursor.x == 0
 
 
 def test_korean(open_terminal: Callable[..., Terminal]) -> None:
