@@ -31,7 +31,7 @@ def verify(
     sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
 
 
-@click.command()
+@click.command(short_help="Make a lesson that holds, to turn into yours.")
 @click.argument("lesson", required=False)
 @click.option("--function", metavar="NAME", help="The function that it asks for; named like the lesson by default.")
 @click.option("--lang", default="ko", show_default=True, help="The language that its catalogue is for.")
