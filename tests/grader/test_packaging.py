@@ -22,7 +22,12 @@ from grader.course import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-DISTRIBUTIONS = {"pytest_jsonreport": "pytest-json-report", "click_default_group": "click-default-group", "yaml": "pyyaml"}
+DISTRIBUTIONS = {
+    "IPython": "ipython",
+    "click_default_group": "click-default-group",
+    "pytest_jsonreport": "pytest-json-report",
+    "yaml": "pyyaml",
+}
 """Of modules that are not called like the distribution that they come with."""
 
 
