@@ -85,9 +85,9 @@ class Kernel:
 
     def grade_cell(self, asked: Asked, code: str, place: Path) -> Shown:
         """Grade the text of one cell; the cell is not run here."""
-        if len(asked.lessons) != 1:
-            raise UsageError("%%grade grades one lesson, so name it, and no other: %%grade custom_sigmoid")
         course = load_course(find_course(asked.course_root, here=place))
+        if len(asked.lessons) != 1:
+            raise UsageError(f"%%grade grades one lesson, so name it, and no other: %%grade {course.lessons[0].id}")
         lesson = course.lesson(asked.lessons[0])
         file = read_cell(lesson.id, code)
         return self._graded(asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade")

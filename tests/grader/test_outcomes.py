@@ -83,7 +83,7 @@ RAISING = {
     "wrong signature": ("def double(): return 1", "error", "TypeError"),
     "returns None": ("def double(x): pass", "failed", "None came back where a Tensor is promised: is there a return?"),
     "returns a float": ("def double(x): return 2.0", "failed", "float came back where a Tensor"),
-    "returns a module": ("import math\ndef double(x): return math", "failed", "a module came back"),
+    "returns a module": ("import math\ndef double(x): return math", "failed", "module came back"),
     "wrong shape": ("def double(x): return 2 * x.reshape(1, 3)", "failed", "the shape is (1, 3), expected (3,)"),
     "wrong dtype": ("def double(x): return (2 * x).float()", "failed", "the dtype is float32, expected float64"),
     "no function": ("double = 3", "failed", "could not be used"),
@@ -106,7 +106,7 @@ RAISING = {
         "    time.sleep(1)", "crashed", "it started more than 64 threads",
     ),
     "a text in its answer that looks like a template": (
-        "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}", "failed", "a dict came back",
+        "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}", "failed", "dict came back",
     ),
     "a long line": ("def double(x): return 1  # " + "x" * 900_000, "failed", "int came back where a Tensor"),
     "a shape of nothing": (
