@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
+from grader.affinity import one_processor
 from grader.errors import SandboxRefused
 from grader.judge import Judge, Judging
 from grader.wire.frames import HEADER, MAX_JSON_BYTES, BrokenFrame, pack, read_body, sizes, unpack, write_frame
@@ -107,7 +108,8 @@ class Court:
         options = unpack(data[HEADER.size : HEADER.size + text], data[HEADER.size + text :][:blob]).body
         with socket.socket(fileno=descriptors[0]) as line:
             task = read_body(self.jobs)
-            result = result_of(lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"])))
+            with one_processor():
+                result = result_of(lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"])))
             try:
                 write_frame(self.results, result)
             except BrokenFrame as error:  # over the cap: nothing has been written yet

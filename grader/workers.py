@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from grader.affinity import join
 from grader.channel import Channel, PipeChannel, SocketChannel
 from grader.errors import EngineFault, SandboxRefused, WorkerLost
 from grader.sandbox.limits import Limits
@@ -127,6 +128,7 @@ class ForkedWorkers:
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
             raise EngineFault("the fork host is gone")
+        join(pid.body)
         channel = SocketChannel(socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes)
         return greet(channel, pid.body)
 

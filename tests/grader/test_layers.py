@@ -25,6 +25,7 @@ FLOORS = [
         "sandbox.landlock",
         "sandbox.seccomp",
         "reaper",
+        "affinity",
         "render",
         "render.clean",
         "render.values",
