@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import json
@@ -316,11 +317,28 @@ def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_p
     assert not any("return 2 * x" in text for text in found.values())
 
 
+def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
+    """None asks the reference, which no bundle has."""
+    course = load_course(find_course())
+    checks = {
+        f"{lesson.id}.{node.name}": {argument.arg for argument in node.args.args}
+        for lesson in course.lessons
+        for path in lesson.visible_checks
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert len(checks) > 100
+    assert [name for name, fixtures in checks.items() if "reference" in fixtures] == []
+
+
 @pytest.mark.proof
 def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
-    """All lessons: no hidden check's name, no region of a solution, in any file."""
+    """All lessons: no hidden check's name, no region of a solution, in any file; what is held back are the hidden checks alone."""
     course = load_course(find_course())
-    release(course, course.lessons, tmp_path / "handout")
+    released = release(course, course.lessons, tmp_path / "handout")
+    for one, lesson in zip(released, course.lessons, strict=True):
+        hidden = [len(re.findall(r"^def test_", path.read_text("utf-8"), re.MULTILINE)) for path in lesson.hidden_checks]
+        assert (one.lesson, one.held.checks) == (lesson.id, sum(hidden))
     found = files_of(tmp_path / "handout")
     for lesson in course.lessons:
         names = set(re.findall(r"^def (test_\w+)", lesson.hidden_checks[0].read_text("utf-8"), re.MULTILINE))

@@ -1,7 +1,7 @@
 """gradcheck, the checks that students may read.
 
 A function that is to be checked is made here as two programs, its value and what its backward returns for an incoming gradient v,
-right or wrong; they become a torch.autograd.Function where the student's code runs.
+right or wrong; they become a torch.autograd.Function where the student's code runs. So what gradcheck must say of it is known.
 """
 
 import torch
@@ -73,9 +73,9 @@ def mixed(draw, size):
     return x
 
 
-def compare_verdict(student, reference, parts, inputs, shown):
-    """passes_gradcheck must say of a function what gradcheck says."""
-    seen, want = student.observe("verdict", parts, *inputs), reference.observe("verdict", parts, *inputs)["result"]
+def compare_verdict(student, want, parts, *inputs, shown):
+    """passes_gradcheck must say of a function whether its backward is right."""
+    seen = student.observe("verdict", parts, *inputs)
     got = seen["result"]
     details = {"expected": want, "actual": got, "inputs": shown, "facts": {**seen, "type": type_name(got)}}
     if got is None:
@@ -92,17 +92,17 @@ def compare_verdict(student, reference, parts, inputs, shown):
 
 
 @check(points=0.5, about="passes_gradcheck")
-def test_right_gradients_pass_and_wrong_ones_do_not(student, reference, draw):
+def test_right_gradients_pass_and_wrong_ones_do_not(student, draw):
     """right gradients pass, wrong ones do not"""
     _ = student.passes_gradcheck  # a file without it is told so, and what it defines instead
     x = mixed(draw, 4)
     for make in (right, *draw.sample([right, scaled, without_v, wrong_below_zero, exchanged], 5)):
         parts, shown = make(draw)
-        compare_verdict(student, reference, parts, [x.detach().clone().requires_grad_()], {**shown, "x": x})
+        compare_verdict(student, make is right, parts, x.detach().clone().requires_grad_(), shown={**shown, "x": x})
 
 
 @check(points=0.5, about="passes_gradcheck", needs=test_right_gradients_pass_and_wrong_ones_do_not)
-def test_every_input_counts(student, reference, draw):
+def test_every_input_counts(student, draw):
     """of several inputs, every one is checked"""
     a, b = draw.coefficients(2)
     value = program(lambda x, y: x**2 * y * a + y * b, inputs=2)
@@ -111,26 +111,31 @@ def test_every_input_counts(student, reference, draw):
         x, y = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
         product = program(lambda x, y, v, c=c, d=d: (v * x * y * (2 * a * c), v * (x**2 * a + b) * d), inputs=3)
         backward = f"(v * x * y * {2 * a * c:.2f}, v * (x**2 * {a} + {b}) * {d})"
-        compare_verdict(student, reference, [value, product], [x, y], {**shown, "f.backward(v)": backward, "x": x, "y": y})
+        of_this = {**shown, "f.backward(v)": backward, "x": x, "y": y}
+        compare_verdict(student, (c, d) == (1.0, 1.0), [value, product], x, y, shown=of_this)
 
 
 # ---------------------------------------------------------------------------------------------------- numerical_jacobian
 
 
+def jacobian(f, x):
+    """torch's own Jacobian of f at x, elements counted row by row on either side."""
+    return torch.autograd.functional.jacobian(f, x).reshape(-1, x.numel())
+
+
 @check(points=0.5, about="numerical_jacobian")
-def test_row_by_output_column_by_input(student, reference, draw):
+def test_row_by_output_column_by_input(student, draw):
     """a row for each output, a column for each input"""
     _ = student.numerical_jacobian  # a file without it is told so, and what it defines instead
     w, x = draw.tensor(3, 2), draw.tensor(2, low=0.3)
     a = draw.coefficients(1)[0]
     f, shown = program(lambda x, w: (w @ x) ** 2 * a, parameters=[w]), {"f": f"(w @ x)**2 * {a}", "w": w, "x": x}
-    want = reference.observe("measured", f, x)["result"]
     seen = student.observe("measured", f, x)
-    assert_tensor(seen["result"], want, "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
+    assert_tensor(seen["result"], jacobian(f, x), "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
 
 
 @check(points=0.25, about="numerical_jacobian", needs=test_row_by_output_column_by_input)
-def test_matrices_are_flattened(student, reference, draw):
+def test_matrices_are_flattened(student, draw):
     """matrices in and out are counted row by row"""
     w = draw.tensor(3, 2)
     product, turned = program(lambda x, w: (x @ w).sin(), parameters=[w]), program(lambda x: x.t())
@@ -139,18 +144,18 @@ def test_matrices_are_flattened(student, reference, draw):
         (product, draw.noncontiguous(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (turned, draw.tensor(2, 3), {"f": "x.t()"}),
     ):
-        want = reference.observe("measured", f, x)["result"]
         seen = student.observe("measured", f, x)
         shown |= {"x": x}
-        assert_tensor(seen["result"], want, "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
+        assert_tensor(
+            seen["result"], jacobian(f, x), "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]}
+        )
 
 
 # ----------------------------------------------------------------------------------------------------------- find_broken
 
 
-def compare_names(student, reference, functions, x, shown):
+def compare_names(student, want, functions, x, shown):
     """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is not one of find_broken."""
-    want = reference.observe("found", functions, x, False)["result"]
     try:
         seen = student.observe("found", functions, x, False)
     except StudentError:
@@ -174,16 +179,17 @@ def compare_names(student, reference, functions, x, shown):
 
 
 @check(points=0.5, about="find_broken")
-def test_the_broken_ones_are_found(student, reference, draw):
+def test_the_broken_ones_are_found(student, draw):
     """the broken functions are found, and no other"""
     _ = student.find_broken  # a file without it is told so, and what it defines instead
     x = mixed(draw, 4)
     makers = draw.sample([right, right, right, scaled, without_v, wrong_below_zero, exchanged], 7)
-    functions, shown = {}, {}
+    functions, broken, shown = {}, set(), {}
     for name, make in zip(draw.sample(["f", "g", "h", "p", "q", "r", "s"], 7), makers, strict=True):
         functions[name], texts = make(draw)
+        broken |= set() if make is right else {name}
         shown |= {name: texts["f"], f"{name}.backward(v)": texts["f.backward(v)"]}
-    compare_names(student, reference, functions, x, shown)
+    compare_names(student, broken, functions, x, shown)
 
 
 # -------------------------------------------------------------------------------------------------------------- FixedPow

@@ -21,7 +21,17 @@ WORDS = {
     "cube": lambda x: x.cube(),
     "blend": lambda x, y: x.blend(y),
 }
-UNARY = [".sin()", ".cos()", ".tanh()", ".exp()", ".sigmoid()", ".abs()", ".square()"]
+NODES = {
+    ".sin()": "SinBackward0",
+    ".cos()": "CosBackward0",
+    ".tanh()": "TanhBackward0",
+    ".exp()": "ExpBackward0",
+    ".sigmoid()": "SigmoidBackward0",
+    ".abs()": "AbsBackward0",
+    ".square()": "PowBackward0",
+}
+"""Operations on one tensor as they are written, and the node that each leaves."""
+UNARY = list(NODES)
 
 
 @dataclass(frozen=True)
