@@ -154,14 +154,15 @@ class Course:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 over all files that decide a verdict, 16 hex digits of it."""
+        """SHA-256 over all files that decide a verdict, 16 hex digits of it; the same whatever a checkout made of their line ends."""
         digest = hashlib.sha256()
         files = [self.root / "exercises" / "course.toml"]
         for lesson in self.lessons:
             files += [lesson.solution, *sorted(lesson.checks.glob("*.py"))]
         for path in files:
             if path.exists():
-                digest.update(path.relative_to(self.root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+                text = path.read_bytes().replace(b"\r\n", b"\n")
+                digest.update(path.relative_to(self.root).as_posix().encode() + b"\0" + text + b"\0")
         return digest.hexdigest()[:16]
 
 

@@ -14,6 +14,7 @@ import inspect
 import json
 import pdb
 import sys
+import tokenize
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +41,8 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
     """Run the check. Stop where the student's code raises; where it is only wrong, or with ``stop``, at the first line of the function."""
     path = request["file"]
     check = the_check([Path(file) for file in request["checks"]], request["check"])
-    source = Source(Path(path).read_text("utf-8"), Path(path).name)
+    with tokenize.open(path) as file:  # as Python reads it: a byte order mark, a declared encoding
+        source = Source(file.read(), Path(path).name)
     id = f"{request['lesson']}.{request['check']}"
     seed = check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
 

@@ -97,7 +97,10 @@ class Host:
         """Have the process end what it is at and itself, from another thread than the one that waits in ``judge``: that raises."""
         process = self._process
         if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            if sys.platform == "win32":  # which knows no signal for another process; its workers end with it
+                process.terminate()
+            else:
+                process.send_signal(signal.SIGINT)
 
     def close(self) -> None:
         """End the process."""

@@ -178,7 +178,7 @@ def _write(path: Path, text: str) -> None:
     """The file with that text, or as it was."""
     handle, name = tempfile.mkstemp(prefix=FILE, dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
             stream.write(text)
         Path(name).replace(path)
     except BaseException:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import queue
 import sys
-from typing import BinaryIO, cast
+import threading
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from grader.wire.frames import write_frame
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
+CHUNK = 1 << 16
 
 
 def main() -> None:
     """Serve one judge on standard input and output; what the student prints goes to standard error."""
-    source = cast(BinaryIO, os.fdopen(os.dup(0), "rb"))
+    source = cast(BinaryIO, io.BufferedReader(JudgesWords(os.dup(0))))
     sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
+    sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n") for fd in (1, 2))
 
     import torch
     import torch.fx.experimental.symbolic_shapes
@@ -35,3 +44,33 @@ def main() -> None:
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)
+
+
+class JudgesWords(io.RawIOBase):
+    """What the judge writes, read by a thread: when the judge is gone this process ends at once, even if a student's code loops in it.
+
+    Elsewhere than on Linux nobody else would end it.
+    """
+
+    def __init__(self, judge: int) -> None:
+        self._judge = judge
+        self._chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._rest = b""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while chunk := os.read(self._judge, CHUNK):
+            self._chunks.put(chunk)
+        os._exit(0)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Some bytes; waits for them."""
+        view = memoryview(buffer)
+        self._rest = self._rest or self._chunks.get()
+        count = min(len(view), len(self._rest))
+        view[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count

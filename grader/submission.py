@@ -160,6 +160,9 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         return LessonFile(lesson, path, problem=f"{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
     if notebook:
         return _decode_notebook(lesson, path, data)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        problem = f"{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for the encoding under Save as"
+        return LessonFile(lesson, path, problem=problem, line=1)
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
         return LessonFile(lesson, path, problem=f"{path}:{line} holds a NUL byte, so it is no Python text. Save it as UTF-8", line=line)
@@ -172,6 +175,9 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
     except (SyntaxError, UnicodeError, LookupError) as error:
         line = _bad_line(data)
+        if _is_cp949(data):
+            remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
+            return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text but Korean in CP949 (EUC-KR). {remedy}", line=line)
         return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
     return LessonFile(lesson, path, text)
 
@@ -192,6 +198,15 @@ def read_cell(lesson: str, code: str) -> LessonFile:
     except SubmissionError as error:
         return LessonFile(lesson, path, problem=str(error))
     return LessonFile(lesson, path, read.text, left_out=read.left_out)
+
+
+def _is_cp949(data: bytes) -> bool:
+    """Whether bytes make sense as Korean of before Unicode: all are letters, and most of those beyond ASCII are syllables of Hangul."""
+    try:
+        letters = [letter for letter in data.decode("cp949") if not letter.isascii()]
+    except UnicodeDecodeError:
+        return False
+    return sum("가" <= letter <= "힣" for letter in letters) > len(letters) / 2
 
 
 def _bad_line(data: bytes) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import string
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,11 +73,19 @@ def wanted_language(asked: str | None) -> str:
         if named not in languages():
             raise UsageError(f"There is no translation into {named!r}. Languages: {', '.join(languages())}")
         return named
-    for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        if value := os.environ.get(variable):
-            lang = value.split(".")[0].split("_")[0]
-            return lang if lang in languages() else ENGLISH
-    return ENGLISH
+    values = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    lang = (next(filter(None, values), None) or windows_locale()).split(".")[0].split("_")[0]
+    return lang if lang in languages() else ENGLISH
+
+
+def windows_locale() -> str:
+    """The language of Windows' own windows, such as ``ko_KR``, which no variable names; empty elsewhere."""
+    if sys.platform == "win32":
+        import ctypes
+        import locale
+
+        return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+    return ""
 
 
 def load(lang: str, paths: Iterable[Path]) -> Catalogue:

@@ -29,6 +29,9 @@ from grader.wire.frames import pack, read_frame
 START_SECONDS = 60.0
 """How long a worker may take to say that it is there; a plain process imports torch in that time."""
 
+LARGE_STATUS = 1 << 16
+"""From here on an exit status is known by its hexadecimal digits."""
+
 ALLOWED_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "WINDIR")
 """What a host or a worker keeps of the environment; the rest is dropped."""
 
@@ -58,14 +61,23 @@ def scrubbed_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
     single = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
     hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "PYTHONHASHSEED": "0"}
-    return {**kept, **single, **hidden, "PYTHONIOENCODING": "utf-8"}
+    return {**kept, **single, **hidden}
+
+
+def users_environment() -> dict[str, str]:
+    """The environment for a file that users run with their own rights: theirs, and what their terminal can't show is replaced."""
+    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    return {**os.environ, "PYTHONIOENCODING": f"{encoding}:replace"}
 
 
 def isolated_command(module: str, *args: str) -> list[str]:
-    """A command line that runs ``module.main()`` in an isolated interpreter, with this package and nothing else added to its path."""
+    """A command line that runs ``module.main()`` in an isolated interpreter, with this package and nothing else added to its path.
+
+    Text is UTF-8 in it, whatever the system's habit: a student's ``print`` works on Windows as it does elsewhere.
+    """
     home = str(Path(__file__).resolve().parent.parent)
     code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
-    return [sys.executable, "-I", "-c", code, *args]
+    return [sys.executable, "-I", "-X", "utf8", "-c", code, *args]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +89,12 @@ class Death:
 
     @classmethod
     def of_code(cls, code: int) -> Death:
-        """A process's death, from its exit code; minus the signal's number where one killed it (``subprocess.Popen.returncode``)."""
+        """A process's death, from its exit code; minus the signal's number where one killed it (``subprocess.Popen.returncode``).
+
+        Windows has no signals but statuses such as 0xC0000005, an access violation.
+        """
         if code >= 0:
-            return cls("ended with exit status {status}", {"status": code})
+            return cls("ended with exit status {status}", {"status": code if code < LARGE_STATUS else f"0x{code:08X}"})
         name = str(-code)
         with contextlib.suppress(ValueError):
             name = signal.Signals(-code).name

@@ -88,7 +88,7 @@ def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
     for path, text in files:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
+        target.write_text(text, "utf-8", newline="\n")
 
 
 # --------------------------------------------------------------------------------------------------------------- contents

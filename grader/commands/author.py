@@ -24,7 +24,7 @@ def verify_course(
     if write_stubs:
         for lesson in lessons:
             lesson.folder.mkdir(parents=True, exist_ok=True)
-            lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8")
+            lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8", newline="\n")
     settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -41,7 +41,8 @@ def write_export(
     try:
         notes = write_pieces(entries, columns, name, request=request, target=target)
     except OSError as error:
-        raise UsageError(f"{error.filename or target} can't be written: {error.strerror}. Name another place with --output") from None
+        where = error.filename2 or error.filename or target  # the second is what is replaced: a table that is open in Excel
+        raise UsageError(f"{where} can't be written: {error.strerror}. Close it, or name another place with --output") from None
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     return target
@@ -53,8 +54,8 @@ def write_pieces(entries: Iterable[Entry], columns: Sequence[LessonColumn], name
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
+        stack.callback(part.unlink, missing_ok=True)  # after it was closed: Windows removes no open file
         stream: BinaryIO | None = None if FORMATS[name].files else stack.enter_context(part.open("wb"))
-        stack.callback(part.unlink, missing_ok=True)
         for made in FORMATS[name].export(entries, columns, request):
             if isinstance(made, Note):
                 notes.append(made.text)

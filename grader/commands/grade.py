@@ -92,7 +92,7 @@ def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalo
         print(line)
     if file := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
-            with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
+            with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 stream.write(summary(report, say))
         except OSError as error:
             raise UsageError(f"{file} can't be written: {error.strerror}. It is what GITHUB_STEP_SUMMARY names") from None
@@ -102,6 +102,6 @@ def write_file(path: Path | None, make: Callable[[], str]) -> None:
     """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where that can't be done."""
     try:
         if path is not None:
-            path.write_text(make(), "utf-8", "backslashreplace")
+            path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
         raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None

@@ -24,6 +24,7 @@ from grader.render.clean import clean
 from grader.render.figures import tree_line
 from grader.render.terminal import make_console
 from grader.translation import Catalogue, engine_catalogue, wanted_language
+from grader.workers import users_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ def run_function(what: Wanted) -> tuple[GraphPicture, str]:
             "backward": what.backward,
             "answer": str(answer),
         }
-        done = subprocess.run([sys.executable, "-m", "grader.graph.child"], input=json.dumps(request), text=True, check=False)
+        command = [sys.executable, "-m", "grader.graph.child"]
+        done = subprocess.run(command, input=json.dumps(request), encoding="utf-8", env=users_environment(), check=False)
         if not answer.exists():
             raise UsageError(f"{what.file}: the process ended ({done.returncode}) before {what.function} returned")
         found = json.loads(answer.read_text("utf-8"))
@@ -121,6 +123,6 @@ def write(path: Path | None, make: Callable[[], str]) -> None:
     """Write a text where a path is given; raises UsageError where that can't be done."""
     try:
         if path is not None:
-            path.write_text(make(), "utf-8", "backslashreplace")
+            path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
         raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --svg or --html") from None

@@ -25,6 +25,7 @@ from grader.render.clean import clean
 from grader.render.terminal import make_console, show_whole
 from grader.submission import LessonFile, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
+from grader.workers import users_environment
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
@@ -202,8 +203,8 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "request.json"
-        file.write_text(json.dumps(request), "utf-8")
-        done = subprocess.run(debug_command(file), check=False)
+        file.write_text(json.dumps(request), "utf-8", newline="\n")
+        done = subprocess.run(debug_command(file), env=users_environment(), check=False)
     return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
 
 

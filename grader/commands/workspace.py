@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,14 +77,14 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None) -> Non
             target = folder / lesson.id
             target.mkdir(parents=True, exist_ok=True)
             for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
-                (target / source.name).write_text(source.read_text("utf-8"), "utf-8")
+                (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
         update_progress(folder, lambda progress: progress)
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(say("{folder} can't be made: {file}: {reason}. Choose another place", **why)) from None
     first = course.lessons[0].id
     rows = [
-        (f"cd {shlex.quote(str(folder))}", ""),
+        (f"cd {quoted(folder)}", ""),
         ("grade list", say("the lessons, and how far you are")),
         ("grade next", say("where to begin")),
         (f"grade {first}", say("grade the first, at any time")),
@@ -93,6 +95,11 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None) -> Non
     console.print(Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))))
     console.print(Text("\n" + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows) + "\n"))
     console.print(Text(say("Begin with {file}", file=f"{first}/{readme_name(course.lessons[0], say.lang)}")))
+
+
+def quoted(folder: Path) -> str:
+    """A folder as one writes it behind ``cd``: Windows' shells know double quotes only, and take a backslash for itself."""
+    return subprocess.list2cmdline([str(folder)]) if sys.platform == "win32" else shlex.quote(str(folder))
 
 
 def readme_name(lesson: Lesson, lang: str) -> str:
@@ -178,7 +185,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
-            target.write_text(as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8")
+            target.write_text(as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8", newline="\n")
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
             raise UsageError(learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)) from None

@@ -35,7 +35,7 @@ def main() -> None:
         answer = drawn(request)
     except Unusable as problem:
         answer = {"problem": str(problem)}
-    Path(request["answer"]).write_text(json.dumps(answer), "utf-8")
+    Path(request["answer"]).write_text(json.dumps(answer), "utf-8", newline="\n")
 
 
 def drawn(request: dict[str, Any]) -> dict[str, Any]:

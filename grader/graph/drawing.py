@@ -37,7 +37,7 @@ class Drawing:
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8")
+        place.write_text(f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n")
         return place
 
 

@@ -57,6 +57,8 @@ def _syscall(number: int, *args: object) -> int:
 
 def abi() -> int:
     """The kernel's Landlock ABI; 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0
     try:
         return _syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(CREATE_RULESET_VERSION))
     except OSError:
