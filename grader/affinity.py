@@ -26,7 +26,8 @@ def one_processor() -> Iterator[None]:
         return
     allowed = os.sched_getaffinity(0)
     with contextlib.suppress(OSError, ValueError, IndexError):
-        os.sched_setaffinity(0, {int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[PROCESSOR])} & allowed or allowed)
+        fields = Path("/proc/self/stat").read_text("utf-8").rpartition(")")[2].split()
+        os.sched_setaffinity(0, {int(fields[PROCESSOR])} & allowed or allowed)
     try:
         yield
     finally:

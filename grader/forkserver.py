@@ -236,7 +236,7 @@ def worker_process(line: int, output: int, terms: Terms, prepared: Prepared) -> 
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace") for fd in (1, 2))
+        sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n") for fd in (1, 2))
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
         held, missing = confine(terms.limits, prepared, mode=terms.sandbox, keep={source.fileno(), sink.fileno()}, without=terms.without)

@@ -37,7 +37,7 @@ def children() -> list[int]:
     """The pids of this process's children, orphans that it adopted included (Linux; elsewhere none are known)."""
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     try:
-        return [int(pid) for pid in path.read_text().split()]
+        return [int(pid) for pid in path.read_text("utf-8").split()]
     except OSError:
         return []
 

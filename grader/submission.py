@@ -177,7 +177,8 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         line = _bad_line(data)
         if _is_cp949(data):
             remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
-            return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text but Korean in CP949 (EUC-KR). {remedy}", line=line)
+            problem = f"{path}:{line} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). {remedy}"
+            return LessonFile(lesson, path, problem=problem, line=line)
         return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
     return LessonFile(lesson, path, text)
 
@@ -201,12 +202,12 @@ def read_cell(lesson: str, code: str) -> LessonFile:
 
 
 def _is_cp949(data: bytes) -> bool:
-    """Whether bytes make sense as Korean of before Unicode: all are letters, and most of those beyond ASCII are syllables of Hangul."""
+    """Whether bytes make sense as Korean of before Unicode: Hangul, and none of the ideographs that Chinese would come out with."""
     try:
-        letters = [letter for letter in data.decode("cp949") if not letter.isascii()]
+        letters = data.decode("cp949")
     except UnicodeDecodeError:
         return False
-    return sum("가" <= letter <= "힣" for letter in letters) > len(letters) / 2
+    return any("가" <= letter <= "힣" for letter in letters) and not any("一" <= letter <= "鿿" for letter in letters)
 
 
 def _bad_line(data: bytes) -> int:

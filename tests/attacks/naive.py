@@ -12,7 +12,6 @@ It answers each with a line of JSON: the exit status, or None where the time was
 import importlib
 import json
 import os
-import resource
 import shutil
 import signal
 import stat
@@ -20,6 +19,9 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
 
 CHECKS = """
 import importlib

@@ -36,6 +36,18 @@ collect_ignore = ["small_course", "savings_course"]  # courses of their own, whi
 SMALL_COURSE = Path(__file__).parent / "small_course"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this system can't do."""
+    missing = {
+        "linux": (sys.platform != "linux", "needs Linux: forks beside torch, its sandbox, or /proc"),
+        "posix": (sys.platform == "win32", "needs Unix: its terminals, links, modes or signals"),
+    }
+    for name, (lacks, reason) in missing.items():
+        for item in items if lacks else ():
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
 class TestForks:
     """Workers forked from the test process: what the fork host does, without the host."""
 

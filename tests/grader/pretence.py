@@ -3,7 +3,7 @@
 ``interpreter(folder, system)`` makes a Python that pretends, and so does every Python that it starts. Only code of ours is deceived (the
 engine, its tests); the standard library and packages run as they are, for they know each system themselves. In it
 
-* modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``, ``select`` and ``time``; ``sys.platform`` is its own
+* modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``, ``select``, ``time``; ``sys.platform`` is its own
 * on macOS there is no ``/proc``, and a fork, which isn't safe there beside torch, is an error
 * on Windows text is cp949 and lines end with CR LF where a file is opened without saying so, as are standard output and error; a file that
   is open can't be removed or replaced, nor one be named as Windows forbids; processes die with a positive status, and know few signals
@@ -22,6 +22,7 @@ import importlib
 import io
 import os
 import pathlib
+import select
 import signal
 import site
 import subprocess
@@ -89,11 +90,12 @@ def add_packages(places: list[str]) -> None:
 
 def become(system: str) -> None:
     """Have code of ours see ``windows`` or ``macos`` from now on, in this process."""
-    views = {name: View(name, set(hidden)) for name, hidden in NAMES[system].items()}
+    views: dict[str, types.ModuleType] = {name: View(name, set(hidden)) for name, hidden in NAMES[system].items()}
     views["sys"] = View("sys", set(), platform=PLATFORMS[system])
     if system == "windows":
         vars(views["os"]).update(name="nt")
         views["ctypes"] = View("ctypes", set(), CDLL=no_library_of_all)
+        views["msvcrt"] = keyboard()
         text_as_on_windows()
         files_as_on_windows()
         processes_as_on_windows()
@@ -108,7 +110,8 @@ def become(system: str) -> None:
             if name.partition(".")[0] in MODULES[system]:
                 raise ModuleNotFoundError(f"No module named {name!r}, as on {system}", name=name)
             if (view := views.get(name.partition(".")[0])) is not None:
-                real(name, where, *rest, **how)
+                if isinstance(view, View):
+                    real(name, where, *rest, **how)
                 return view
         return real(name, where, *rest, **how)
 
@@ -130,7 +133,8 @@ class View(types.ModuleType):
 
     def __init__(self, name: str, hidden: set[str], **replaced: Any) -> None:
         super().__init__(name)
-        vars(self).update(replaced, _real=importlib.import_module(name), _hidden=hidden)
+        real = importlib.import_module(name)
+        vars(self).update({key: value for key, value in vars(real).items() if key not in hidden}, _real=real, _hidden=hidden, **replaced)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._hidden:
@@ -138,7 +142,12 @@ class View(types.ModuleType):
         return getattr(self._real, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._real, name, value)
+        setattr(self._real, name, value)  # a test that replaces something does so for everybody
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._real, name)
+        super().__delattr__(name)
 
 
 class Hidden:
@@ -151,6 +160,20 @@ class Hidden:
         if name in self._hidden:
             raise AttributeError(name)
         return getattr(self._library, name)
+
+
+def keyboard() -> types.ModuleType:
+    """``msvcrt``, as far as keys go: from the terminal, which shows and waits for none of them."""
+    module = types.ModuleType("msvcrt")
+
+    def kbhit() -> bool:
+        import tty
+
+        tty.setcbreak(sys.stdin.fileno())
+        return bool(select.select([sys.stdin.fileno()], [], [], 0)[0])
+
+    vars(module).update(kbhit=kbhit, getwch=lambda: os.read(sys.stdin.fileno(), 1).decode("latin-1"))
+    return module
 
 
 def no_library_of_all(name: Any, *rest: Any, **how: Any) -> Any:

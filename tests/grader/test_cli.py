@@ -164,6 +164,7 @@ def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(tmp_path: Path, sma
     assert run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list\n"
 
 
+@pytest.mark.posix
 def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm"}
     words, size = ["-m", "grader", "hint", "zzzzzz"], (24, 80)

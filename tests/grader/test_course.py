@@ -188,6 +188,12 @@ def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path, small_cours
     assert int(small_course.hash, 16)
 
 
+def test_the_hash_is_the_same_from_a_checkout_with_windows_line_ends(copy: Path, small_course: Course) -> None:
+    for path in copy.rglob("*.py"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_course(copy).hash == small_course.hash
+
+
 @pytest.mark.parametrize("name", DECIDING)
 def test_the_hash_changes_with_every_file_that_decides_a_verdict(name: str, copy: Path, small_course: Course) -> None:
     with (copy / name).open("a") as stream:

@@ -328,6 +328,18 @@ def test_an_export_that_fails_midway_leaves_what_was_there(tmp_path: Path) -> No
     assert (tmp_path / "grades.csv").read_text() == "before"
 
 
+def test_a_table_that_is_open_elsewhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Excel holds one on Windows: the file that can't be replaced, not the one beside it; and nothing is left beside it."""
+
+    def held(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "in use", str(self), 32, str(target))
+
+    monkeypatch.setattr(Path, "replace", held)
+    with pytest.raises(UsageError, match=r"grades\.csv can't be written: in use\. Close it, or"):
+        write_export(iter(CLASS), COLUMNS, "csv", request=Request(), folder=tmp_path, output=None)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="--output"):

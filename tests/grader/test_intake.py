@@ -462,6 +462,7 @@ def test_users_who_begin_alike_keep_their_whole_names(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------ hard cases
 
 
+@pytest.mark.posix
 def test_links_among_the_students_are_not_followed(tmp_path: Path) -> None:
     files(tmp_path / "elsewhere", "tiny.py")
     place = files(tmp_path / "class", "alice/tiny.py")
@@ -473,12 +474,14 @@ def test_links_among_the_students_are_not_followed(tmp_path: Path) -> None:
     assert all("links are not followed" in passed_over(found)[name] for name in ("bob", "carol", "dave"))
 
 
+@pytest.mark.posix
 def test_a_link_to_another_student_s_file_is_not_read(tmp_path: Path) -> None:
     place = files(tmp_path, "alice/tiny.py", "bob/small.py")
     (place / "bob" / "tiny.py").symlink_to("../alice/tiny.py")
     assert "can't be read" in read(find(place))["bob"]["tiny"]
 
 
+@pytest.mark.posix
 def test_the_class_may_be_reached_through_a_link(tmp_path: Path) -> None:
     files(tmp_path / "real", "alice/tiny.py")
     (tmp_path / "link").symlink_to("real", target_is_directory=True)

@@ -126,7 +126,7 @@ def modules() -> dict[str, Path]:
 def imports(path: Path) -> set[str]:
     """What a module of ours imports of ours, at the top or inside functions; imports for types alone don't count."""
     found = set()
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             node.body = []
@@ -182,7 +182,7 @@ def test_nothing_unpickles() -> None:
     """No module of the engine imports a way to run code from data."""
     banned = {"pickle", "dill", "cloudpickle", "marshal", "shelve"}
     for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 assert not banned & {alias.name.split(".")[0] for alias in node.names}, name
             if isinstance(node, ast.ImportFrom):
@@ -191,7 +191,7 @@ def test_nothing_unpickles() -> None:
 
 def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
     """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read those, after they were forked."""
-    source = ast.parse((PACKAGE / "forkserver.py").read_text())
+    source = ast.parse((PACKAGE / "forkserver.py").read_text("utf-8"))
     reading = {
         function.name: {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Call) and "(jobs)" in ast.unparse(node)}
         for function in source.body

@@ -255,6 +255,7 @@ def test_reset_of_a_fresh_stub_does_nothing(work: Path, grade: Callable[..., tup
     assert not (work / "tiny" / "tiny.py.1").exists()
 
 
+@pytest.mark.posix
 def test_reset_takes_a_links_place_and_leaves_what_it_points_to(
     work: Path, grade: Callable[..., tuple[object, str]], tmp_path: Path
 ) -> None:

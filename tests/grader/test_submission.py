@@ -104,6 +104,7 @@ def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("absolute", [True, False])
+@pytest.mark.posix
 def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> None:
     """A file of the machine's can't be smuggled into a report."""
     secret = folder(tmp_path, {"secret.py": "token = 'hidden'\n"}) / "secret.py"
@@ -114,6 +115,7 @@ def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> 
     assert found["small"].problem is None
 
 
+@pytest.mark.posix
 def test_a_link_to_a_folder_elsewhere_is_not_entered(tmp_path: Path) -> None:
     folder(tmp_path / "other", {"tiny.py": "theirs\n"})
     work = folder(tmp_path / "work", {"small.py": "fine\n"})
@@ -121,23 +123,27 @@ def test_a_link_to_a_folder_elsewhere_is_not_entered(tmp_path: Path) -> None:
     assert set(read_submission(work, LESSONS)) == {"small"}
 
 
+@pytest.mark.posix
 def test_a_link_within_the_submission_is_fine(tmp_path: Path) -> None:
     work = folder(tmp_path, {"final/answer.py": "mine\n"})
     (work / "tiny.py").symlink_to("final/answer.py")
     assert texts(read_submission(work, LESSONS)) == {"tiny": "mine\n"}
 
 
+@pytest.mark.posix
 def test_a_submission_may_be_a_link_itself(tmp_path: Path) -> None:
     folder(tmp_path / "real", {"tiny.py": "mine\n"})
     (tmp_path / "link").symlink_to("real", target_is_directory=True)
     assert texts(read_submission(tmp_path / "link", LESSONS)) == {"tiny": "mine\n"}
 
 
+@pytest.mark.posix
 def test_a_link_to_nothing_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "tiny.py").symlink_to("gone.py")
     assert "can't be read" in problem(read_submission(tmp_path, LESSONS)["tiny"])
 
 
+@pytest.mark.posix
 def test_a_link_to_itself_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "tiny.py").symlink_to("tiny.py")
     assert "can't be read" in problem(read_submission(tmp_path, LESSONS)["tiny"])
@@ -345,7 +351,11 @@ UNREADABLE = {
     "empty": (b"", "tiny.py is empty. `grade init` elsewhere gives a fresh stub", None),
     "blank": (b" \n\t\r\n", "tiny.py is empty", None),
     "Latin-1 that doesn't say so": (b"x = 1\n# caf\xe9\n", "tiny.py:2 is not UTF-8 text", 2),
-    "UTF-16": ("x = 1\n".encode("utf-16"), "tiny.py:1 holds a NUL byte", 1),
+    "UTF-16": ("x = 1\n".encode("utf-16"), "tiny.py is UTF-16 text", 1),
+    "UTF-16 without a mark": ("x = 1\n".encode("utf-16-le"), "tiny.py:1 holds a NUL byte", 1),
+    "Korean of an old editor": ("x = 1\r\n# 기울기 y\r\n".encode("cp949"), "tiny.py:2 is not UTF-8 text; it looks like Korean in CP949", 2),
+    "French of an old editor": ("x = 1\n# dérivée\n".encode("cp1252"), "tiny.py:2 is not UTF-8 text ('utf-8'", 2),
+    "Chinese of an old editor": ("# 梯度是错的\n".encode("gbk"), "tiny.py:1 is not UTF-8 text ('utf-8'", 1),
     "a NUL": (b"x = 1\ny = 2\n\0", "tiny.py:3 holds a NUL byte", 3),
     "an encoding that is none": (b"# coding: klingon\n", "tiny.py:1 is not UTF-8 text (unknown encoding: klingon)", 1),
     "an encoding of something else": (b"# coding: rot13\n", "tiny.py:1 declares the encoding rot13, in which no lesson is read", 1),

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from grader.commands.workspace import Learner, make_workspace
 from grader.course import Course
 from grader.progress import read_progress
 
+termios = pytest.importorskip("termios", reason="needs Unix: its terminals")
 ROOT = Path(grader.__file__).parent.parent
 COLUMNS, LINES = 80, 24
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
