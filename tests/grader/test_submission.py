@@ -355,7 +355,7 @@ UNREADABLE = {
     "UTF-16 without a mark": ("x = 1\n".encode("utf-16-le"), "tiny.py:1 holds a NUL byte", 1),
     "Korean of an old editor": ("x = 1\r\n# 기울기 y\r\n".encode("cp949"), "tiny.py:2 is not UTF-8 text; it looks like Korean in CP949", 2),
     "French of an old editor": ("x = 1\n# dérivée\n".encode("cp1252"), "tiny.py:2 is not UTF-8 text ('utf-8'", 2),
-    "Chinese of an old editor": ("# 梯度是错的\n".encode("gbk"), "tiny.py:1 is not UTF-8 text ('utf-8'", 1),
+    "Chinese of an old editor": ("# 梯度是错的\n".encode("gbk"), "tiny.py:1 is not UTF-8 text (", 1),
     "a NUL": (b"x = 1\ny = 2\n\0", "tiny.py:3 holds a NUL byte", 3),
     "an encoding that is none": (b"# coding: klingon\n", "tiny.py:1 is not UTF-8 text (unknown encoding: klingon)", 1),
     "an encoding of something else": (b"# coding: rot13\n", "tiny.py:1 declares the encoding rot13, in which no lesson is read", 1),
