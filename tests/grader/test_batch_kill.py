@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import signal
-import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-import grader
-from grader.gradebook.store import FILE
+from batch_process import attempts, batch_process, final
 
 SMALL_COURSE = Path(__file__).parent / "small_course"
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -24,23 +18,8 @@ LONGEST_SECONDS = 4.0
 
 
 def command(place: Path, out: Path) -> subprocess.Popen[bytes]:
-    """The command, started in a session of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1]), "GRADE_LANG": "en"}
-    words = ["batch", str(place), "--out", str(out), "--course", str(SMALL_COURSE), "--seed", "5", "--workers", "2", "--sandbox", "auto"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([sys.executable, "-m", "grader", *words], env=environment, start_new_session=True, **quiet)  # type: ignore[call-overload, no-any-return]
-
-
-def final(out: Path) -> list[bytes]:
-    """The files that must not depend on when and how a class was graded."""
-    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
-
-
-def attempts(out: Path) -> dict[str, int]:
-    """How often each submission was graded; the file is held to be whole."""
-    with contextlib.closing(sqlite3.connect(out / FILE)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return dict(db.execute("SELECT submission, count(*) FROM attempts GROUP BY submission").fetchall())
+    """The command on the small course."""
+    return batch_process(place, out, "--course", str(SMALL_COURSE), "--seed", "5", "--workers", "2", "--sandbox", "auto")
 
 
 @pytest.mark.proof

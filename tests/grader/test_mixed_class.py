@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from classes import LAYOUTS, write_class
+from batch_process import attempts, batch_process, final
+from classes import LAYOUTS, Students, write_class
 from mixed_class import HOSTILE, mixed_class
 
 from grader.commands.batch import Wanted, grade_class
@@ -18,7 +23,11 @@ from grader.host import Host
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 """How large the class of ``make prove`` is."""
-LESSONS_EACH = 3
+LESSONS_EACH = 2
+"""How many of the course's lessons each has handed in; among so many, every lesson has some dozens of each kind of answer."""
+WORKERS = int(os.environ.get("GRADLINGS_WORKERS", "0")) or os.cpu_count() or 1
+KILLS = 20
+LOOK_SECONDS = 0.05
 
 
 class Kept:
@@ -55,16 +64,61 @@ def test_a_class_has_the_same_grades_in_every_layout(tmp_path: Path, host: Host,
     assert {layout: grades == found["plain"] for layout, grades in found.items()} == dict.fromkeys(LAYOUTS, True)
 
 
-@pytest.mark.proof
-def test_a_large_class_of_every_lesson_has_the_same_grades_in_every_layout(tmp_path: Path) -> None:
-    """Also beside attackers, and no fault of ours is among them."""
+# ----------------------------------------------------------------------------------------------------------- a large class
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
+    """The class of ``make prove``, attackers in it, and what its folders come to."""
+    place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
     students = mixed_class(STUDENTS, course.lessons, each=LESSONS_EACH, attacks=min(len(HOSTILE), STUDENTS // 10))
-    first = None
-    for layout in LAYOUTS:
-        place, out = write_class(layout, tmp_path / layout, students), tmp_path / f"{layout}_out"
-        assert grade_class(course, Wanted(place, out, workers=os.cpu_count() or 1, seed=5, lang="en")) is ExitCode.OK
-        found = verdicts(out)
-        first = first or found
-        assert set(found) == set(students)
-        assert {name for name in found if found[name] != first[name]} == set(), layout
+    assert grade_class(course, large_batch(write_class("plain", place / "class", students), place / "out")) is ExitCode.OK
+    return students, place
+
+
+def large_batch(place: Path, out: Path) -> Wanted:
+    """How the large class is graded."""
+    return Wanted(place, out, workers=WORKERS, seed=5, lang="en")
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(STUDENTS < 200, reason="in so small a class not every kind of answer is drawn for every lesson")
+def test_a_large_class_has_every_lesson_and_every_kind_of_answer(large: tuple[Students, Path]) -> None:
+    """Of each lesson somebody's is right, wrong, not begun and no Python; nobody who attacks has full marks."""
+    found = verdicts(large[1] / "out")
+    assert set(found) == set(large[0])
+    course = load_course(find_course())
+    seen = {lesson.id: {row[1] for _, lessons in found.values() for row in lessons if row[0] == lesson.id} for lesson in course.lessons}
+    assert seen == {lesson.id: {"passed", "failed", "not_started", "invalid", "missing"} for lesson in course.lessons}
+    assert max(found[name.replace("_", "")][0] for name in HOSTILE) < course.lessons[0].max_score
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "plain"])
+def test_a_large_class_has_the_same_grades_in_every_layout(layout: str, tmp_path: Path, large: tuple[Students, Path]) -> None:
+    """Also beside attackers, and no fault of ours is among them."""
+    place, out = write_class(layout, tmp_path / layout, large[0]), tmp_path / "out"
+    assert grade_class(load_course(find_course()), large_batch(place, out)) is ExitCode.OK
+    found, expected = verdicts(out), verdicts(large[1] / "out")
+    assert set(found) == set(expected)
+    assert {name for name in found if found[name] != expected[name]} == set()
+
+
+@pytest.mark.proof
+def test_a_large_class_survives_kills_at_random_submissions(tmp_path: Path, large: tuple[Students, Path]) -> None:
+    """The same bytes as without them, and nobody is graded twice. ``test_batch_kill`` kills at moments before and after grading too."""
+    out, draw = tmp_path / "out", random.Random(20)
+    words = ("--seed", "5", "--lang", "en", "--workers", "2")
+    for so_many in sorted(draw.sample(range(STUDENTS * 9 // 10), min(KILLS, STUDENTS // 2))):
+        process = batch_process(large[1] / "class", out, *words)
+        while len(list(out.glob("reports/*.html"))) < so_many:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                pytest.fail(f"it ended by itself with {process.wait(LOOK_SECONDS)}, before {so_many} were graded")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(draw.uniform(0, 0.5))
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    assert batch_process(large[1] / "class", out, *words).wait() == ExitCode.OK
+    assert final(out) == final(large[1] / "out")
+    assert attempts(out) == dict.fromkeys(large[0], 1)
