@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from grader.bundles.engine import TORCH
 
-IGNORED = "__pycache__/\n.venv/\nreport.html\n"
+IGNORED = "__pycache__/\n.venv/\nreport.html\n!/engine/**/report.html\n"
+"""What git leaves out: learners' own reports, not the engine's page of that name."""
 WORKFLOW = f"""\
 # Grades each push. What is wrong stands at its line; the points are in the run's summary.
 name: Grade

@@ -101,7 +101,8 @@ def summary(report: Report, say: Catalogue) -> str:
     lines += [f"| {say('lesson')} | {say('points')} | |", "|---|---:|---|"]
     lines += [f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} | {markdown(standing(lesson, say))} |" for lesson in report.lessons]
     for lesson in report.lessons:
-        wrong = [check for check in lesson.checks if check.outcome not in QUIET]
+        unread = lesson.status is LessonStatus.INVALID  # the table has its one reason, which no check could add to
+        wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
@@ -112,7 +113,8 @@ def summary(report: Report, say: Catalogue) -> str:
 def standing(lesson: LessonResult, say: Catalogue) -> str:
     """A lesson's checks, counted."""
     if lesson.message:
-        return lesson.message
+        line = line_of(next((check for check in lesson.checks if check.source_line), None))
+        return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message
     counts = [(say(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks)) for outcome in Outcome]
     if lesson.held_checks:
         counts.append((say("held back"), lesson.held_checks))

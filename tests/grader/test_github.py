@@ -94,6 +94,15 @@ def test_the_summary_takes_nothing_for_markup() -> None:
     assert "<b>" not in body
 
 
+def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
+    """With where and why, not again for each of its checks."""
+    checks = tuple(replace(checked(check, Outcome.ERROR), message="SyntaxError: no", source_line=3) for check in SLOPES.checks)
+    lesson = replace(judged(SLOPES, WRONG), status=LessonStatus.INVALID, message="SyntaxError: no", file="s/slopes.py", checks=checks)
+    text = summary(report("alice", lesson), Catalogue())
+    assert text.count("SyntaxError") == 1
+    assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
+
+
 def test_a_summary_in_korean_has_no_english_left() -> None:
     say = engine_catalogue("ko")
     found = replace(judged(SLOPES, WRONG, FAULT), held_checks=3, held_points=4.0)

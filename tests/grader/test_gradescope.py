@@ -91,6 +91,30 @@ def test_the_setup_installs_torch_without_cuda_before_the_rest(zipped: Path) -> 
     assert torch < rest
 
 
+@pytest.mark.parametrize(("old", "python"), [(False, "python3"), (True, "python3.11")])
+def test_the_setup_runs_with_a_python_that_is_new_enough(old: bool, python: str, zipped: Path, tmp_path: Path) -> None:
+    """All of setup.sh, with apt-get, Python and pip that write down what they were asked."""
+    asked, root = tmp_path / "asked", tmp_path / "autograder"
+    (tmp_path / "bin").mkdir()
+    pip = f'printf "#!/bin/sh\\necho pip \\$* >> {asked}\\n" > $3/bin/pip && chmod +x $3/bin/pip'
+    scripts = {
+        "apt-get": f"echo apt-get $* >> {asked}",
+        "python3": f'[ "$1" = -c ] && exit {int(old)}; mkdir -p $3/bin && {pip}',
+        "python3.11": f"mkdir -p $3/bin && {pip}",
+    }
+    for name, script in scripts.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "AUTOGRADER_ROOT": str(root)}
+    with zipfile.ZipFile(zipped) as archive:
+        subprocess.run(["bash", archive.extract("setup.sh", tmp_path)], env=environment, check=True, capture_output=True)
+    lines = asked.read_text().splitlines()
+    assert lines[:2] == ["apt-get update", f"apt-get install -y --no-install-recommends {python} {python}-venv"]
+    assert [line.split()[-1] for line in lines[2:]] == [
+        "https://download.pytorch.org/whl/cpu", f"{root}/source/engine/requirements.txt",
+    ]  # fmt: skip
+
+
 def test_the_same_course_makes_the_same_bytes(small_course: Course, zipped: Path, tmp_path: Path) -> None:
     make_zip(small_course, small_course.lessons, tmp_path / "again.zip", hidden_checks="visible", lang="en")
     assert (tmp_path / "again.zip").read_bytes() == zipped.read_bytes()

@@ -19,6 +19,7 @@ from typing import Any
 import jsonschema
 import polib
 import pytest
+import yaml
 
 from grader.bundles.release import Released, checks_to_hand_out, lesson_files, refuse_leaks, release
 from grader.bundles.withhold import check_names, reached, regions, texts_in, without_names, words_in
@@ -144,10 +145,50 @@ def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(made: tuple[Path, 
     assert [entry.msgid for entry in catalogue] == ["double returns twice x"]
 
 
-def test_the_workflow_installs_and_grades(made: tuple[Path, list[Released]]) -> None:
-    text = (made[0] / ".github" / "workflows" / "grade.yml").read_text("utf-8")
-    assert "pip install ./engine" in text
-    assert "grade run --format github" in text
+@pytest.fixture(scope="module")
+def clone(made: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of the bundle, as a student has it whose instructor put it into a repository."""
+    place = tmp_path_factory.mktemp("repository")
+    handout = Path(shutil.copytree(made[0], place / "handout"))
+    git(handout, "init", "--quiet")
+    git(handout, "add", "--all")
+    git(handout, "-c", "user.name=i", "-c", "user.email=i@school.example", "commit", "--quiet", "--message", "lessons")
+    git(place, "clone", "--quiet", "handout", "clone")
+    return place / "clone"
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git with nobody's settings."""
+    subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"})
+
+
+def test_a_clone_of_a_bundle_is_all_of_it(made: tuple[Path, list[Released]], clone: Path) -> None:
+    """What its .gitignore names is left out nowhere but where learners make it."""
+    there = {path.relative_to(clone).as_posix() for path in clone.rglob("*") if path.is_file()}
+    assert {path for path in there if not path.startswith(".git/")} == set(files_of(made[0]))
+
+
+def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Path) -> None:
+    """Each ``run:`` as the runner runs it; pip is only asked, and the engine runs from where it would be installed from."""
+    shims, summary = tmp_path / "bin", tmp_path / "summary.md"
+    shims.mkdir()
+    for name, does in {"pip": f'echo "$@" >> {tmp_path}/pip', "grade": f'exec "{sys.executable}" -m grader "$@"'}.items():
+        (shims / name).write_text(f"#!/bin/sh\n{does}\n")
+        (shims / name).chmod(0o755)
+    (clone / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
+    environment = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ} | {
+        "PATH": f"{shims}:{os.environ['PATH']}", "PYTHONPATH": str(clone / "engine"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+        "GITHUB_WORKSPACE": str(clone), "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ACTIONS": "true",
+    }  # fmt: skip
+    steps = yaml.safe_load((clone / ".github" / "workflows" / "grade.yml").read_text("utf-8"))["jobs"]["grade"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    given: dict[str, Any] = {"cwd": clone, "env": environment, "capture_output": True, "text": True, "timeout": 120}
+    installed, graded = (subprocess.run(["bash", "-e", "-c", command], check=False, **given) for command in commands)
+    assert (installed.returncode, graded.returncode, graded.stderr) == (0, 1, "")
+    assert (tmp_path / "pip").read_text().splitlines()[-1] == "install ./engine"
+    (annotation,) = [line for line in graded.stdout.splitlines() if line.startswith("::error ")]
+    assert annotation.startswith("::error file=tiny/tiny.py,line=1,title=tiny%3A double returns twice x::")
+    assert summary.read_text("utf-8").startswith("## clone: ")
 
 
 def test_the_engine_in_a_bundle_is_installed_whole(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
