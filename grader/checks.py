@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.errors import CheckFailure, StudentError, WorkerLost
-from grader.figures import Figure, compared, gradient_of, graph_figure, jacobian_figure, one_call, prediction_figure
+from grader.figures import Figure, gradient_of, graph_figure, graphs_figure, in_short, jacobian_figure, one_call, prediction_figure
 from grader.foresight import EPS, gradcheck_questions, gradgradcheck_questions
 from grader.inputs import Draw
 from grader.local import execute
@@ -42,7 +42,7 @@ from grader.wire.values import Opaque, StudentRef
 __all__ = [
     "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
     "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail",
-    "graph_figure", "own_graph", "prediction_figure", "predictions", "type_name",
+    "graph_figure", "graphs_figure", "in_short", "own_graph", "prediction_figure", "predictions", "type_name",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -322,7 +322,7 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
     """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one call of a Function ``name``."""
     full = f"{name}.apply" if path == "apply" else path
-    return compared(student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs))
+    return graphs_figure(student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs))
 
 
 def is_number(value: Any) -> bool:

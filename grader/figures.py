@@ -32,6 +32,7 @@ MAX_FIGURE_NODES = 60
 MAX_SIDE = 12
 """Rows and columns of a Jacobian: each row costs a backward pass, each column two forward ones."""
 MAX_NOTED = 40
+MAX_SHORT = 4
 
 Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
@@ -62,7 +63,7 @@ def graph_figure(root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | N
     """The graph that a student was asked about, and in it the place ``at`` which what came back was wrong.
 
     ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the numbers of its visits. ``("edge", 2)``:
-    where the second edge of the root leads. ``("leaf", "x")``: the leaf x.
+    where the second edge of the root leads. ``("leaf", "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
     """
     picture = pictured(root, names)
     kind, place = at or ("", None)
@@ -83,6 +84,8 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
         found = [edge.target for edge in picture.edges if edge.source == picture.nodes[0].id and edge.slot == place - 1]
     elif kind == "leaf":
         found = [node.id for node in picture.nodes if node.kind == "leaf" and node.name == place]
+    elif kind == "tensor":
+        found = [node.id for node in picture.nodes if place in node.names]
     return found[0] if found else None
 
 
@@ -110,13 +113,40 @@ def visits(picture: GraphPicture) -> dict[str, str]:
     return {id: "#" + ", ".join(numbers) for id, numbers in found.items()}
 
 
-def compared(actual: Any, expected: Any) -> Figure:
-    """Two graphs, as ``wire.trace`` gave them, the first by a worker; where they differ first. Raises ValueError for what is none."""
-    mine, wanted = GraphPicture.from_json(actual).nearest(MAX_FIGURE_NODES), GraphPicture.from_json(expected).nearest(MAX_FIGURE_NODES)
-    here, there = first_difference(mine, wanted)
+def graphs_figure(
+    actual: Any, expected: Any, *, notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}), at: str | None = None
+) -> Figure:
+    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ first. Raises ValueError for what is none.
+
+    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of the tensor to mark instead, for graphs
+    that may well differ in shape.
+    """
+    wanted = _noted(expected, notes[1])
+    mine = None if actual is None else _noted(actual, notes[0])
+    if at is not None or mine is None:
+        here, there = (picture and at and place_of(picture, "tensor", at) for picture in (mine, wanted))
+    else:
+        here, there = first_difference(mine, wanted, closely=True)
     return {
-        "kind": "graph", "expected": wanted.as_json(), "actual": mine.as_json(), "first_difference": there, "actual_difference": here,
+        "kind": "graph", "expected": wanted.as_json(), "actual": mine and mine.as_json(),
+        "first_difference": there, "actual_difference": here,
     }  # fmt: skip
+
+
+def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
+    """Anybody's graph, cut to what is drawn, with notes at the tensors of those names."""
+    picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
+    found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
+    return picture.annotated(found)
+
+
+def in_short(value: Any) -> str:
+    """A value for a note: four digits, four elements."""
+    if isinstance(value, Tensor):
+        numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
+        more = ", …" if value.numel() > MAX_SHORT else ""
+        return numbers if not value.dim() else f"[{numbers}{more}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:

@@ -50,6 +50,11 @@ class GraphNode:
     note: str = ""
 
     @property
+    def names(self) -> list[str]:
+        """The names of its tensor, or tensors, without the number of an output."""
+        return [name.partition(" (")[0] for name in self.name.split(", ")] if self.name else []
+
+    @property
     def label(self) -> str:
         """What it is called in one line: ``y = MulBackward0``, ``x``."""
         if self.kind in ("op", "intermediate"):
@@ -147,10 +152,11 @@ class GraphPicture:
         return replace(self, nodes=nodes, edges=edges, left_out=self.left_out + len(self.nodes) - len(nodes))
 
 
-def first_difference(actual: GraphPicture, expected: GraphPicture) -> tuple[str | None, str | None]:
+def first_difference(actual: GraphPicture, expected: GraphPicture, *, closely: bool = False) -> tuple[str | None, str | None]:
     """Where two graphs differ first, met breadth-first from their roots: the node of each, or None, None where they are alike.
 
     Compared are kinds (a name makes no difference), types, and to which input and output an edge belongs; not names, shapes, saved tensors.
+    ``closely``: of graphs that are alike also hooks, retained gradients, and whether something is freed; and after that, notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -169,7 +175,19 @@ def first_difference(actual: GraphPicture, expected: GraphPicture) -> tuple[str 
             partners[a.target] = b.target
             taken.add(b.target)
             order.append((a.target, b.target))
+    for look in (_state, _note) if closely else ():  # a note may tell what came of a hook elsewhere
+        for a, b in partners.items():
+            if look(mine[a]) != look(wanted[b]):
+                return a, b
     return None, None
+
+
+def _state(node: GraphNode) -> tuple[int, bool, bool]:
+    return node.hooks, node.retains_grad, any(one.freed for one in node.saved)
+
+
+def _note(node: GraphNode) -> str:
+    return node.note
 
 
 def _sort(node: GraphNode) -> tuple[str, str]:

@@ -37,7 +37,7 @@ class TreeLine:
 def tree_lines(
     picture: GraphPicture, say: Catalogue | None = None, *, width: int = WIDTH, marked: Collection[str] = (), most: int | None = None
 ) -> list[TreeLine]:
-    """The lines, none wider than ``width`` cells; at most ``most`` of them, the last of which says how many there are more."""
+    """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among them, and the last says how many more."""
     say = say or Catalogue()
     nodes, following = picture.by_id(), picture.following()
     root = picture.nodes[0]
@@ -59,10 +59,19 @@ def tree_lines(
         for place, one in reversed(list(enumerate(behind))):
             stack.append((one, below, "└─ " if place == len(behind) - 1 else "├─ ", depth + 1))
     if most is not None and len(lines) > most:
-        lines = [*lines[: most - 1], TreeLine("", say("… and {count} more lines", count=len(lines) - most + 1), faint=True)]
+        lines = _cut(lines, most, say)
     if picture.left_out:
         lines.append(TreeLine("", say("{count} more nodes are not drawn", count=picture.left_out), faint=True))
     return lines
+
+
+def _cut(lines: list[TreeLine], most: int, say: Catalogue) -> list[TreeLine]:
+    """The first of the lines, and the first marked one where that comes later."""
+    first = next((k for k, line in enumerate(lines) if line.marked), 0)
+    later = lines[first : first + 1] if first >= most - 1 else []
+    kept = [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
+    shown = len(kept) - len(later)  # what stands for the lines between is none of them
+    return [*kept, TreeLine("", say("… and {count} more lines", count=len(lines) - shown), faint=True)]
 
 
 def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, width: int, marked: bool, again: bool) -> TreeLine:
@@ -74,7 +83,7 @@ def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, widt
     if again:
         words.append(say("as above"))
     else:
-        words += [node.shape if node.kind == "leaf" else "", *(text for text, _ in saved_words(node, say)), *badges(node, say)]
+        words += [*badges(node, say), node.shape if node.kind == "leaf" else "", *(text for text, _ in saved_words(node, say))]
     details = " · ".join(word for word in words if word)
     room -= cell_len(label) + 2
     if details and cell_len(details) > room:

@@ -6,7 +6,7 @@ Imports ``graph``, ``translation`` and ``render``; no torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.text import Text
@@ -89,10 +89,10 @@ def _heat(pair: Jacobians, say: Catalogue) -> Panel:
     return Panel(caption, draw_heatmap(pair, say), rows=rows, heads=heads)
 
 
-def figure_lines(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
-    """A figure for a terminal: one short tree, the worst entries of a Jacobian, predictions line by line."""
+def figure_lines(figure: dict[str, Any], say: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
+    """A figure for a terminal: a tree with what belongs where it differs, short or ``whole``; entries of a Jacobian; predictions."""
     draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
-        "graph": _tree, "jacobian": _worst, "prediction": _predictions
+        "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions
     }  # fmt: skip
     try:
         return draw[figure["kind"]](figure, say, width)
@@ -101,9 +101,22 @@ def figure_lines(figure: dict[str, Any], say: Catalogue, width: int) -> list[Tex
 
 
 def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
-    caption, picture, marked, _ = next(_graphs(figure, say))
+    (caption, picture, marked, _), *others = _graphs(figure, say)
     lines = tree_lines(picture, say, width=width - 2, marked=marked, most=MOST_LINES)
-    return [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
+    found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
+    for line in (line for *_, tree in others for line in tree if line.marked):
+        shown = Text.assemble((say("expected there") + "  ", "dim"), tree_line(replace(line, branch="", marked=False)))
+        shown.truncate(width, overflow="ellipsis")
+        return [*found, shown]
+    return found
+
+
+def _trees(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+    found = []
+    for caption, picture, marked, _ in _graphs(figure, say):
+        lines = tree_lines(picture, say, width=width - 2, marked=marked)
+        found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
+    return found
 
 
 def tree_line(line: TreeLine) -> Text:

@@ -130,7 +130,7 @@ class Lines:
         if check.message:
             yield Text(clean(check.message), style="red")
         for figure in check.figures:
-            yield from figure_lines(figure, say, self.console.width - INDENT)
+            yield from figure_lines(figure, say, self.console.width - INDENT, whole=self.whole)
         if check.evidence:
             yield Text.assemble((say("Looks like") + ": ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
         if check.source_line:

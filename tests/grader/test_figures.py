@@ -19,14 +19,24 @@ from rich.console import Console
 import grader
 from grader.checks import assert_gradcheck, assert_gradgradcheck, assert_that
 from grader.errors import CheckFailure
-from grader.figures import MAX_FIGURE_NODES, compared, graph_figure, jacobian_figure, made, one_call, prediction_figure, visits
+from grader.figures import (
+    MAX_FIGURE_NODES,
+    graph_figure,
+    graphs_figure,
+    in_short,
+    jacobian_figure,
+    made,
+    one_call,
+    prediction_figure,
+    visits,
+)
 from grader.graph.heatmap import Jacobians, draw_heatmap
 from grader.graph.picture import GraphPicture
 from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox, check_from_json
 from grader.plugin import worded
 from grader.redaction import withheld
 from grader.remote import RemoteStudent
-from grader.render.figures import cards, figure_lines, panels
+from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.html import render_page
 from grader.render.terminal import show_report
 from grader.translation import Catalogue, engine_catalogue, phrase
@@ -61,7 +71,7 @@ def graph_example() -> dict[str, Any]:
 
 def comparison() -> dict[str, Any]:
     x = leaf(1.0)
-    return compared(trace(x * x, {"x": x}), one_call("Square", {"x": x}))
+    return graphs_figure(trace(x * x, {"x": x}), one_call("Square", {"x": x}))
 
 
 def jacobian() -> dict[str, Any]:
@@ -119,11 +129,64 @@ def test_a_comparison_marks_where_two_graphs_differ_first() -> None:
     assert figure["expected"]["nodes"][0]["type"] == "SquareBackward"
 
 
+def hooked(at: str, note: str = "") -> dict[str, Any]:
+    """The figure of a graph with a hook at one tensor beside that with one at y."""
+    graphs = []
+    for name in (at, "y"):
+        x = leaf(1.0)
+        y = x.sin()
+        z = y.exp()
+        {"x": x, "y": y, "z": z}[name].register_hook(lambda grad: grad)
+        graphs.append(trace(z, {"x": x, "y": y, "z": z}))
+    return graphs_figure(*graphs, notes=({"x": note}, {"x": ".grad = 2"}))
+
+
+@pytest.mark.parametrize(("at", "note", "marked"), [("x", ".grad = 2", "n1"), ("y", ".grad = 1", "n2"), ("y", ".grad = 2", None)])
+def test_graphs_that_are_alike_differ_in_hooks_and_then_in_notes(at: str, note: str, marked: str | None) -> None:
+    figure = hooked(at, note)
+    assert (figure["first_difference"], figure["actual_difference"]) == (marked, marked)
+
+
+def test_what_backward_freed_makes_two_graphs_differ() -> None:
+    graphs = []
+    for retain in (True, False):
+        x = leaf(1.0)
+        y = x.sin()
+        y.backward(retain_graph=retain)
+        graphs.append(trace(y, {"x": x}))
+    assert graphs_figure(*graphs)["first_difference"] == "n0"
+
+
+def test_a_check_may_say_where_two_graphs_differ() -> None:
+    """For graphs of different shape: a name that both have is marked in both."""
+    x = leaf(1.0)
+    y = x.sin()
+    other = x.exp().cos() * x
+    figure = graphs_figure(trace(other, {"x": x}), trace(y, {"x": x}), at="x")
+    ids = [GraphPicture.from_json(figure[key]).by_id()[figure[mark]].name for key, mark in
+           (("actual", "actual_difference"), ("expected", "first_difference"))]  # fmt: skip
+    assert ids == ["x", "x"]
+
+
+def test_a_graph_without_another_beside_it_is_that_of_the_question() -> None:
+    x = leaf(1.0)
+    figure = graphs_figure(None, trace(x.sin(), {"x": x}), notes=({}, {"x": "‖grad‖ = 2"}), at="x")
+    assert (figure["actual"], figure["first_difference"], figure["expected"]["nodes"][1]["note"]) == (None, "n1", "‖grad‖ = 2")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(torch.tensor(0.123456), "0.1235"), (torch.arange(6.0), "[0, 1, 2, 3, …]"), (torch.zeros(0), "[]"), (2.0, "2"), (None, "None")],
+)
+def test_a_note_is_short(value: Any, text: str) -> None:
+    assert in_short(value) == text
+
+
 def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
     """What came from a student's process is looked at before it is drawn; the check's verdict stands."""
     x = leaf(1.0)
     lie = {"nodes": [{"id": "<b>", "kind": "op"}], "edges": []}
-    assert made([lambda: compared(lie, one_call("Square", {"x": x})), predictions]) == [predictions()]
+    assert made([lambda: graphs_figure(lie, one_call("Square", {"x": x})), predictions]) == [predictions()]
 
 
 def test_a_jacobian_shows_what_backward_and_differences_say() -> None:
@@ -227,7 +290,25 @@ def test_a_terminal_shows_the_graph_with_the_place_marked() -> None:
         "  MulBackward0  keeps other, self  ◀",
         "  ├─ x  float64 (1,)",
         "  └─ x  float64 (1,)",
+        "expected there  SquareBackward",
     ]
+
+
+def test_whole_a_terminal_shows_both_graphs() -> None:
+    """As ``grade replay`` does; otherwise a student's own, with what belongs where they differ."""
+    found = [line.plain for line in figure_lines(comparison(), Catalogue(), 80, whole=True)]
+    assert found[:2] == ["The graph, yours", "  MulBackward0  keeps other, self  ◀"]
+    assert found[-3:] == ["The graph, expected", "  SquareBackward  ◀", "  └─ x  float64 (1,)"]
+
+
+def test_a_short_tree_shows_the_place_that_is_marked() -> None:
+    """However far down it is."""
+    x = y = leaf(1.0)
+    for _ in range(20):
+        y = y.sin()
+    lines = shown(graph_figure(y, {"x": x}, ("tensor", "x")))
+    assert lines[-3:] == ["  ⋮", "               20 · x  float64 (1,)  ◀", "  … and 10 more lines"]
+    assert len(lines) == 1 + MOST_LINES
 
 
 def test_a_terminal_shows_the_worst_entries_and_counts_the_rest() -> None:

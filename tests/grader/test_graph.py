@@ -297,7 +297,7 @@ GOLDEN = """\
 loss = SumBackward0
 └─ AddBackward0
    ├─ MulBackward0  keeps other, self
-   │  ├─ y = ExpBackward0  keeps result · 1 hook
+   │  ├─ y = ExpBackward0  1 hook · keeps result
    │  │  └─ x  float32 (3,)
    │  └─ w  float32 (3,)
    └─ y = ExpBackward0  as above"""

@@ -1,10 +1,14 @@
 """hooks, what its visible and hidden checks share."""
 
 import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 
-from grader.checks import assert_gradient, assert_that, fail, type_name
+from grader.checks import assert_gradient, assert_that, fail, graphs_figure, in_short, type_name
+from grader.wire.trace import trace
 
 CAPPED = 1e-3
 """Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
@@ -20,6 +24,87 @@ def said(value):
 def then(y, after):
     """The two results of a graph: y, and what is made of it."""
     return y, after(y)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A graph of which a failure shows what hooks the student's function puts there, beside those that belong there.
+
+    ``arguments`` are those after y; of record_gradients, the keys of the outputs. ``outputs`` names what the graph returns.
+    """
+
+    student: Any
+    function: str
+    arguments: list
+    graph: Any
+    leaves: list
+    outputs: tuple = ("y", "z")
+    calls: int = 1
+    released: bool = False
+    names: str = "pqr"
+
+    def figures(self, got, want, form=".grad = {}", at=None):
+        """The two graphs; at the tensors of those names (the leaves by default) what was measured there and what should have been."""
+        found = notes(self.letters if at is None else at, got, want, form)
+        return [lambda: graphs_figure(self.seen(), self.wanted(), notes=found)]
+
+    @property
+    def letters(self):
+        """The leaves' names."""
+        return [*self.names[: len(self.leaves)]]
+
+    def seen(self):
+        """The graph with the student's hooks."""
+        names = [*self.letters, *self.outputs]
+        return self.student.observe("graph", self.function, self.arguments, self.graph, self.leaves, names, self.calls, self.released)
+
+    def wanted(self):
+        """The graph with the hooks that belong there."""
+        scaled = self.function == "backward_with_scaled_gradient"
+        hooked = self.outputs[:-1] if self.function == "record_gradients" else self.outputs[:1]
+        data = plain_graph(self.graph, self.leaves, [*self.letters, *self.outputs], freed=scaled)
+        for node in data["nodes"]:
+            if node["name"] in hooked and not scaled and not self.released:
+                node["hooks"] = self.calls
+        return data
+
+
+def plain_graph(graph, leaves, names, *, freed=False):
+    """The graph as it is without hooks; ``freed``: after a backward. The names are those of leaves and outputs."""
+    copies = [leaf.detach().clone().requires_grad_() for leaf in leaves]
+    ends = graph(*copies)
+    named = dict(zip(names, [*copies, *ends], strict=True))
+    if freed:
+        ends[-1].backward()
+    return trace(ends[-1], named)
+
+
+def later_figures(student, factor, trunk, tails, leaves, how, got, want):
+    """The graph of a later backward, after a call on the first tail that ended as ``how`` says, beside the plain one."""
+    names = [*"pqr"[: len(leaves)]]
+
+    def end(*copies):
+        y = trunk(*copies)
+        return y, tails[1](y, *copies)
+
+    def figure():
+        seen = student.observe("later_graph", factor, trunk, tails, leaves, [*names, "y", "loss2"], how)
+        return graphs_figure(seen, plain_graph(end, leaves, [*names, "y", "loss2"]), notes=notes(names, got, want, ".grad = {}"))
+
+    return [figure]
+
+
+def notes(names, got, want, form):
+    """What stands at each tensor, as it came back and as it should be; what is right but for rounding reads the same in both."""
+    pairs = {name: (mine, right) for name, mine, right in zip(names, got, want, strict=True)}
+    here = {name: form.format(in_short(right if alike(mine, right) else mine)) for name, (mine, right) in pairs.items()}
+    return here, {name: form.format(in_short(right)) for name, (_, right) in pairs.items()}
+
+
+def alike(got, want):
+    """Whether two gradients are the same but for rounding."""
+    tensors = isinstance(got, torch.Tensor) and isinstance(want, torch.Tensor) and got.shape == want.shape and got.dtype == want.dtype
+    return tensors and torch.allclose(got, want, rtol=CAPPED)
 
 
 def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
@@ -54,11 +139,19 @@ def norms_of(got, inputs):
     return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
 
 
-def same_norms(got, want, inputs, rtol=1e-6, atol=1e-9):
-    """Each norm must be the expected one."""
+def same_norms(got, want, inputs, rtol=1e-6, atol=1e-9, figure=None):
+    """Each norm must be the expected one; ``figure`` makes one that marks the module of a name."""
     for name, expected in want.items():
         actual = got.get(name)
-        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {"name": name, "type": said(actual)}}
+        figures = [partial(figure, at=name, want=want)] if figure else []
+        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {"name": name, "type": said(actual)}, "figures": figures}
         if not isinstance(actual, int | float):
             fail("the norm for {name} is not a number ({type})", **details)
         assert_that(math.isclose(actual, expected, rel_tol=rtol, abs_tol=atol), "the norm for {name} is wrong", **details)
+
+
+def module_figure(student, spec, x, *, at, want):
+    """The graph of a module's summed result: at what each part returned the norm of the gradient there, and one of them marked."""
+    data = student.observe("module_graph", spec, x, list(want))
+    norms = {name: f"‖grad‖ = {in_short(norm)}" for name, norm in want.items() if norm is not None}
+    return graphs_figure(None, data, notes=({}, norms), at=at)

@@ -1,8 +1,10 @@
 """What has to be seen from inside for hooks. Sent into the sandbox; imports torch, and warnings to read `.grad` of any tensor quietly.
+A picture of a graph is taken by the engine's own walk.
 
 Every graph is a program that the judge sends; results are what `.grad`, a dictionary or a counter held.
 """
 
+import contextlib
 import warnings
 
 import torch
@@ -233,6 +235,52 @@ def interrupted(student, factor, trunk, tails, leaves, how):
     taken(leaves)
     tails[1](y, *leaves).backward()
     return {"raised": raised, "grads": taken(leaves)}
+
+
+# --------------------------------------------------------------------------------------------------------------- pictures
+
+
+def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
+    """The graph of f(*leaves) after calls of a function, and after `remove()` where it is asked for; leaves and outputs by name."""
+    from grader.wire.trace import trace
+
+    outputs = f(*leaves)
+    for _ in range(calls):
+        if name == "record_gradients":
+            given = student.record_gradients(dict(zip(arguments, outputs[:-1], strict=True)))[1]
+        elif name == "backward_with_scaled_gradient":
+            given = student.backward_with_scaled_gradient(outputs[-1], outputs[0], *arguments)
+        else:
+            given = getattr(student, name)(outputs[0], *arguments)
+        if released:
+            for handle in given if isinstance(given, (list, tuple)) else [given]:
+                handle.remove()
+    return trace(outputs[-1], dict(zip(names, [*leaves, *outputs], strict=True)))
+
+
+def later_graph(student, factor, trunk, tails, leaves, names, how):
+    """The graph of the second tail, after a call on the first that ended as ``how`` says; names are those of leaves, trunk and tail."""
+    from grader.wire.trace import trace
+
+    y = trunk(*leaves)
+    loss = tails[0](Gate.apply(y, {"closed": how == "gate"}), *leaves)
+    if how == "freed":
+        loss.backward()
+    with contextlib.suppress(RuntimeError, ValueError):
+        student.backward_with_scaled_gradient(loss, y, factor)
+    end = tails[1](y, *leaves)
+    return trace(end, dict(zip(names, [*leaves, y, end], strict=True)))
+
+
+def module_graph(student, spec, x, names):
+    """The graph of a module's summed result, with what each of its parts of those names returned."""
+    from grader.wire.trace import trace
+
+    module = build(spec)
+    returned = {"x": x, **dict(module.named_parameters())}
+    for name in names:
+        module.get_submodule(name).register_forward_hook(lambda part, inputs, output, name=name: returned.update({name: output}))
+    return trace(module(x).sum(), returned)
 
 
 # ---------------------------------------------------------------------------------------------------------------- modules

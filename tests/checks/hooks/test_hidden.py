@@ -1,12 +1,14 @@
 """hooks, the checks that are not handed out."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check
 from grader.wire.program import program
 
 helpers = beside(__file__)
-CAPPED, said, then, linear = helpers.CAPPED, helpers.said, helpers.then, helpers.linear
+CAPPED, said, then, linear, Drawn = helpers.CAPPED, helpers.said, helpers.then, helpers.linear, helpers.Drawn
 same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
 NO_HANDLE = "what {function} returned ({type}) has no remove() to call"
@@ -59,7 +61,8 @@ def test_double_twice_makes_four(student, draw):
     ((got,),) = student.observe("passes", "double_gradient", [], graph, [p], [v], 2)
     want = 4 * a * v * (a * p.detach()).exp()
     inputs = {"graph": f"y = {a} p, z = exp(y)", "p": p, "v": v}
-    assert_gradient(got, want, "after two calls of double_gradient(y) the gradient at p is wrong", inputs=inputs)
+    figures = Drawn(student, "double_gradient", [], graph, [p], calls=2).figures([got], [want])
+    assert_gradient(got, want, "after two calls of double_gradient(y) the gradient at p is wrong", inputs=inputs, figures=figures)
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -72,7 +75,8 @@ def test_double_until_removed(student, draw):
     has_remove(got, "double_gradient", inputs)
     plain = 2 * a * v * p.detach()
     same_leaves(got["before"], [2 * plain], "before remove() the gradient at p is wrong", "p", inputs=inputs)
-    same_leaves(got["after"], [plain], "after remove() the gradient at p is not the plain one", "p", inputs=inputs)
+    figures = Drawn(student, "double_gradient", [], graph, [p], released=True).figures(got["after"], [plain])
+    same_leaves(got["after"], [plain], "after remove() the gradient at p is not the plain one", "p", inputs=inputs, figures=figures)
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -82,10 +86,18 @@ def test_double_leaves_siblings_alone(student, draw):
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
     message = "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf} is wrong"
-    same_leaves(got, [a * k * v, 2 * c * k * v, b * k * v], message, "pqr", inputs={"graph": text, "v": v})
+    want = [a * k * v, 2 * c * k * v, b * k * v]
+    figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
+    same_leaves(got, want, message, inputs={"graph": text, "v": v}, figures=figures)
 
 
 # ------------------------------------------------------------------------------------------------------- record_gradients
+
+
+def recorded(drawn, records, want):
+    """Figures of a graph with the records at its tensors."""
+    found = [records.get(name) for name in want] if isinstance(records, dict) else [None] * len(want)
+    return drawn.figures(found, want.values(), "record: {}", drawn.outputs[:-1])
 
 
 def same_records(records, want, message, **details):
@@ -108,10 +120,11 @@ def test_records_latest_backward_counts(student, draw):
     got = student.observe("recorded", program(form), [p], ["leaf", "inner"], [v, w])
     inputs = {"graph": f"y = p**2, z = {a} y", "tensors": "{'leaf': p, 'inner': y}", "p": p, "v1": v, "v2": w}
     is_pair(got, inputs)
-    for number, u in enumerate((v, w), 1):
+    drawn = Drawn(student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z"))
+    for number, (u, records) in enumerate(zip((v, w), got["rounds"], strict=True), 1):
         want = {"leaf": 2 * a * u * p.detach(), "inner": a * u}
         message = "after backward number {number}, records[{name}] is not that backward's gradient"
-        same_records(got["rounds"][number - 1], want, message, inputs=inputs, facts={"number": number})
+        same_records(records, want, message, inputs=inputs, facts={"number": number}, figures=recorded(drawn, records, want))
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
@@ -176,13 +189,16 @@ def test_records_change_nothing_else(student, draw):
     is_pair(got, inputs)
     slope = (a * (p * q).cos() + 1).detach()
     totals = [v, v + w]
+    drawn = Drawn(student, "record_gradients", names, program(form, inputs=2), [p, q], ("p", "y", "h", "z"))
     for number, total in enumerate(totals, 1):
         want = [before + total * slope * q.detach(), total * slope * p.detach()]
         message = "after backward number {number}, {leaf}.grad is not what it is without recording"
-        same_leaves(got["grads"][number - 1], want, message, "pq", inputs=inputs, facts={"number": number})
+        grads = got["grads"][number - 1]
+        same_leaves(grads, want, message, "pq", inputs=inputs, facts={"number": number}, figures=drawn.figures(grads, want))
     for name in ("y", "h"):
         actual, facts = got["inner"][name], {"name": name}
-        assert_that(actual is None, "{name} is an intermediate, and has a .grad now", actual=actual, inputs=inputs, facts=facts)
+        details = {"actual": actual, "inputs": inputs, "facts": facts, "figures": drawn.figures([actual], [None], at=name)}
+        assert_that(actual is None, "{name} is an intermediate, and has a .grad now", **details)
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
@@ -203,7 +219,8 @@ def test_records_until_removed(student, draw):
     want = {"leaf": v, "inner": v}
     same_records(got["before"], want, "records[{name}] is not the gradient there", inputs=inputs)
     message = "the handles ({kinds}) were removed, and a backward with v2 still changed records[{name}]"
-    same_records(got["after"], want, message, inputs=inputs, facts=facts)
+    drawn = Drawn(student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z"), released=True)
+    same_records(got["after"], want, message, inputs=inputs, facts=facts, figures=recorded(drawn, got["after"], want))
 
 
 # ---------------------------------------------------------------------------------------------------------- clip_gradient
@@ -214,9 +231,11 @@ def test_clip_a_zero_gradient(student, draw):
     """A gradient of zeros stays zeros"""
     p, max_norm = draw.tensor(3, requires_grad=True), draw.number(0.5, 2.0)
     v = torch.zeros(3, dtype=torch.float64)
-    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], program(lambda p: then(p.clone(), lambda y: y.clone())), [p], [v])
+    graph = program(lambda p: then(p.clone(), lambda y: y.clone()))
+    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
-    assert_gradient(got, v, "zeros arrive at y, and what reaches p is something else", inputs=inputs)
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [v])
+    assert_gradient(got, v, "zeros arrive at y, and what reaches p is something else", inputs=inputs, figures=figures)
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -239,7 +258,8 @@ def test_clip_any_shape(student, draw):
         want = arriving.contiguous() * (max_norm / norm) if norm else arriving
         inputs = {"gradient at y": arriving, "max_norm": max_norm}
         message = "{case}: a gradient of norm {norm} arrives at y; what passes on is wrong"
-        assert_gradient(got, want, message, rtol=CAPPED, inputs=inputs, facts={"case": case, "norm": norm})
+        figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [want])
+        assert_gradient(got, want, message, rtol=CAPPED, inputs=inputs, facts={"case": case, "norm": norm}, figures=figures)
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -250,10 +270,11 @@ def test_clip_writes_nothing(student, draw):
     max_norm = draw.number(0.2, 0.6) * k * float(v.norm())
     (got,) = student.observe("passes", "clip_gradient", [max_norm], graph, leaves, [v])
     cut = c * max_norm * v / v.norm()
-    inputs = {"graph": text, "v": v, "max_norm": max_norm}
-    for leaf, actual, want in zip("pqr", got, [a * k * v, cut, b * k * v], strict=True):
+    inputs, wants = {"graph": text, "v": v, "max_norm": max_norm}, [a * k * v, cut, b * k * v]
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, leaves).figures(got, wants)
+    for leaf, actual, want in zip("pqr", got, wants, strict=True):
         message = "a, b and y get one and the same gradient; after clip_gradient(y, max_norm) the gradient at {leaf} is wrong"
-        assert_gradient(actual, want, message, rtol=CAPPED, inputs=inputs, facts={"leaf": leaf})
+        assert_gradient(actual, want, message, rtol=CAPPED, inputs=inputs, facts={"leaf": leaf}, figures=figures)
     seen = student.observe("incoming", "clip_gradient", [max_norm], program(lambda p: p * a), [leaves[0]], v.clone())
     inputs = {"v": v, "max_norm": max_norm}
     assert_tensor(seen["v"], v, "y.backward(v) hands v itself to y, and afterwards v is another", inputs=inputs)
@@ -269,8 +290,9 @@ def test_clip_the_whole_gradient_of_every_backward(student, draw):
     got = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v, w])
     inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
     for number, (u, grads) in enumerate(zip((v, w), got, strict=True), 1):
-        message = "in backward number {number} the gradient that reaches p is wrong"
-        assert_gradient(grads[0], max_norm * u / u.norm(), message, rtol=CAPPED, inputs=inputs, facts={"number": number})
+        message, want = "in backward number {number} the gradient that reaches p is wrong", max_norm * u / u.norm()
+        figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures(grads, [want])
+        assert_gradient(grads[0], want, message, rtol=CAPPED, inputs=inputs, facts={"number": number}, figures=figures)
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -278,11 +300,13 @@ def test_clip_until_removed(student, draw):
     """After remove() the gradient is not clipped any more"""
     p, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     max_norm = draw.number(0.2, 0.6) * float(v.norm())
-    got = student.observe("released", "clip_gradient", [max_norm], program(lambda p: then(p.clone(), lambda y: y.clone())), [p], v)
+    graph = program(lambda p: then(p.clone(), lambda y: y.clone()))
+    got = student.observe("released", "clip_gradient", [max_norm], graph, [p], v)
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     has_remove(got, "clip_gradient", inputs)
     assert_gradient(got["before"][0], max_norm * v / v.norm(), "before remove() the gradient at p is wrong", rtol=CAPPED, inputs=inputs)
-    assert_gradient(got["after"][0], v, "after remove() the gradient at p is not the plain one", inputs=inputs)
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p], released=True).figures(got["after"], [v])
+    assert_gradient(got["after"][0], v, "after remove() the gradient at p is not the plain one", inputs=inputs, figures=figures)
 
 
 # ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
@@ -298,7 +322,9 @@ def test_scale_by_zero_and_by_negatives(student, draw):
         got = student.observe("scaled", factor, graph, [p, q])
         want = [factor * a * q.detach(), a * p.detach()]
         inputs = {"graph": f"y = {a} p, loss = sum(y q)", "factor": factor, "p": p, "q": q}
-        same_leaves(got["grads"], want, "the gradient at {leaf} is wrong", "pq", inputs=inputs)
+        drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss"))
+        message, figures = "the gradient at {leaf} is wrong", drawn.figures(got["grads"], want)
+        same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -311,7 +337,8 @@ def test_scale_adds_to_what_grad_held(student, draw):
     want = [before[0] + factor * a * (q * p.cos()).detach(), before[1] + a * p.detach().sin()]
     inputs = {"graph": f"y = sin(p), loss = sum({a} y q)", "factor": factor, "p": p, "q": q, "p.grad before": before[0]}
     message = "{leaf}.grad is not what it held before plus this backward's gradient"
-    same_leaves(got["grads"], want, message, "pq", inputs=inputs)
+    drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss"))
+    same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=drawn.figures(got["grads"], want))
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -323,7 +350,9 @@ def test_scale_leaves_siblings_alone(student, draw):
     ones = torch.ones(3, dtype=torch.float64)
     message = "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at {leaf} is wrong"
     inputs = {"graph": text, "factor": factor}
-    same_leaves(got["grads"], [a * k * ones, factor * c * k * ones, b * k * ones], message, "pqr", inputs=inputs)
+    want = [a * k * ones, factor * c * k * ones, b * k * ones]
+    drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, leaves, ("y", "loss"))
+    same_leaves(got["grads"], want, message, inputs=inputs, figures=drawn.figures(got["grads"], want))
 
 
 @check(points=0.5, about="backward_with_scaled_gradient", needs="test_a_later_backward_is_not_scaled")
@@ -339,7 +368,8 @@ def test_scale_nothing_after_an_error(student, draw):
     for how, reason in reasons.items():
         got = student.observe("interrupted", factor, trunk, tails, [p, q], how)
         message = "the call's backward raised ({reason}); a plain loss2.backward() then gives {leaf} a wrong gradient"
-        same_leaves(got["grads"], [slope, -slope], message, "pq", inputs=inputs, facts={"reason": reason, "how": how})
+        figures = helpers.later_figures(student, factor, trunk, tails, [p, q], how, got["grads"], [slope, -slope])
+        same_leaves(got["grads"], [slope, -slope], message, "pq", inputs=inputs, facts={"reason": reason, "how": how}, figures=figures)
 
 
 # --------------------------------------------------------------------------------------------------------- gradient_norms
@@ -369,7 +399,8 @@ def test_norms_of_other_networks(student, reference, draw):
         inputs = {"module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head", "x": x, "x.requires_grad": wants}
         got = norms_of(student.observe("norms", spec, x), inputs)
         want = reference.observe("norms", spec, x)["norms"]
-        helpers.same_norms(got, want, inputs, rtol=1e-6 if dtype is torch.float64 else 1e-4, atol=1e-7)
+        figure = partial(helpers.module_figure, student, spec, x)
+        helpers.same_norms(got, want, inputs, rtol=1e-6 if dtype is torch.float64 else 1e-4, atol=1e-7, figure=figure)
 
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")

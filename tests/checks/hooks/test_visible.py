@@ -4,13 +4,15 @@ A hook is seen by what it does to gradients, so each check has a graph built bes
 compares what the leaves hold with what follows from gradients that torch takes of the same graph without a hook.
 """
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check
 from grader.wire.program import program
 
 helpers = beside(__file__)
-said, then, linear = helpers.said, helpers.then, helpers.linear
+said, then, linear, Drawn = helpers.said, helpers.then, helpers.linear, helpers.Drawn
 same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
 
@@ -49,7 +51,9 @@ def test_worked_example(student):
     graph = program(lambda x: then(x**3, lambda y: y.log()))
     ((got,),) = student.observe("passes", "double_gradient", [], graph, [x], [v])
     message = "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in x.grad"
-    assert_gradient(got, torch.tensor(1.2), message, inputs={"x": x})
+    want = torch.tensor(1.2)
+    figures = Drawn(student, "double_gradient", [], graph, [x], names="x").figures([got], [want])
+    assert_gradient(got, want, message, inputs={"x": x}, figures=figures)
 
 
 @check(points=0.5, about="double_gradient")
@@ -58,7 +62,9 @@ def test_double_what_flows_through_y(student, draw):
     text, graph = around(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
-    same_leaves(got, multiplied(2, graph, leaves, v), inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v})
+    want = multiplied(2, graph, leaves, v)
+    figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
+    same_leaves(got, want, inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v}, figures=figures)
 
 
 # ------------------------------------------------------------------------------------------------------- record_gradients
@@ -81,22 +87,26 @@ def test_records_hold_each_gradient(student, draw):
     *watched, z = form(*leaves)
     want = dict(zip(names, torch.autograd.grad(z, watched, v), strict=True))
     tensors = ", ".join(f"{name!r}: {symbol}" for name, symbol in zip(names, "hpy", strict=True))
-    same_records(got, want, inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v})
+    drawn = Drawn(student, "record_gradients", names, program(form, inputs=2), leaves, ("h", "p", "y", "z"))
+    same_records(got, want, drawn, inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v})
 
 
-def same_records(got, want, *, inputs):
+def same_records(got, want, drawn, *, inputs):
     """After one backward the records must be the expected ones."""
     is_pair(got, inputs)
     records = got["rounds"][0]
     facts = {"type": said(records), "names": list(want), "start": got["start"]}
     details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
+    if isinstance(records, dict):
+        details["figures"] = drawn.figures([records.get(name) for name in want], want.values(), "record: {}", drawn.outputs[:-1])
     assert_that(isinstance(records, dict), "records ({type}) is not a dictionary", **details)
     for name, expected in want.items():
         details["facts"] = {**facts, "name": name, "type": said(records.get(name))}
         assert_that(name in records, "after backward, records has no entry {name}", **details)
         assert_that(isinstance(records[name], torch.Tensor), "after backward, records[{name}] is not a Tensor ({type})", **details)
         message = "records[{name}] is not the gradient there"
-        assert_tensor(records[name], expected, message, inputs=inputs, facts=details["facts"] | {"records": records})
+        told = {"inputs": inputs, "figures": details["figures"]}
+        assert_tensor(records[name], expected, message, facts=details["facts"] | {"records": records}, **told)
     extra = [key for key in records if key not in want]
     assert_that(not extra, "records has entries that nobody named: {extra}", **{**details, "facts": {**facts, "extra": extra}})
 
@@ -129,8 +139,10 @@ def test_long_gradient_is_capped(student, draw):
     facts = {"norm": float(arriving.norm())}
     want = b * max_norm * v / v.norm()
     message = "a gradient of norm {norm} arrives at y; what then reaches p is wrong"
-    assert_gradient(got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts)
-    assert_gradient(got_r, v, "r is not behind y, and its gradient changed all the same", inputs=inputs, facts=facts)
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures((got_p, got_r), (want, v))
+    assert_gradient(got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts, figures=figures)
+    message = "r is not behind y, and its gradient changed all the same"
+    assert_gradient(got_r, v, message, inputs=inputs, facts=facts, figures=figures)
 
 
 @check(points=0.25, about="clip_gradient", needs=test_long_gradient_is_capped)
@@ -139,10 +151,11 @@ def test_short_gradient_is_unchanged(student, draw):
     p, r, v = draw.tensor(4, requires_grad=True), draw.tensor(4, requires_grad=True), draw.tensor(4)
     max_norm = draw.number(1.5, 3.0) * float(v.norm())
     graph = program(lambda p, r: then(p.clone(), lambda y: y + r), inputs=2)
-    ((got, _),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
+    ((got, past),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
     inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
     message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
-    assert_gradient(got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())})
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures((got, past), (v, v))
+    assert_gradient(got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures)
 
 
 # ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
@@ -155,8 +168,10 @@ def test_scale_what_flows_through_y(student, draw):
     factor = draw.choice([0.5, 3.0, 0.25, 2.5])
     leaves = [draw.tensor(3, requires_grad=True) for _ in range(3)]
     got = student.observe("scaled", factor, graph, leaves)
+    want = multiplied(factor, graph, leaves)
+    drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, leaves, ("y", "loss"))
     inputs = {"graph": text, "factor": factor, **dict(zip("pqr", leaves, strict=True))}
-    same_leaves(got["grads"], multiplied(factor, graph, leaves), inputs=inputs)
+    same_leaves(got["grads"], want, inputs=inputs, figures=drawn.figures(got["grads"], want))
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs=test_scale_what_flows_through_y)
@@ -170,7 +185,8 @@ def test_a_later_backward_is_not_scaled(student, draw):
     slope = (2 * a * (p - q)).detach()
     inputs = {"graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)", "factor": factor, "p": p, "q": q}
     message = "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
-    same_leaves(later, [slope, -slope], message, "pq", inputs=inputs, facts={"factor": factor})
+    figures = helpers.later_figures(student, factor, trunk, tails, [p, q], "", later, [slope, -slope])
+    same_leaves(later, [slope, -slope], message, "pq", inputs=inputs, facts={"factor": factor}, figures=figures)
 
 
 # --------------------------------------------------------------------------------------------------------- gradient_norms
@@ -211,7 +227,10 @@ def test_keys_are_the_leaf_submodules(student, draw):
     got = norms_of(student.observe("norms", spec, x), inputs)
     want = results(spec, x)
     message = "the keys are not the names of the leaf submodules"
-    assert_that(set(got) == set(want), message, expected=sorted(want), actual=sorted(map(str, got)), inputs=inputs)
+    missing = next((name for name in want if name not in got), None)
+    figures = [lambda: helpers.module_figure(student, spec, x, at=missing, want=dict.fromkeys(want))]
+    details = {"inputs": inputs, "figures": figures if missing else []}
+    assert_that(set(got) == set(want), message, expected=sorted(want), actual=sorted(map(str, got)), **details)
 
 
 @check(points=0.5, about="gradient_norms", needs=test_keys_are_the_leaf_submodules)
@@ -222,4 +241,5 @@ def test_values_are_the_norms_of_grad_output(student, draw):
     returned = results(spec, x)
     gradients = torch.autograd.grad(next(reversed(returned.values())).sum(), list(returned.values()))
     want = {name: gradient.norm().item() for name, gradient in zip(returned, gradients, strict=True)}
-    helpers.same_norms(norms_of(student.observe("norms", spec, x), inputs), want, inputs)
+    figure = partial(helpers.module_figure, student, spec, x)
+    helpers.same_norms(norms_of(student.observe("norms", spec, x), inputs), want, inputs, figure=figure)
