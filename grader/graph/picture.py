@@ -176,9 +176,9 @@ def first_difference(actual: GraphPicture, expected: GraphPicture, *, closely: b
             taken.add(b.target)
             order.append((a.target, b.target))
     for look in (_state, _note) if closely else ():  # a note may tell what came of a hook elsewhere
-        for a, b in partners.items():
-            if look(mine[a]) != look(wanted[b]):
-                return a, b
+        for here, there in partners.items():
+            if look(mine[here]) != look(wanted[there]):
+                return here, there
     return None, None
 
 

@@ -105,7 +105,8 @@ def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
     lines = tree_lines(picture, say, width=width - 2, marked=marked, most=MOST_LINES)
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     for line in (line for *_, tree in others for line in tree if line.marked):
-        shown = Text.assemble((say("expected there") + "  ", "dim"), tree_line(replace(line, branch="", marked=False)))
+        words = say("expected there") if marked else say("missing in yours")
+        shown = Text.assemble((words + "  ", "dim"), tree_line(replace(line, branch="", marked=False)))
         shown.truncate(width, overflow="ellipsis")
         return [*found, shown]
     return found

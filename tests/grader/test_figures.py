@@ -301,13 +301,27 @@ def test_whole_a_terminal_shows_both_graphs() -> None:
     assert found[-3:] == ["The graph, expected", "  SquareBackward  ◀", "  └─ x  float64 (1,)"]
 
 
+def lacking() -> dict[str, Any]:
+    x, y = leaf(1.0), leaf(2.0)
+    return graphs_figure(trace(x.sin(), {"x": x}), trace(x * y, {"x": x, "y": y}), at="y")
+
+
+def test_what_a_students_graph_lacks_is_named() -> None:
+    assert shown(lacking())[-1] == "missing in yours  y  float64 (1,)"
+
+
+def test_a_constant_that_has_a_name_is_told_from_a_leaf() -> None:
+    one = torch.zeros(())
+    assert shown(graphs_figure(None, trace(one, {"w": one})))[-1] == "  w  no gradient"
+
+
 def test_a_short_tree_shows_the_place_that_is_marked() -> None:
     """However far down it is."""
     x = y = leaf(1.0)
     for _ in range(20):
         y = y.sin()
     lines = shown(graph_figure(y, {"x": x}, ("tensor", "x")))
-    assert lines[-3:] == ["  ⋮", "               20 · x  float64 (1,)  ◀", "  … and 10 more lines"]
+    assert lines[-3:] == ["  ⋮", "             20 · x  float64 (1,)  ◀", "  … and 11 more lines"]
     assert len(lines) == 1 + MOST_LINES
 
 
@@ -416,9 +430,9 @@ def test_hostile_figures_are_text(drawn_report: Report) -> None:
 
 def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None:
     say = engine_catalogue("ko")
-    for make in EXAMPLES.values():
-        figure_lines(make(), say, 80)
-        panels(make(), say)
+    for figure in (*(make() for make in EXAMPLES.values()), graphs_figure(None, comparison()["expected"]), lacking()):
+        figure_lines(figure, say, 80)
+        panels(figure, say)
     render_page(drawn_report, say)
     assert say.missing == set()
 

@@ -97,7 +97,7 @@ def test_double_leaves_siblings_alone(student, draw):
 def recorded(drawn, records, want):
     """Figures of a graph with the records at its tensors."""
     found = [records.get(name) for name in want] if isinstance(records, dict) else [None] * len(want)
-    return drawn.figures(found, want.values(), "record: {}", drawn.outputs[:-1])
+    return drawn.figures(found, want.values(), "records[…] = {}", drawn.outputs[:-1])
 
 
 def same_records(records, want, message, **details):

@@ -98,7 +98,7 @@ def same_records(got, want, drawn, *, inputs):
     facts = {"type": said(records), "names": list(want), "start": got["start"]}
     details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
     if isinstance(records, dict):
-        details["figures"] = drawn.figures([records.get(name) for name in want], want.values(), "record: {}", drawn.outputs[:-1])
+        details["figures"] = drawn.figures([records.get(name) for name in want], want.values(), "records[…] = {}", drawn.outputs[:-1])
     assert_that(isinstance(records, dict), "records ({type}) is not a dictionary", **details)
     for name, expected in want.items():
         details["facts"] = {**facts, "name": name, "type": said(records.get(name))}

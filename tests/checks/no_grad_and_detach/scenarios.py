@@ -1,4 +1,4 @@
-"""What has to be seen from inside for no_grad_and_detach. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for no_grad_and_detach. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
 import torch
 
@@ -146,3 +146,58 @@ def begun(student, first, second, x):
     except (RuntimeError, AttributeError, TypeError) as error:
         return {"given": given, "raised": str(error)}
     return {"given": given, "raised": None}
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+def behind_prediction(student, f, x, through, inside):
+    """The graph behind what predict returned; ``inside``: behind what f gave it."""
+    from grader.wire.trace import trace
+
+    t = x if through is None else through(x)
+    seen = []
+
+    def watched(given):
+        out = f(given)
+        seen.append(trace(out, {"x": given, "f(x)": out}))
+        return out
+
+    result = student.predict(watched, t)
+    return seen[0] if inside else trace(result, {"x": t, "result": result})
+
+
+def around_cut(student, f, x, after, what):
+    """A graph once cut was called on y: behind the ``result``, what is computed ``after`` it, ``y`` itself, or ``y * cut(y)``."""
+    from grader.wire.trace import trace
+
+    y = x if f is None else f(x)
+    result = student.cut(y)
+    end = {"result": result, "y": y}.get(what)
+    if end is None:
+        end = after(result) if what == "after" else (y * result).sum()
+    return trace(end, {"x": x, "y": y, **({"cut(y)": result} if result is not y else {}), **({"z": end} if what == "after" else {})})
+
+
+def second_stage(student, first, second, x):
+    """The graph behind what second gave, in split_backward."""
+    from grader.wire.trace import trace
+
+    seen = []
+
+    def watched(w):
+        z = second(w)
+        seen.append(trace(z, {"x": x, "w": w, "z": z}))
+        return z
+
+    student.split_backward(x, first, watched)
+    return seen[0]
+
+
+def behind_loss(student, functions, inputs, names):
+    """The graph behind bootstrap_loss of what the functions make of the inputs: one function of two results, or two of one each."""
+    from grader.wire.trace import trace
+
+    online, target = functions[0](*inputs) if len(functions) == 1 else (f(x) for f, x in zip(functions, inputs, strict=True))
+    loss = student.bootstrap_loss(online, target)
+    return trace(loss, {**dict(zip(names, inputs, strict=True)), "online": online, "target": target, "loss": loss})

@@ -1,11 +1,14 @@
 """no_grad_and_detach, the checks that are not handed out."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 from grader.wire.program import program
 
 helpers = beside(__file__)
+ITSELF = program(lambda x: x * 1)
 
 MODES = {True: "on", False: "off"}
 
@@ -62,8 +65,10 @@ def test_no_node_is_made_while_f_runs(student, draw):
         assert_tensor(seen["result"], f(shown).detach(), "not the values of f(x)", **details)
         for node in seen["nodes_inside"]:
             details["facts"] = {**seen, "built": node}
-            assert_that(node is None, "f built a graph while predict ran it: what f gave had the grad_fn {built}", **details)
-        assert_that(seen["state"]["node"] is None, "a graph is behind the prediction", **details)
+            drawn = {"figures": [partial(helpers.predicted, student, f, x, through, inside=True)]}
+            assert_that(node is None, "f built a graph while predict ran it: what f gave had the grad_fn {built}", **details, **drawn)
+        figures = [partial(helpers.predicted, student, f, x, through)]
+        assert_that(seen["state"]["node"] is None, "a graph is behind the prediction", figures=figures, **details)
 
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
@@ -137,6 +142,7 @@ def test_y_is_left_as_it_is(student, draw):
         seen = student.observe("taken_out", f, x, None)
         details = {"inputs": {"y": y}, "facts": {**seen, "name": "y", "type": type_name(seen["result"])}}
         assert_tensor(seen["result"], y.detach(), "not the values of y", **details)
+        details["figures"] = [partial(helpers.left_alone, student, f, x)]
         assert_unchanged(seen["y_before"], seen["y_after"], **details)
         assert_that(seen["same_node"], "y hangs on another node afterwards", **details)
         if not isinstance(seen["gradient"], list):
@@ -152,7 +158,8 @@ def test_the_cut_factor_is_a_constant(student, draw):
     (want,) = torch.autograd.grad((y * y.detach()).sum(), x, retain_graph=True)
     (whole,) = torch.autograd.grad((y * y).sum(), x, retain_graph=True)
     seen = student.observe("mixed", f, x)
-    details = {"inputs": {"x": x, "y": y}, "facts": {**seen, "whole": whole}}
+    figures = [partial(helpers.one_factor, student, f, x)]
+    details = {"inputs": {"x": x, "y": y}, "facts": {**seen, "whole": whole}, "figures": figures}
     if not isinstance(seen["gradient"], list):
         fail("no gradient came back for y * cut(y)", expected=want, actual=seen["gradient"], **details)
     assert_gradient(seen["gradient"][0], want, "the gradient of y * cut(y) is wrong", **details)
@@ -175,6 +182,7 @@ def test_cut_takes_any_tensor(student, draw):
         details = {"inputs": {"y": y}, "facts": {**seen, "type": type_name(seen["result"])}}
         assert_tensor(seen["result"], y.detach(), "not the values of y", rtol=0.0, atol=0.0, **details)
         if seen["state"]["requires_grad"]:
+            details["figures"] = [partial(helpers.cut_off, student, f, x)]
             fail("the result requires grad, so what is computed from it is recorded", expected=False, actual=True, **details)
 
 
@@ -214,6 +222,7 @@ def test_second_begins_at_a_leaf(student, draw):
         seen = student.observe("stages", one, two, at, None)
         details = {"inputs": {**inputs, "x": at}, "facts": {**seen, "held": None, "at_x": want[0], "at_w": want[1]}}
         assert_that(bool(seen["given"]), "second was never called", **details)
+        details["figures"] = helpers.cut_figures(student, one, two, at, seen)
         for w, z in zip(seen["given"], seen["made"], strict=True):
             details["facts"] = {**details["facts"], "w_node": w["node"]}
             message = "second was given a tensor with the graph of first behind it: its grad_fn is {w_node}"
@@ -261,7 +270,9 @@ def test_online_gets_its_gradient(student, draw):
         online, target = (draw.tensor(2, 3, dtype=dtype, requires_grad=True) for _ in range(2))
         v = draw.tensor(dtype=dtype)
         loss = student.bootstrap_loss(online, target)
-        details = {"inputs": {"online": online, "target": target, "v": v}, "facts": {"requires_grad": loss.requires_grad}}
+        figures = [partial(helpers.loss_behind, student, [ITSELF, ITSELF], [online, target], "ab", "online")]
+        inputs = {"online": online, "target": target, "v": v}
+        details = {"inputs": inputs, "facts": {"requires_grad": loss.requires_grad}, "figures": figures}
         assert_that(loss.requires_grad, "the loss is cut off from online: it does not require grad", **details)
         got, _ = torch.autograd.grad(loss, [online, target], v, allow_unused=True)
         want = 2 * (online - target).detach() / online.numel() * v
@@ -279,6 +290,7 @@ def test_no_gradient_flows_into_target(student, draw):
         assert_tensor(seen["loss"], value, "not the mean of the squared differences", **details)
         found = seen["gradients"][1] if isinstance(seen["gradients"], list) else None
         if found is not None and bool((found != 0).any()):
+            details["figures"] = [partial(helpers.loss_behind, student, [f, g], [a, b], "ab", "target")]
             fail("a gradient flowed through target", actual=found, **{**details, "facts": {**seen, "leaked": found}})
 
 
@@ -300,6 +312,7 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
         seen = student.observe("shared", f, x)
         details = {"inputs": {**formulas, "w": x}, "facts": {**seen, "whole": whole, "reversed": none}}
         assert_tensor(seen["loss"], loss.detach(), "not the mean of the squared differences", **details)
+        details["figures"] = [partial(helpers.loss_behind, student, [f], [x], "w", "target")]
         if not isinstance(seen["gradients"], list):
             fail(
                 "no gradient comes from the loss: {error}",

@@ -1,5 +1,7 @@
 """no_grad_and_detach, the checks that students may read."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
@@ -66,8 +68,10 @@ def test_the_numbers_of_c12(student):
         seen = student.observe("prediction", f, x, None, True)
         details = {"inputs": {"f": formula, "x": x, "q": q}, "facts": seen}
         assert_tensor(seen["result"], torch.tensor(want), "not the value of f(x)", **details)
-        assert_off(seen, **details)
-        assert_that(seen["backward"] is not None, "backward from the prediction went through: a graph is behind it", **details)
+        figures = [partial(helpers.predicted, student, f, x)]
+        assert_off(seen, figures=figures, **details)
+        message = "backward from the prediction went through: a graph is behind it"
+        assert_that(seen["backward"] is not None, message, figures=figures, **details)
 
 
 def assert_off(seen, **details):
@@ -91,7 +95,7 @@ def test_cut_keeps_the_values_and_drops_the_graph(student, draw):
         seen = student.observe("taken_out", f, x, None)
         details = {"inputs": {"y": f(x)}, "facts": {**seen, "type": type_name(seen["result"])}}
         assert_tensor(seen["result"], f(x).detach(), "not the values of y", rtol=0.0, atol=0.0, **details)
-        assert_off(seen, **details)
+        assert_off(seen, figures=[partial(helpers.cut_off, student, f, x)], **details)
 
 
 @check(points=0.5, about="cut", needs=test_cut_keeps_the_values_and_drops_the_graph)
@@ -102,9 +106,10 @@ def test_the_numbers_of_c14(student):
     details = {"inputs": {"y": TIMES_NUMBERS(x)}, "facts": {**seen, "type": type_name(seen["result"])}}
     assert_tensor(seen["result"], torch.tensor([10.0, 15.0, 25.0]), "not the values of y", **details)
     assert_tensor(seen["z"], torch.tensor(370.0), "what is computed from the result is wrong", **details)
-    assert_off(seen, **details)
+    assert_off(seen, figures=[partial(helpers.cut_off, student, TIMES_NUMBERS, x)], **details)
     if seen["z_state"]["requires_grad"] or seen["backward"] is None:
-        fail("a backward from what is computed after the cut went through", **details)
+        figures = [partial(helpers.cut_off, student, TIMES_NUMBERS, x, DOT_NUMBERS)]
+        fail("a backward from what is computed after the cut went through", figures=figures, **details)
 
 
 # -------------------------------------------------------------------------------------------------------- split_backward
@@ -117,7 +122,8 @@ def test_both_gradients_come_back(student, draw):
     for x in (draw.tensor(3, requires_grad=True), draw.tensor(2, 2, requires_grad=True)):
         first, second, formulas = drawn_pair(draw)
         seen = student.observe("stages", first, second, x, None)
-        assert_pair(seen, helpers.both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
+        details = {"inputs": {**formulas, "x": x}, "facts": {"held": None}, "figures": helpers.cut_figures(student, first, second, x, seen)}
+        assert_pair(seen, helpers.both_gradients(first, second, x), **details)
 
 
 @check(points=0.5, about="split_backward", needs=test_both_gradients_come_back)
@@ -126,7 +132,8 @@ def test_the_numbers_of_c16(student):
     x = torch.tensor(5.0, requires_grad=True)
     seen = student.observe("stages", TIMES_NUMBERS, DOT_NUMBERS, x, None)
     inputs = {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)", "x": x}
-    assert_pair(seen, (torch.tensor(74.0), NUMBERS[1]), inputs=inputs, facts={"held": None})
+    figures = helpers.cut_figures(student, TIMES_NUMBERS, DOT_NUMBERS, x, seen)
+    assert_pair(seen, (torch.tensor(74.0), NUMBERS[1]), inputs=inputs, facts={"held": None}, figures=figures)
 
 
 # -------------------------------------------------------------------------------------------------------- bootstrap_loss

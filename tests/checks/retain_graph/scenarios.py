@@ -1,4 +1,4 @@
-"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
 import torch
 
@@ -55,6 +55,16 @@ def after_writing(student, f, x, held, amount):
             result.add_(amount)
             states.append(kept([first, second, x.grad]))
     return states
+
+
+def graph(student, name, f, x, which):
+    """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk is t."""
+    from grader.wire.trace import trace
+
+    made = f(x)
+    *losses, trunk = made if isinstance(made, tuple) else (made, None)
+    getattr(student, name)(losses[0] if trunk is None else list(losses), x)
+    return trace(losses[which], {"x": x, "t": trunk, "loss": losses[which]})
 
 
 def further(loss, x):

@@ -1,9 +1,12 @@
 """retain_graph, the checks that are not handed out."""
 
+from functools import partial
+
 import torch
 
-from grader.checks import assert_equal, assert_gradient, check, fail, type_name
+from grader.checks import assert_equal, assert_gradient, check, fail, graph_figure, graphs_figure, type_name
 from grader.wire.program import program
+from grader.wire.trace import trace
 
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
@@ -46,13 +49,23 @@ def each_gradient(f, x):
     return [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in losses]
 
 
-def assert_freed(further, wanted, **details):
-    """A further differentiation must have raised what it raises where the graph is freed."""
-    for got, want in zip(further, wanted, strict=True):
+def assert_freed(further, wanted, figure, **details):
+    """A further differentiation must have raised what it raises where the graph is freed; ``figure`` draws that of a loss."""
+    for which, (got, want) in enumerate(zip(further, wanted, strict=True)):
         if not isinstance(got, str):
             fail("the graph is still there afterwards: one more backward went through and gave {more}", expected=FREED, actual=got,
-                 **{**details, "facts": {**details["facts"], "more": got}})  # fmt: skip
+                 figures=[partial(figure, which)], **{**details, "facts": {**details["facts"], "more": got}})  # fmt: skip
         assert_equal(got, want, "one more backward raised something else than a freed graph does", **details)
+
+
+def left_behind(student, name, f, x, which):
+    """The graph behind a loss as the student's function leaves it, beside that with everything freed."""
+    leaf = x.detach().clone().requires_grad_()
+    made = f(leaf)
+    *losses, trunk = made if isinstance(made, tuple) else (made, None)
+    losses[which].backward()
+    wanted = trace(losses[which], {"x": leaf, "t": trunk, "loss": losses[which]})
+    return graphs_figure(student.observe("graph", name, f, x, which), wanted)
 
 
 # ------------------------------------------------------------------------------------------------- second_backward_error
@@ -71,7 +84,15 @@ def test_the_error_is_made_not_typed(student, reference, draw):
         assert_equal(text_of(seen["result"]), text_of(want["result"]), "not the message of the RuntimeError", **details)
         if seen["read"] < 1:
             fail("no backward ran: nothing that a graph had saved was read while the function worked", expected=want["read"],
-                 actual=seen["read"], **details)  # fmt: skip
+                 actual=seen["read"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
+
+
+def freed_cube(x):
+    """A graph once backward went through it: what a second one misses."""
+    leaf = x.detach().clone().requires_grad_()
+    y = leaf**3
+    y.backward()
+    return graph_figure(y, {"x": leaf, "y": y})
 
 
 def text_of(value):
@@ -133,7 +154,7 @@ def look_further(student, reference, name, draw):
         seen = student.observe("one_loss", name, f, x, held)
         want = reference.observe("one_loss", name, f, x, held)
         details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
-        assert_freed([seen["further"]], [want["further"]], **details)
+        assert_freed([seen["further"]], [want["further"]], partial(left_behind, student, name, f, x), **details)
 
 
 # --------------------------------------------------------------------------------------------------- two_fresh_gradients
@@ -248,4 +269,5 @@ def test_sum_of_gradients_frees_the_graph(student, reference, draw):
         f, formulas = drawn_losses(draw, count)
         seen, want = student.observe("several_losses", f, x, None), reference.observe("several_losses", f, x, None)
         facts = {**seen, "each": each_gradient(f, x), "held": None}
-        assert_freed(seen["further"], want["further"], inputs={**formulas, "x": x}, facts=facts)
+        figure = partial(left_behind, student, "sum_of_gradients", f, x)
+        assert_freed(seen["further"], want["further"], figure, inputs={**formulas, "x": x}, facts=facts)

@@ -1,5 +1,7 @@
 """retain_graph, the checks that students may read."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_equal, assert_gradient, check, fail, graph_figure, prediction_figure, predictions, type_name
@@ -38,7 +40,7 @@ def test_the_text_of_torchs_own_error_comes_back(student, draw):
         x = draw.tensor(low=0.5, high=3.0, dtype=dtype, requires_grad=True)
         want = freed(x)
         got = student.second_backward_error(x)
-        details = {"inputs": {"x": x}, "facts": {"type": type_name(got)}}
+        details = {"inputs": {"x": x}, "facts": {"type": type_name(got)}, "figures": [partial(after_backward, cube, x)]}
         if not isinstance(got, str):
             fail("{type} came back where the message, a str, is promised", expected=want, actual=got, **details)
         assert_equal(got.strip(), want.strip(), "not the message of the RuntimeError that the second backward raises", **details)
@@ -152,6 +154,11 @@ def rows_of(keys, found, truth, nodes):
     words = {True: "survives", False: "does not survive"}
     kept = {True: "{node} keeps no tensor", False: "{node} keeps {saved}, which the first pass frees"}
     return [[key, words[found[key]], words[truth[key]], phrase(kept[truth[key]], **nodes[key])] for key in keys]
+
+
+def cube(x):
+    """What the lesson runs backward through twice."""
+    return x**3
 
 
 def after_backward(f, x):

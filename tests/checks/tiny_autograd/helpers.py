@@ -7,13 +7,17 @@ tensors on the other, and torch's gradients are the truth. The text is what a me
 import functools
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
-from grader.checks import fail, is_number, type_name
+from grader.checks import fail, graphs_figure, in_short, is_number, type_name
 from grader.errors import StudentError
+from grader.wire.trace import trace
 
 BANNED = ("Value", "zero_grad")
+MOST_DRAWN = 200
+"""Values, or pairs of them, in a picture."""
 RELATIVE, ABSOLUTE = 1e-10, 1e-11
 """Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values come nowhere near."""
 
@@ -100,16 +104,16 @@ def judge(student, lines, *roots):
     facts = {"lines": lines, "seen": seen, "roots": roots, "root": ", ".join(roots), "truth": lines.gradients(*roots)}
     at_an_end(seen, inputs=lines.inputs)
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
-    judge_data(seen, lines, facts)
-    judge_gradients(seen, lines, facts)
+    judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
+    judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
 
 
-def judge_data(seen, lines, facts):
+def judge_data(seen, lines, facts, figure):
     """Every step's number, and a grad of zero to begin with."""
     want = {name: float(tensor.detach()) for name, tensor in lines.tensors().items()}
     for name in (*lines.leaves, *dict(lines.steps)):
         told = {**facts, "name": name, "type": type_name(seen["data"][name])}
-        details = {"expected": want[name], "actual": seen["data"][name], "inputs": lines.inputs, "facts": told}
+        details = {"expected": want[name], "actual": seen["data"][name], "inputs": lines.inputs, "facts": told, "figures": [figure]}
         if not isinstance(seen["data"][name], int | float):
             fail("{name}.data is of type {type}, where a number is promised", **details)
         if not close(seen["data"][name], want[name]):
@@ -123,13 +127,13 @@ def judge_data(seen, lines, facts):
                  facts=told)  # fmt: skip
 
 
-def judge_gradients(seen, lines, facts):
+def judge_gradients(seen, lines, facts, figure):
     """The leaves' grads against the truth."""
     want, got = facts["truth"], seen["grads"]
     scale = min(1e3, max(abs(number) for number in want.values()))
     for name in lines.leaves:
         told = {**facts, "name": name, "type": type_name(got[name]), "got": got[name], "wanted": want[name]}
-        details = {"expected": want, "actual": got, "inputs": lines.inputs, "facts": told}
+        details = {"expected": want, "actual": got, "inputs": lines.inputs, "facts": told, "figures": [figure]}
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type}, where a number is promised", **details)
         if not close(got[name], want[name], scale):
@@ -147,9 +151,10 @@ def judge_cleared(student, lines, root, draw, filled=None):
     at_an_end(seen, inputs=inputs)
     no_odd_step(seen, lines.steps, inputs=inputs)
     got = seen["grads"]
+    figures = [partial(drawn, student, lines, [root], "grad", filled, want)]
     for name in names:
         facts = {"name": name, "root": root, "type": type_name(got[name]), "seen": seen, "filled": filled, "below": sorted(below)}
-        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {**facts, "lines": lines}}
+        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {**facts, "lines": lines}, "figures": figures}
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type} after zero_grad({root}), where a number is promised", **details)
         if name in below and got[name] != 0:
@@ -167,3 +172,86 @@ def reached(lines, root):
         if name in below:
             below |= set(compile(text, "", "eval").co_names)
     return below & {*lines.leaves, *dict(lines.steps)}
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+def drawn(student, lines, roots, what, filled=None, want=None):
+    """The Values behind the last step beside the tensors of the same names; at each ``what`` it holds, and where they differ first.
+
+    An engine may make Values of its own on the way and keep its graph where it likes, so only what has a name is compared: what is
+    held, and from which names it was computed. ``want`` is what should be held; by default it is what torch has.
+    """
+    tensors = lines.tensors()
+    wanted = want or truths(lines, roots, what, tensors)
+    seen = student.observe("graph", lines.leaves, [list(step) for step in lines.steps], list(roots), filled)
+    if max(map(len, seen.values())) > MOST_DRAWN:
+        return None
+    held = {name: node[what] for node in seen["nodes"] for name in node["names"]}
+    at = differing(lines, wanted, held, named_sources(seen), strict=want is not None)
+    notes = [{name: f"{what} = {shown(value)}" for name, value in values.items()} for values in (held, wanted)]
+    mine = as_picture(seen, lines, what) if seen["pairs"] else None
+    return graphs_figure(mine, trace(tensors[lines.steps[-1][0]], tensors), notes=tuple(notes), at=at)
+
+
+def truths(lines, roots, what, tensors):
+    """By name the data, or the gradients of the roots."""
+    if what == "data":
+        return {name: float(tensor.detach()) for name, tensor in tensors.items()}
+    found = torch.autograd.grad([tensors[root] for root in roots], list(tensors.values()), allow_unused=True)
+    return {name: 0.0 if grad is None else float(grad) for name, grad in zip(tensors, found, strict=True)}
+
+
+def differing(lines, wanted, held, sources, *, strict):
+    """The first name, from the end on, that was computed from others than it says or holds another number; None where there is none.
+
+    What an intermediate result holds is its own affair as long as it is zero, unless ``strict``.
+    """
+    linked = any(sources.values())
+    for name in [*reversed(dict(lines.steps)), *lines.leaves]:
+        text = dict(lines.steps).get(name, "0")
+        if linked and name in sources and sources[name] != set(compile(text, "", "eval").co_names) & set(wanted):
+            return name
+        kept = strict or name in lines.leaves or held.get(name, 0.0) != 0.0
+        if name in held and kept and not close(held[name], wanted[name]):
+            return name
+    return None
+
+
+def named_sources(seen):
+    """Of each name, the nearest names behind it."""
+    behind = {place: [] for place in range(len(seen["nodes"]))}
+    for place, other in seen["pairs"]:
+        behind[place].append(other)
+    found = {}
+    for place, node in enumerate(seen["nodes"]):
+        waiting, met, names = list(behind[place]), set(), set()
+        while waiting:
+            other = waiting.pop()
+            if other not in met:
+                met.add(other)
+                names |= set(seen["nodes"][other]["names"])
+                waiting += [] if seen["nodes"][other]["names"] else behind[other]
+        found |= dict.fromkeys(node["names"], names)
+    return found
+
+
+def as_picture(seen, lines, what):
+    """The Values as a picture's data: a step by its formula, one without a name by what it holds."""
+    steps, slots = dict(lines.steps), {}
+    edges = [{"source": f"n{a}", "target": f"n{b}", "output": 0, "slot": slots.setdefault(a, []).append(b) or len(slots[a]) - 1}
+             for a, b in seen["pairs"]]  # fmt: skip
+    nodes = []
+    for place, node in enumerate(seen["nodes"]):
+        name, text = ", ".join(node["names"]), "; ".join(steps[name] for name in node["names"] if name in steps)
+        kind = "intermediate" if text else "leaf" if name else "op" if place in slots else "constant"
+        number, note = shown(node["data"]), f"{what} = {shown(node[what])}"
+        plain = {"type": "Value", "name": number if kind == "constant" else "", "note": note if kind == "op" else ""}
+        nodes.append({"id": f"n{place}", "kind": kind, **({"type": text, "name": name} if name else plain)})
+    return {"nodes": nodes, "edges": edges}
+
+
+def shown(value):
+    """A number in short; of anything else the type."""
+    return in_short(float(value)) if is_number(value) else type_name(value)

@@ -1,10 +1,12 @@
 """What has to be seen from inside for tiny_autograd: Values can't cross, so expressions come here as text and numbers.
 
-Runs beside the student's module. Imports torch to see whether it is used, sys to count steps, contextlib.
+Runs beside the student's module. Imports torch to see whether it is used, sys to count steps, gc and types to see what holds what.
 """
 
 import contextlib
+import gc
 import sys
+import types
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -123,6 +125,75 @@ def repeated(student, leaves, texts, count, budget=None, filled=None):
         "left": left[:10],
         "operators": sorted(set(operators.seen)),
     }
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+MOST_NODES, MOST_LOOKED_AT = 60, 400
+MOST_HELD = 8
+"""Values in one container; one that holds more is a list of everything."""
+
+
+def graph(student, leaves, steps, roots, filled=None):
+    """Which Values the last step's holds on to, and these in turn: for each its names, data and grad, and pairs of what holds what.
+
+    All that after backward of each root; or, where the grads were filled before, after zero_grad of the one root.
+    """
+    names, values, pairs = {}, [], []
+
+    def work():
+        names.update(evaluate(student, leaves, steps)[0])
+        for name, grad in (filled or {}).items():
+            names[name].grad = grad
+        for root in roots:
+            names[root].backward() if filled is None else student.zero_grad(names[root])
+
+    counted(work, ENDLESS)
+    called = {}
+    for name, value in names.items():
+        called.setdefault(id(value), []).append(name)
+    kinds = tuple({type(value) for value in names.values()})
+    values.append(names[steps[-1][0]])
+    places = {id(values[0]): 0}
+    for place, value in enumerate(values):
+        for other in held(value, kinds):
+            if id(other) not in places and len(values) < MOST_NODES:
+                places[id(other)] = len(values)
+                values.append(other)
+            if id(other) in places:
+                pairs.append([place, places[id(other)]])
+    nodes = [{"names": called.get(id(value), []), "data": number(value.data), "grad": number(value.grad)} for value in values]
+    return {"nodes": nodes, "pairs": pairs}
+
+
+def held(value, kinds):
+    """The Values that one holds on to: those in the attribute that leads to most of them, then what only others lead to."""
+    names = [name for cls in type(value).__mro__ for name in cls.__dict__.get("__slots__", ())]
+    attributes = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in names)]
+    groups = sorted((nearest(attribute, value, kinds) for attribute in attributes), key=len, reverse=True)
+    found = groups[0] if groups else []
+    for other in (other for group in groups[1:] for other in group):
+        if all(other is not one for one in found):
+            found.append(other)
+    return found
+
+
+def nearest(thing, value, kinds):
+    """The Values other than this one that a thing is, holds or closes over; behind a Value nothing is looked for."""
+    found, seen, waiting = [], set(), [thing]
+    while waiting and len(seen) < MOST_LOOKED_AT:
+        part = waiting.pop(0)
+        if isinstance(part, kinds):
+            found += [part] if part is not value else []
+        elif id(part) not in seen and not isinstance(part, (type, types.ModuleType)):
+            seen.add(id(part))
+            waiting += [*(part.__closure__ or ()), *(part.__defaults__ or ())] if isinstance(part, types.FunctionType) else inside(part)
+    return found if len({id(other) for other in found}) <= MOST_HELD else []
+
+
+def inside(part):
+    """What a thing refers to, in its own order."""
+    return list(part) if isinstance(part, (list, tuple)) else gc.get_referents(part)
 
 
 def counted(work, budget):
