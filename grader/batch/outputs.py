@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from grader.classroom.rows import RowsOnDisk
 from grader.exports import csv_table
 from grader.exports.records import Piece, Request
 from grader.gradebook.canonical import entry_as_json
@@ -53,9 +54,10 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with replacing(out / "grades.csv") as file:
         for piece in csv_table.export(book.entries(), columns, Request()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
-    with replacing(out / "class.html") as file:
-        page = render_class(book.entries(), columns, title=book.about("title"), passed_over=book.passed_over())
-        file.write(page.encode("utf-8", "backslashreplace"))
+    with replacing(out / "class.html") as file, RowsOnDisk(out) as rows:
+        page = render_class(book.entries(), columns, title=book.about("title"), passed_over=book.passed_over(), rows=rows)
+        for part in page:
+            file.write(part.encode("utf-8", "backslashreplace"))
 
 
 def write_results(file: IO[bytes], entries: Iterable[Entry]) -> None:

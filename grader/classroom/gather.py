@@ -1,5 +1,8 @@
 """From a stream of gradebook entries to a ``Classroom``: each entry is looked at once, and only what the class needs is kept.
 
+Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row for each there is too: give ``gather``
+``rows.RowsOnDisk`` where they should not be held in memory.
+
 Imports ``model``, ``gradebook.records`` and the records here.
 """
 
@@ -7,12 +10,28 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.items import Moments, both_of_either, histogram, point_biserial
-from grader.classroom.records import JUDGED, Changed, CheckFacts, Classroom, LessonFacts, Mistake, Note, Person, Row, State, Together
+from grader.classroom.records import (
+    JUDGED,
+    NAMED,
+    Changed,
+    CheckFacts,
+    Classroom,
+    LessonFacts,
+    Mistake,
+    Note,
+    People,
+    Person,
+    Row,
+    Rows,
+    State,
+    Together,
+)  # fmt: skip
 from grader.gradebook.records import CheckColumn, Entry, LessonColumn
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
@@ -22,12 +41,32 @@ FEWEST_TOGETHER = 3
 LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 
 
-def gather(entries: Iterable[Entry], columns: Sequence[LessonColumn]) -> Classroom:
-    """The class that these entries are; lessons and checks in the columns' order, what the columns don't have after them."""
-    tally = _ClassTally(columns)
+def gather(entries: Iterable[Entry], columns: Sequence[LessonColumn], rows: Rows | None = None) -> Classroom:
+    """The class that these entries are; lessons and checks in the columns' order, what the columns don't have after them.
+
+    ``rows`` is where the rows are put, a list if none is given.
+    """
+    tally = _ClassTally(columns, [] if rows is None else rows)
     for entry in entries:
         tally.add(entry)
     return tally.classroom()
+
+
+@dataclass(slots=True)
+class _PeopleTally:
+    count: int = 0
+    first: list[Person] = field(default_factory=list)
+    last: Person | None = None
+
+    def add(self, person: Person) -> None:
+        """One more, who is not counted twice in a row."""
+        if person is not self.last:
+            self.count += 1
+            self.last = person
+            self.first += [person] * (self.count <= NAMED)
+
+    def facts(self) -> People:
+        return People(self.count, tuple(self.first))
 
 
 @dataclass(slots=True)
@@ -37,7 +76,7 @@ class _CheckTally:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     right: Moments = field(default_factory=Moments)
     not_right: Moments = field(default_factory=Moments)
-    unnamed: list[Person] = field(default_factory=list)
+    unnamed: _PeopleTally = field(default_factory=_PeopleTally)
     example: str = ""
 
     def add(self, person: Person, result: CheckResult, rest: float) -> None:
@@ -45,12 +84,12 @@ class _CheckTally:
         if result.outcome in JUDGED:
             (self.right if result.outcome is Outcome.PASSED else self.not_right).add(rest)
         if result.outcome in JUDGED and result.outcome is not Outcome.PASSED and not result.diagnosis:
-            self.unnamed.append(person)
+            self.unnamed.add(person)
             self.example = self.example or result.message or ""
 
     def facts(self, lesson: str) -> CheckFacts:
         telling = point_biserial(self.right, self.not_right)
-        return CheckFacts(self.number, lesson, self.column, self.outcomes, telling, tuple(self.unnamed), self.example)
+        return CheckFacts(self.number, lesson, self.column, self.outcomes, telling, self.unnamed.facts(), self.example)
 
 
 @dataclass(slots=True)
@@ -61,10 +100,10 @@ class _MistakeTally:
     title: str
     check: str
     evidence: str
-    people: list[Person] = field(default_factory=list)
+    people: _PeopleTally = field(default_factory=_PeopleTally)
 
     def facts(self) -> Mistake:
-        return Mistake(self.number, self.id, self.lesson, self.title, tuple(self.people), self.check, self.evidence)
+        return Mistake(self.number, self.id, self.lesson, self.title, self.people.facts(), self.check, self.evidence)
 
 
 @dataclass(slots=True)
@@ -72,8 +111,8 @@ class _LessonTally:
     title: str
     max_score: float
     statuses: Counter[LessonStatus] = field(default_factory=Counter)
-    scores: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
     checks: dict[str, _CheckTally] = field(default_factory=dict)
 
     def facts(self, lesson_id: str, mistakes: Sequence[Mistake]) -> LessonFacts:
@@ -93,7 +132,7 @@ class _LessonTally:
 class _ClassTally:
     """What has been seen so far."""
 
-    def __init__(self, columns: Sequence[LessonColumn]) -> None:
+    def __init__(self, columns: Sequence[LessonColumn], rows: Rows) -> None:
         self.check_numbers = itertools.count()
         self.lessons: dict[str, _LessonTally] = {}
         for column in columns:
@@ -103,8 +142,8 @@ class _ClassTally:
         self.mistakes: dict[tuple[str, str], _MistakeTally] = {}
         self.pairs: Counter[tuple[int, int]] = Counter()
         self.courses: dict[str, None] = {}
-        self.rows: list[Row] = []
-        self.scores: list[float] = []
+        self.rows = rows
+        self.scores = array("d")
         self.max_score = 0.0
         self.faults: list[Note] = []
         self.problems: list[Note] = []
@@ -219,8 +258,7 @@ class _ClassTally:
             title = check.diagnosis_title or diagnosis
             self.mistakes[key] = _MistakeTally(len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or "")
         tally = self.mistakes[key]
-        if not tally.people or tally.people[-1] is not person:
-            tally.people.append(person)
+        tally.people.add(person)
         return tally.number
 
     def lesson_scores(self, entry: Entry) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
@@ -234,14 +272,14 @@ class _ClassTally:
 
     def classroom(self) -> Classroom:
         mistakes = [tally.facts() for tally in self.mistakes.values()]
-        counts = [len(mistake.people) for mistake in mistakes]
-        ranked = sorted(mistakes, key=lambda mistake: (-len(mistake.people), mistake.number))
+        counts = [mistake.people.count for mistake in mistakes]
+        ranked = sorted(mistakes, key=lambda mistake: (-mistake.people.count, mistake.number))
         pairs = both_of_either(self.pairs.items(), counts, FEWEST_TOGETHER)
         max_score = sum(lesson.max_score for lesson in self.lessons.values()) or self.max_score
         return Classroom(
             courses=tuple(self.courses),
             max_score=max_score,
-            rows=tuple(self.rows),
+            rows=self.rows,
             scores=tuple(self.scores),
             bins=histogram(self.scores, max_score),
             lessons=tuple(lesson.facts(lesson_id, ranked) for lesson_id, lesson in self.lessons.items()),

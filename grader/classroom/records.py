@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from grader.classroom.items import Bin, share
 from grader.gradebook.records import Adjustment, CheckColumn
@@ -21,6 +22,10 @@ AGAINST = -3.0
 Three, since a course has hundreds of checks: with two, chance alone would accuse some. A correlation that is none has, in n answers,
 a standard error of 1 / √(n − 1).
 """
+
+
+NAMED = 8
+"""How many names stand beside a mistake."""
 
 
 class State(enum.StrEnum):
@@ -47,6 +52,14 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
+class People:
+    """How many something is true of, and the first ``NAMED`` of them; the table of submissions has all."""
+
+    count: int = 0
+    first: tuple[Person, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A line of the table of submissions.
 
@@ -64,6 +77,17 @@ class Row:
     states: tuple[State, ...]
     mistakes: tuple[int, ...]
     wrong: tuple[int, ...]
+
+
+class Rows(Protocol):
+    """Rows in the order in which they came, to be read as often as is wanted; a list is one."""
+
+    def append(self, row: Row, /) -> None:
+        """One more row."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +120,7 @@ class CheckFacts:
     column: CheckColumn
     outcomes: Mapping[Outcome, int]
     discrimination: float | None
-    wrong: tuple[Person, ...] = ()
+    wrong: People = People()
     example: str = ""
 
     @property
@@ -142,7 +166,7 @@ class Mistake:
     id: str
     lesson: str
     title: str
-    people: tuple[Person, ...]
+    people: People
     check: str
     evidence: str
 
@@ -188,7 +212,7 @@ class Classroom:
 
     courses: tuple[str, ...]
     max_score: float
-    rows: tuple[Row, ...]
+    rows: Rows
     scores: tuple[float, ...]
     bins: tuple[Bin, ...]
     lessons: tuple[LessonFacts, ...]

@@ -45,8 +45,14 @@ class Matched:
 def match(
     roster: Iterable[tuple[int, Student]], handed: Iterable[tuple[str, tuple[Student, ...]]], *, taken: Iterable[str] = ()
 ) -> Matched:
-    """Match a roster, by line, against submissions, given as name and students; ``taken`` are names that no absent student may get."""
-    listed, groups = dict(roster), dict(handed)
+    """Match a roster, by line, against submissions, given as name and students; ``taken`` are names that no absent student may get.
+
+    Without a roster nothing is known of anybody.
+    """
+    listed = dict(roster)
+    if not listed:
+        return Matched({}, (), ())
+    groups = dict(handed)
     people = [
         Person(name, place, student, (student.name, name) if len(students) == 1 else (student.name,))
         for name, students in groups.items()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -74,15 +73,21 @@ class Layout:
         return ours > 0 and 2 * ours >= len(level.items)
 
 
-def together(parts: list[tuple[Item, str | None]]) -> Callable[[], Iterator[Leaf]]:
+def together(parts: Sequence[tuple[Item, str | None]]) -> Callable[[], Iterator[Leaf]]:
     """The files of several items; one that is itself a file counts as named so."""
+    if len(parts) == 1 and parts[0][1] is None:
+        return parts[0][0].leaves
+    return _Together(tuple(parts))
 
-    def leaves() -> Iterator[Leaf]:
-        return itertools.chain.from_iterable(
-            (replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf for leaf in item.leaves()) for item, named in parts
-        )
 
-    return leaves
+@dataclass(frozen=True, slots=True)
+class _Together:
+    parts: tuple[tuple[Item, str | None], ...]
+
+    def __call__(self) -> Iterator[Leaf]:
+        for item, named in self.parts:
+            for leaf in item.leaves():
+                yield replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf
 
 
 def is_zip(name: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from grader.archives import MAX_CLASS_MEMBERS, open_zip
 from grader.errors import SubmissionError, UsageError
@@ -13,10 +15,11 @@ from grader.intake import canvas, github, gradescope, moodle, plain
 from grader.intake.drafts import Layout, Lessons, Level, Sorting, is_zip
 from grader.intake.items import Item, Kind, folder_items, visible, zip_items
 from grader.intake.names import unique_names
-from grader.intake.records import Found, Handed
+from grader.intake.records import Found, Handed, Student
 from grader.leaves import Leaf
 from grader.submission import LessonFile, lesson_names, read_leaves, writable
 
+Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
 LAYOUTS = {layout.name: layout for layout in (plain.LAYOUT, *SPECIAL)}
 PERSONAL = frozenset({"email", "sid"})
@@ -111,9 +114,7 @@ def _nothing(place: Path, found: Sorting) -> str:
 def _named(layout: str, found: Sorting) -> Found:
     drafts = sorted(found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id))
     names = unique_names([(draft.name, draft.id) for draft in drafts])
-    handed = [
-        Handed(name, draft.students, functools.partial(_read, draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)
-    ]
+    handed = [Handed(name, draft.students, _Reading(draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)]
     passed_over, replaced = (
         tuple((writable(name), writable(reason)) for name, reason in those) for those in (found.passed_over, found.replaced)
     )
@@ -121,22 +122,31 @@ def _named(layout: str, found: Sorting) -> Found:
     return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, replaced, tuple(map(writable, notes)))
 
 
-def _read(leaves: Callable[[], Iterator[Leaf]], lessons: Iterable[str]) -> dict[str, LessonFile]:
-    return read_leaves(leaves(), lessons)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    leaves: Callable[[], Iterator[Leaf]]
+
+    def __call__(self, lessons: Iterable[str]) -> dict[str, LessonFile]:
+        return read_leaves(self.leaves(), lessons)
 
 
 def _twice(handed: list[Handed]) -> Iterator[str]:
     """People who are in several submissions, and names that several people have."""
-    people: dict[tuple[str, str], set[str]] = {}
-    called: dict[str, set[str]] = {}
-    for one in handed:
-        called.setdefault(" + ".join(student.name for student in one.students), set()).add(one.name)
-        for student in one.students:
-            for key in PERSONAL & student.ids.keys():
-                people.setdefault((student.name, student.ids[key]), set()).add(one.name)
-    for (name, its_id), names in sorted(people.items()):
-        if len(names) > 1:
-            yield f"{name} ({its_id}) is in several submissions: {', '.join(sorted(names))}. All are graded"
-    for name, names in sorted(called.items()):
-        if len(names) > 1:
-            yield f"several submissions are called {name}: {', '.join(sorted(names))}"
+    for (name, its_id), names in _shared(handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}):
+        yield f"{name} ({its_id}) is in several submissions: {', '.join(names)}. All are graded"
+    for name, names in _shared(handed, lambda one: {" + ".join(student.name for student in one.students)}):
+        yield f"several submissions are called {name}: {', '.join(names)}"
+
+
+def _known(one: Handed) -> Iterator[tuple[Student, str]]:
+    return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
+
+
+def _shared(handed: list[Handed], marks: Callable[[Handed], set[Mark]]) -> list[tuple[Mark, list[str]]]:
+    """The marks that several submissions have, each with their names, all sorted."""
+    counts = Counter(mark for one in handed for mark in marks(one))
+    found: dict[Mark, list[str]] = {mark: [] for mark in sorted(counts) if counts[mark] > 1}
+    for one in handed if found else ():
+        for mark in marks(one) & found.keys():
+            found[mark].append(one.name)
+    return [(mark, sorted(names)) for mark, names in found.items()]

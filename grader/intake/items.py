@@ -9,9 +9,10 @@ import enum
 import functools
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from grader.archives import is_link, member_path
 from grader.leaves import Leaf, folder_leaves, is_skipped, member_leaf, open_inside
@@ -29,20 +30,50 @@ class Kind(enum.Enum):
     OTHER = enum.auto()
 
 
+class Home(Protocol):
+    """Where an item lies. A class has thousands of items, so that an item is small and what many share stands here."""
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        """The item's files."""
+
+    def inside(self, item: Item) -> list[Item]:
+        """What lies in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that lies in a folder or a zip: ``leaves`` gives its files, a file being one itself, ``inside`` a folder's items."""
+    """One thing that lies in a folder or a zip."""
 
     name: str
     kind: Kind
-    leaves: Callable[[], Iterator[Leaf]]
-    inside: Callable[[], list[Item]]
+    home: Home
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Its files, a file being one itself."""
+        return self.home.leaves(self)
+
+    def inside(self) -> list[Item]:
+        """A folder's items."""
+        return self.home.inside(self)
 
 
 def folder_items(folder: Path) -> list[Item]:
     """What lies in a folder, by name; raises OSError where it can't be read."""
+    home = _OnDisk(str(folder))
     with os.scandir(folder) as entries:
-        return [_item_on_disk(Path(entry.path), _kind(entry)) for entry in sorted(entries, key=lambda entry: entry.name)]
+        return sorted((Item(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    folder: str
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        path = Path(self.folder, item.name)
+        return folder_leaves(path) if item.kind is Kind.FOLDER else iter([Leaf(item.name, functools.partial(open_inside, path, path))])
+
+    def inside(self, item: Item) -> list[Item]:
+        return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:
@@ -53,18 +84,29 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
     return Kind.FILE if entry.is_file(follow_symlinks=False) else Kind.OTHER
 
 
-def _item_on_disk(path: Path, kind: Kind) -> Item:
-    if kind is Kind.FOLDER:
-        return Item(path.name, kind, functools.partial(folder_leaves, path), functools.partial(folder_items, path))
-    leaf = Leaf(path.name, functools.partial(open_inside, path, path))
-    return Item(path.name, kind, lambda: iter([leaf]), list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Member:
     parts: tuple[str, ...]
     entry: zipfile.ZipInfo
     is_folder: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _InZip:
+    archive: zipfile.ZipFile
+    members: list[_Member]
+    depth: int
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        for member in self.members:
+            parts = member.parts[self.depth :]
+            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
+                yield member_leaf(self.archive, member.entry, "/".join(parts))
+
+    def inside(self, item: Item) -> list[Item]:
+        if item.kind is not Kind.FOLDER:
+            return []
+        return _grouped(self.archive, [member for member in self.members if len(member.parts) > self.depth], self.depth)
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Item], list[str]]:
@@ -87,28 +129,10 @@ def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> li
         if member.is_folder or len(member.parts) > depth + 1:
             folders.setdefault(member.parts[depth], []).append(member)
         else:
-            leaf = member_leaf(archive, member.entry, member.parts[-1])
             kind = Kind.LINK if is_link(member.entry) else Kind.FILE
-            items.append(Item(member.parts[-1], kind, functools.partial(_alone, leaf), list))
-    for name, below in folders.items():
-        leaves = functools.partial(_below, archive, below, depth + 1)
-        items.append(Item(name, Kind.FOLDER, leaves, functools.partial(_inside, archive, below, depth + 1)))
+            items.append(Item(member.parts[-1], kind, _InZip(archive, [member], depth)))
+    items += [Item(name, Kind.FOLDER, _InZip(archive, below, depth + 1)) for name, below in folders.items()]
     return sorted(items, key=lambda item: item.name)
-
-
-def _alone(leaf: Leaf) -> Iterator[Leaf]:
-    yield leaf
-
-
-def _below(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> Iterator[Leaf]:
-    for member in members:
-        parts = member.parts[depth:]
-        if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
-            yield member_leaf(archive, member.entry, "/".join(parts))
-
-
-def _inside(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Item]:
-    return _grouped(archive, [member for member in members if len(member.parts) > depth], depth)
 
 
 def visible(items: list[Item]) -> tuple[Item, ...]:

@@ -19,6 +19,8 @@ from grader.intake.records import Student
 
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
+FORMS = ("folder", "zip", "file")
+"""In which form something was handed in, what counts before the others first."""
 NO_STUDENT = "is named after a lesson, so it says not whose it is. Put it into a folder named after the student"
 NO_LESSON = "is no folder, no zip and no lesson. Name it <student>_<lesson>.py, or put it into a folder named after the student"
 
@@ -33,14 +35,14 @@ def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
 
 def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     sorting = Sorting()
-    people: dict[str, dict[str, list[tuple[Item, str | None]]]] = {}
+    people: dict[str, list[tuple[str, Item, str | None]]] = {}
     loose = [item for item in level.items if _is_lesson(item, lessons.names)]
     for item in level.items:
         if item in loose:
             continue
         student, counts_as, kind = _whose(item, lessons)
         if student:
-            people.setdefault(student, {}).setdefault(kind, []).append((item, counts_as))
+            people.setdefault(student, []).append((kind, item, counts_as))
         else:
             sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
     if loose and not people:
@@ -50,10 +52,12 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
         return sorting
     sorting.passed_over += [(item.name, NO_STUDENT) for item in loose]
     for student, found in people.items():
-        parts, *others = (found[kind] for kind in ("folder", "zip", "file") if kind in found)
+        first = min((kind for kind, _, _ in found), key=FORMS.index)
+        parts = [(item, counts_as) for kind, item, counts_as in found if kind == first]
         sorting.drafts.append(Draft((Student(readable(student)),), together(parts)))
+        others = sorted((other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0]))
         reason = f"{parts[0][0].name} is there too, and counts. Rename or delete one of them"
-        sorting.passed_over += [(item.name, reason) for other in others for item, _ in other]
+        sorting.passed_over += [(item.name, reason) for _, item, _ in others]
     return sorting
 
 

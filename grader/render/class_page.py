@@ -9,11 +9,11 @@ from __future__ import annotations
 import statistics
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.classroom.gather import gather
-from grader.classroom.records import CheckFacts, Classroom, LessonFacts, Mistake, Person, State
+from grader.classroom.records import CheckFacts, Classroom, LessonFacts, Mistake, People, Person, Rows, State
 from grader.gradebook.records import Entry, LessonColumn
 from grader.model import LessonStatus, Outcome
 from grader.render.html import environment, inlined, style_hash
@@ -21,8 +21,6 @@ from grader.render.words import STATUS_WORDS, WORDS
 
 RETEACH = 3
 """How many things to reteach the first screen names: what one lesson has room for."""
-NAMES_SHOWN = 8
-"""How many names stand beside a mistake; the table of submissions shows all of them."""
 TOGETHER_SHOWN = 12
 STATE_WORDS = {
     State.FAULT: "our fault",
@@ -58,7 +56,7 @@ class Topic:
 
     title: str
     lesson: LessonFacts
-    people: tuple[Person, ...]
+    people: People
     of: int
     check: str
     evidence: str
@@ -80,39 +78,42 @@ PassedOver = Sequence[tuple[str, str]]
 """What lay in the download and counts for nobody: the entry, the reason."""
 
 
-def render_class(entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "", passed_over: PassedOver = ()) -> str:
-    """The page for these entries, which are read once and not kept; reports are linked as ``reports/<name>.html``."""
-    return render_classroom(gather(entries, columns), title=title, passed_over=passed_over)
+def render_class(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "", passed_over: PassedOver = (), rows: Rows | None = None
+) -> Iterator[str]:
+    """The page for these entries, piece by piece; reports are linked as ``reports/<name>.html``.
 
-
-def render_classroom(classroom: Classroom, *, title: str = "", passed_over: PassedOver = ()) -> str:
-    """The page for a class that has been counted already."""
-    env = environment()
+    The entries are read once and not kept; ``rows`` is where their lines of the table are put meanwhile, in memory if none is given.
+    """
+    classroom = gather(entries, columns, rows)
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
-    return env.get_template("class.html").render(
-        room=classroom,
-        title=title or "The class",
-        passed_over=passed_over,
-        topics=topics(classroom),
-        quartiles=quartiles(classroom.scores),
-        state_words=STATE_WORDS,
-        states=present(classroom),
-        namesakes=namesakes(classroom),
-        together=classroom.together[:TOGETHER_SHOWN],
-        names_shown=NAMES_SHOWN,
-        style=sheet,
-        style_hash=style_hash(sheet),
-        script=script,
-        script_hash=style_hash(script),
-        percent=percent,
-        report_link=report_link,
-        outcome_parts=outcome_parts,
-        outcome_text=outcome_text,
-        status_parts=status_parts,
-        status_text=status_text,
-        mini_bars=mini_bars,
-        numbers=numbers,
-        seconds=seconds,
+    return (
+        environment()
+        .get_template("class.html")
+        .generate(
+            room=classroom,
+            title=title or "The class",
+            passed_over=passed_over,
+            topics=topics(classroom),
+            quartiles=quartiles(classroom.scores),
+            state_words=STATE_WORDS,
+            states=present(classroom),
+            namesakes=namesakes(classroom),
+            together=classroom.together[:TOGETHER_SHOWN],
+            style=sheet,
+            style_hash=style_hash(sheet),
+            script=script,
+            script_hash=style_hash(script),
+            percent=percent,
+            report_link=report_link,
+            outcome_parts=outcome_parts,
+            outcome_text=outcome_text,
+            status_parts=status_parts,
+            status_text=status_text,
+            mini_bars=mini_bars,
+            numbers=numbers,
+            seconds=seconds,
+        )
     )
 
 
@@ -123,8 +124,8 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
     named = [_of_mistake(mistake, lessons[mistake.lesson]) for mistake in classroom.mistakes[:RETEACH]]
-    unnamed = [check for lesson in classroom.lessons for check in lesson.checks if check.wrong and not check.doubt]
-    unnamed.sort(key=lambda check: (-len(check.wrong), check.number))
+    unnamed = [check for lesson in classroom.lessons for check in lesson.checks if check.wrong.count and not check.doubt]
+    unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
     return tuple(named + [_of_check(check, lessons[check.lesson]) for check in unnamed[: RETEACH - len(named)]])
 
 
@@ -148,8 +149,8 @@ def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
 
 def present(classroom: Classroom) -> dict[State, int]:
     """The states that there are in this class, with how many submissions are in each."""
-    counts = {state: sum(state in row.states for row in classroom.rows) for state in State}
-    return {state: count for state, count in counts.items() if count}
+    counts = Counter(state for row in classroom.rows for state in row.states)
+    return {state: counts[state] for state in State if counts[state]}
 
 
 def namesakes(classroom: Classroom) -> frozenset[str]:

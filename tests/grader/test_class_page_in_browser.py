@@ -18,7 +18,7 @@ SIZE, SMALL, SEED = 40, 12, 12
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class in which everything occurs that the page shows."""
     path = tmp_path_factory.mktemp("class") / "class.html"
-    path.write_text(render_class(entries(SIZE, seed=SEED), columns()), "utf-8")
+    path.write_text("".join(render_class(entries(SIZE, seed=SEED), columns())), "utf-8")
     return path
 
 
@@ -36,7 +36,7 @@ def names(tab: Any) -> list[str]:
 def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
     """axe finds nothing serious, light and dark, wide and narrow; nothing runs over the edge."""
     path = tmp_path / "class.html"
-    path.write_text(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4)), "utf-8")
+    path.write_text("".join(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4))), "utf-8")
     tab = browser.open(path, width=width, dark=dark)
     assert browser.barriers(tab) == []
     assert not browser.overflows(tab)
@@ -44,7 +44,7 @@ def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: 
 
 def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "class.html"
-    path.write_text(render_class([], columns()), "utf-8")
+    path.write_text("".join(render_class([], columns())), "utf-8")
     tab = browser.open(path)
     assert browser.barriers(tab) == []
     assert browser.complaints == []

@@ -121,7 +121,7 @@ def test_a_mistake_counts_once_for_each_person() -> None:
     """However many checks it cost; the example is the first one's, and names nobody that the evidence doesn't."""
     room = gather([handed("a", FAILED, FAILED, diagnoses=("m", "m")), handed("b", FAILED, PASSED, diagnoses=("m", None))], [LESSON])
     (mistake,) = room.mistakes
-    assert [person.name for person in mistake.people] == ["a", "b"]
+    assert [person.name for person in mistake.people.first] == ["a", "b"]
     assert (mistake.title, mistake.check) == ("m, in words", "one")
 
 
@@ -135,7 +135,7 @@ def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
         ],
         [LESSON],
     )
-    assert [(topic.title, len(topic.people), topic.named) for topic in topics(room)] == [
+    assert [(topic.title, topic.people.count, topic.named) for topic in topics(room)] == [
         ("common, in words", 2, True), ("rare, in words", 1, True), ("two", 2, False),
     ]  # fmt: skip
 

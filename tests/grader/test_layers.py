@@ -90,7 +90,7 @@ FLOORS = [
     {"recording"},
     {"script"},
     {"snippet"},
-    {"checks", "diagnosis", "classroom.gather", "classroom.similarity"},
+    {"checks", "diagnosis", "classroom.gather", "classroom.rows", "classroom.similarity"},
     {"verdicts"},
     {"plugin", "render.class_page"},
     {"judge", "batch.outputs", "debugging", "render.similar_page"},
