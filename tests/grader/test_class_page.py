@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made_up_class import columns, entries
 
+from grader.classroom.gather import gather
+from grader.classroom.records import Row
+from grader.classroom.rows import RowsOnDisk
 from grader.gradebook.records import Entry
 from grader.intake.records import Student
 from grader.render.class_page import render_class
@@ -39,3 +44,28 @@ def test_who_has_no_report_has_no_link() -> None:
     page = "".join(render_class([Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")], columns()))
     assert "reports/" not in page
     assert "work.zip is no zip" in page
+
+
+def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
+    """As often as they are read, and while more are added."""
+    with RowsOnDisk(tmp_path) as rows:
+        for place, row in enumerate(gather(entries(20), columns()).rows):
+            rows.append(row)
+            assert len(list(rows)) == len(rows) == place + 1
+        assert list(rows) == list(gather(entries(20), columns()).rows)
+        assert list(zip(rows, rows, strict=True)) == [(row, row) for row in rows]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_is_written_without_holding_the_class(tmp_path: Path) -> None:
+    """It comes in pieces, each small, and while they come one row is in memory, not the table."""
+    with RowsOnDisk(tmp_path) as rows:
+        pieces = render_class(entries(60), columns(), rows=rows)
+        sizes, alive = [], []
+        for number, piece in enumerate(pieces):
+            sizes.append(len(piece))
+            if number % 400 == 0:
+                alive.append(sum(isinstance(thing, Row) for thing in gc.get_objects()))
+    assert len(alive) > 5
+    assert max(alive) <= 2
+    assert max(sizes) < sum(sizes) / 8  # the style sheet is the largest piece
