@@ -164,7 +164,7 @@ class LessonPlugin:
         spec = self.spec_of(item)
         self.session.load()
         self.session.wrote = False
-        torch.manual_seed(self.seed_of(self.id_of(item)))  # for what draws by itself, as gradgradcheck does
+        torch.default_generator.manual_seed(self.seed_of(self.id_of(item)))  # for what draws by itself, as gradgradcheck does
         self.session.asked = None
         if self.untouched(spec.about):
             raise NotStarted(spec.about)

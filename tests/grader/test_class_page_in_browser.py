@@ -95,8 +95,8 @@ def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> Non
     topic = tab.locator(".topics li").first
     many = int(topic.locator(".meta b").inner_text())
     topic.locator("a.show").click()
+    tab.locator("#shown", has_text=topic.locator("h3").inner_text()).wait_for()
     assert shown(tab) == many > 1
-    assert topic.locator("h3").inner_text() in tab.locator("#shown").inner_text()
     tab.fill("#search", "0001")
     topic.locator("a.show").click()
     assert shown(tab) == many
@@ -104,9 +104,9 @@ def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> Non
 
 def test_an_address_opens_what_it_names(browser: Browser, page: Path) -> None:
     """A check lies in a folded lesson; a link to it unfolds that."""
-    assert browser.open(f"{page.as_uri()}#check-9").locator("#check-9").is_visible()
+    browser.open(f"{page.as_uri()}#check-9").locator("#check-9").wait_for()
     tab = browser.open(page)
     tab.locator(".topics .meta a").first.click()
-    assert tab.locator("details.lesson[open] table").is_visible()
+    tab.locator("details.lesson[open] table").wait_for()
     tab = browser.open(f"{page.as_uri()}#state-late")
     assert 0 < shown(tab) < SIZE
