@@ -119,9 +119,14 @@ Judging = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report of one submission; its hooks are declared once, by the engine."""
+    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the engine."""
 
     pytest_addhooks = None
+
+    def begin(self, checks: pytest.Session) -> None:
+        """Forget the last submission."""
+        JSONReport.__init__(self, checks.config)
+        self.pytest_sessionstart(checks)
 
 
 class _Engine:
@@ -171,7 +176,7 @@ def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
     root = str(Path(files[0]).parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         options = ["-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS]
-        code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, engine, plugin])
+        code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin])
     if engine.trouble is not None:
         raise engine.trouble
     if not engine.served:
@@ -186,17 +191,11 @@ def forget_check_files() -> None:
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:
     """Run what was collected, once; pytest-json-report's report of it."""
-    report = SubmissionReport()
-    plugins = checks.config.pluginmanager
-    plugins.register(report)
-    try:
-        report.pytest_sessionstart(checks)
-        for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-        report.pytest_sessionfinish(checks)
-    finally:
-        plugins.unregister(report)
-        vars(checks.config).pop("_json_report", None)  # pytest-json-report would unregister it again
+    report: SubmissionReport = checks.config._json_report  # type: ignore[attr-defined]
+    report.begin(checks)
+    for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    report.pytest_sessionfinish(checks)
     return dict(report.report)
 
 

@@ -52,6 +52,8 @@ class LessonPlugin:
 
     session: Session
     remote: RemoteStudent
+    item: pytest.Item
+    """The check that is run. Fixtures that asked pytest for it would have it read their signatures again for every check."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         """``spec`` as ``grading.spec_for`` makes it."""
@@ -90,9 +92,9 @@ class LessonPlugin:
     # -------------------------------------------------------------------------------------------------------- fixtures
 
     @pytest.fixture
-    def student(self, request: pytest.FixtureRequest) -> RemoteStudent:
+    def student(self) -> RemoteStudent:
         """The submission."""
-        if self.id_of(request.node) != self.recorded:
+        if self.id_of(self.item) != self.recorded:
             return self.remote
         self.recorder = Recorder(self.session)
         return self.recorder.student
@@ -103,9 +105,9 @@ class LessonPlugin:
         return self.solved
 
     @pytest.fixture
-    def draw(self, request: pytest.FixtureRequest) -> Draw:
+    def draw(self) -> Draw:
         """Randomness from this check's seed."""
-        return Draw(self.seed_of(self.id_of(request.node)))
+        return Draw(self.seed_of(self.id_of(self.item)))
 
     # ------------------------------------------------------------------------------------------------------------ names
 
@@ -161,6 +163,7 @@ class LessonPlugin:
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Whether the check can be asked: the module loads, the function is begun, what it needs has passed."""
+        self.item = item
         spec = self.spec_of(item)
         self.session.load()
         self.session.wrote = False
@@ -182,21 +185,23 @@ class LessonPlugin:
             return (yield)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport | None:
-        """pytest's own account of a failure: a line. Its usual one reads and parses the source of every frame, for each check."""
-        if call.excinfo is None:
-            return None
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport:
+        """A stage as pytest tells it: a line. Its own account of a failure reads and parses the source of every frame."""
         return pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
             keywords={},
-            outcome="failed",
-            longrepr=f"{call.excinfo.typename}",
+            outcome="failed" if call.excinfo else "passed",
+            longrepr=call.excinfo.typename if call.excinfo else None,
             when=call.when,  # type: ignore[arg-type]
             duration=call.duration,
             start=call.start,
             stop=call.stop,
         )
+
+    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
+        """A stage in the report: no more than this, since nobody reads the rest, and writing it out takes a terminal's writer each time."""
+        return {"duration": report.duration, "outcome": report.outcome, **({"longrepr": report.longrepr} if report.longrepr else {})}
 
     def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
         """The check's result, once it is known."""

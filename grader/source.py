@@ -10,6 +10,7 @@ import bisect
 import functools
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MAX_NODES = 100_000
@@ -65,10 +66,6 @@ class Source:
 
     @functools.cached_property
     def _known_references(self) -> dict[ast.AST, list[tuple[str, int]]]:
-        return {}
-
-    @functools.cached_property
-    def _known_skeletons(self) -> dict[ast.AST, str]:
         return {}
 
     def line(self, number: int | None) -> str:
@@ -153,17 +150,7 @@ class Source:
     def same_definition(self, other: Source, name: str) -> bool:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
-        try:
-            if mine is None or theirs is None or _outline(mine) != _outline(theirs):
-                return False
-            return self._skeleton_of(mine) == other._skeleton_of(theirs)
-        except (RecursionError, MemoryError, ValueError, SyntaxError):  # what Python compiles may be too deep or too long to be written out
-            return False
-
-    def _skeleton_of(self, definition: ast.AST) -> str:
-        if definition not in self._known_skeletons:
-            self._known_skeletons[definition] = _skeleton(definition)
-        return self._known_skeletons[definition]
+        return mine is not None and theirs is not None and _alike(mine, theirs)
 
 
 def defined_names(node: ast.stmt) -> list[str]:
@@ -230,25 +217,31 @@ def dotted_name(node: ast.expr) -> str | None:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
-def _outline(node: ast.AST) -> list[str]:
-    """The kinds of a definition's statements, docstring apart: what differs in these needs no closer look."""
-    body = getattr(node, "body", [])
-    return [type(statement).__name__ for statement in (body[1:] if body and is_docstring(body[0]) else body)]
+def _alike(mine: ast.AST, theirs: ast.AST) -> bool:
+    """Whether two trees say the same, docstrings and the annotations of functions apart."""
+    todo: list[tuple[Any, Any]] = [(mine, theirs)]
+    while todo:
+        one, other = todo.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            todo += [(_said(one, field), _said(other, field)) for field in one._fields]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            todo += zip(one, other, strict=True)
+        elif repr(one) != repr(other):  # 0.0 is no -0.0, and NaN, which no literal is, would be like itself
+            return False
+    return True
 
 
-def _skeleton(node: ast.AST) -> str:
-    return ast.dump(_WithoutDocstrings().visit(ast.parse(ast.unparse(node))))
-
-
-class _WithoutDocstrings(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and is_docstring(body[0]):
-            node.body = body[1:]  # type: ignore[attr-defined]
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            node.returns = None
-            for argument in ast.walk(node.args):
-                if isinstance(argument, ast.arg):
-                    argument.annotation = None
-        return node
+def _said(node: ast.AST, field: str) -> Any:
+    """A field of a node, without what makes no difference to what the node does."""
+    value = getattr(node, field, None)
+    if field == "body" and isinstance(value, list) and value and is_docstring(value[0]):
+        return value[1:]
+    if (field == "returns" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) or (
+        field == "annotation" and isinstance(node, ast.arg)
+    ):
+        return None
+    return value
