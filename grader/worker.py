@@ -115,7 +115,8 @@ class Worker:
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        before = {owner: dict(vars(owner)) for owner in WATCHED}
+        names = words_in(code) | words_in(self.scenarios)
+        before = {owner: {name: found for name in names if (found := vars(owner).get(name, names)) is not names} for owner in WATCHED}
         exec(code, self.student.__dict__)
         return {"value": replaced_since(before)}, b""
 
@@ -233,6 +234,23 @@ class Worker:
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
         reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
         return self.with_mutated(reply, blob, vectors, versions)
+
+
+def words_in(code: types.CodeType) -> set[str]:
+    """The names and texts that code holds, functions inside it included: what it replaces by name is among them.
+
+    Only those are compared, and those that a scenario asks for: to look at an object is to write its reference count, and to look at all
+    of torch's would have each worker copy hundreds of pages that it shares with the fork host.
+    """
+    words = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            words |= words_in(constant)
+        elif isinstance(constant, str):
+            words.add(constant)
+        elif isinstance(constant, tuple | frozenset):
+            words |= {item for item in constant if isinstance(item, str)}
+    return words
 
 
 def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
