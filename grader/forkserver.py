@@ -35,6 +35,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, cast
 
+from grader import pages
 from grader.reaper import end_worker, kill_everything
 from grader.sandbox import Prepared, adopt_orphans, confine, discard, empty_scratch, prepare, watch
 from grader.sandbox.limits import Limits
@@ -59,13 +60,15 @@ class Terms:
 
 
 def main() -> None:
-    """Serve jobs until standard input ends. ``argv``: ``fork`` or ``spawn``."""
+    """Serve jobs until standard input ends. ``argv``: ``fork`` or ``spawn``, and ``lasting`` where many jobs will come."""
     jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
     results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
     warm_up()
+    if sys.argv[1:] == ["fork", "lasting"]:
+        pages.collapse()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)
 

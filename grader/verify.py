@@ -107,7 +107,7 @@ def _grade_all(runs: Sequence[tuple[Case, int]], settings: Settings, workers: in
     hosts: queue.SimpleQueue[Host] = queue.SimpleQueue()
     count = max(1, min(workers, len(runs)))
     for _ in range(count):
-        hosts.put(Host())
+        hosts.put(Host(lasting=True))
     done = 0
 
     def grade(run: tuple[Case, int]) -> Judged:

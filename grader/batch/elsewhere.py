@@ -86,6 +86,6 @@ def same_course(path: str | None, wanted: str, run: str) -> Course:
 def warm_host() -> Host:
     """This thread's host. It ends with the process, whose end it sees."""
     if not hasattr(_warm, "host"):
-        _warm.host = Host()
+        _warm.host = Host(lasting=True)
     host: Host = _warm.host
     return host

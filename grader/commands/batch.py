@@ -67,7 +67,12 @@ class Wanted:
     reveal: bool = False
 
 
-def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = Host) -> ExitCode:
+def lasting_host() -> Host:
+    """A host for a class."""
+    return Host(lasting=True)
+
+
+def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = lasting_host) -> ExitCode:
     """Grade a class and write what tells of it; a grader's own fault in it ends with ENGINE_FAULT."""
     plan = plan_for(course, wanted)
     found = find_class(wanted.place, lessons=[one.id for one in course.lessons], graded=plan.ids, layout=wanted.layout)

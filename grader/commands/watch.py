@@ -44,7 +44,7 @@ def watch_lessons(
     course_root: Path | None, names: tuple[str, ...], place: Path, *, poll: bool, sandbox: str, lang: str | None
 ) -> ExitCode | int:
     """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
-    with Host() as host:
+    with Host(lasting=True) as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
         if not learner.folder.is_dir():

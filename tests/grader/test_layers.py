@@ -26,6 +26,7 @@ FLOORS = [
         "sandbox.seccomp",
         "reaper",
         "affinity",
+        "pages",
         "render",
         "render.clean",
         "render.values",
