@@ -10,7 +10,8 @@ that serves many tasks. A judge asks the fork host for workers, and writes its r
         │ └──────task──────────────────────────────────────────────▶ │ └────────── socket, output ───────────┘
         ◀────────result──────────────────────────────────────────────┘
 
-When nothing of the job is left, the host closes it with a frame of its own.
+When nothing of the job is left, the host closes it with a frame of its own. Where the envelope asks for it, it then forks a *spare*
+worker, which is confined before there is a job for it (``forked.Spare``).
 
 So no check, no solution, no submission and no result is ever in the fork host's memory, and a worker, which is its copy, has none
 either. The host runs no torch operation: a fork of a process that ever ran a parallel region hangs, and autograd before a fork
@@ -18,7 +19,7 @@ breaks children where there is an accelerator. What torch loads lazily is import
 
 Without fork (``spawn``) the host judges in its own process, and workers are plain processes.
 
-Imports everything that the judge imports, for the judge's sake; ``worker``, ``sandbox`` and ``reaper``; nothing of the supervisor's.
+Imports everything that the judge imports, for the judge's sake; ``forked``, ``sandbox`` and ``reaper``; nothing of the supervisor's.
 """
 
 from __future__ import annotations
@@ -31,32 +32,17 @@ import signal
 import socket
 import sys
 import time
-import traceback
-from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
 from grader import pages
+from grader.forked import Spare, Terms, fork_worker
 from grader.reaper import end_worker, kill_everything
-from grader.sandbox import Prepared, adopt_orphans, confine, discard, empty_scratch, prepare, watch
+from grader.sandbox import adopt_orphans, discard, empty_scratch, prepare, watch
 from grader.sandbox.limits import Limits
 from grader.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
 """How much longer than the lesson's limit a judge may take before it counts as hung, by our own fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What an envelope says of a job: how its workers are to be confined. ``without`` leaves layers of the sandbox away."""
-
-    limits: Limits
-    sandbox: str
-    without: tuple[str, ...]
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Terms:
-        """Terms from plain data."""
-        return cls(Limits.from_dict(data["limits"]), data["sandbox"], tuple(data["without"]))
 
 
 def main() -> None:
@@ -83,7 +69,7 @@ def warm_up() -> None:
 
     import grader.judge
     import grader.lesson_host
-    import grader.worker
+    import grader.rehearsal
 
     torch.set_num_threads(1)
     grader.judge.warm_up()
@@ -98,50 +84,65 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     from grader.workers import SpawnedWorkers
 
     specs: dict[str, Any] = {}
-    while (envelope := read_frame(jobs)) is not None:
-        if envelope.body["new"]:
-            specs[envelope.body["lesson"]] = read_body(jobs)
-        task, workers = read_body(jobs), SpawnedWorkers(Terms.from_dict(envelope.body).limits, envelope.body["sandbox"])
-        spec = specs[envelope.body["lesson"]]
-        write_frame(results, result_of(lambda: judged_once(spec, task, workers)))  # noqa: B023 - called at once
-        write_frame(results, {"clean": True})
+    sources: dict[Terms, SpawnedWorkers] = {}
+    try:
+        while (envelope := read_frame(jobs)) is not None:
+            terms = Terms.from_dict(envelope.body)
+            if envelope.body["new"]:
+                specs[envelope.body["lesson"]] = read_body(jobs)
+            workers = sources.setdefault(terms, SpawnedWorkers(terms.limits, terms.sandbox))
+            task, spec = read_body(jobs), specs[envelope.body["lesson"]]
+            write_frame(results, result_of(lambda: judged_once(spec, task, workers)))  # noqa: B023 - called at once
+            write_frame(results, {"clean": True})
+            if terms.ahead:
+                workers.make_spare()
+    finally:
+        for source in sources.values():
+            source.drop_spare()
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs, one after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
+    spare = Spare(prepared)
     lessons: dict[str, LessonHost] = {}
     try:
         while (envelope := read_frame(jobs)) is not None:
             terms = Terms.from_dict(envelope.body)
             if envelope.body["new"]:
+                spare.drop()  # what is forked now would keep its line
                 lessons[envelope.body["lesson"]] = LessonHost(jobs, results)
-            if not serve_job(lessons[envelope.body["lesson"]], {lesson.pid for lesson in lessons.values()}, terms, prepared):
+            if not serve_job(lessons[envelope.body["lesson"]], {lesson.pid for lesson in lessons.values()}, terms, spare):
                 sys.exit(70)  # the job may be half read and the result half written: only a new host is sure to be in step
             write_frame(results, {"clean": True})
+            if terms.ahead:
+                spare.make(terms)
     finally:
+        spare.drop()
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
         discard(prepared)
 
 
-def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, prepared: Prepared) -> bool:
+def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, spare: Spare) -> bool:
     """Have a judge take the next task and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
     try:
         lesson.judge(theirs, terms.limits)
         theirs.close()
-        with ours, cast(BinaryIO, ours.makefile("rb")) as requests:
-            done = Workshop(ours, requests, terms, prepared).serve()
+        # Without a buffer, for select sees nothing of what one holds.
+        with ours, cast(BinaryIO, ours.makefile("rb", buffering=0)) as requests:
+            done = Workshop(ours, requests, terms, spare).serve()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
     if not done:
         lesson.close()
+    spare.drop()
     kill_everything(spare=lesson_pids)
-    empty_scratch(prepared)
+    empty_scratch(spare.prepared)
     return done
 
 
@@ -172,11 +173,12 @@ class LessonHost:
 class Workshop:
     """What a judge's requests are served with: starts and ends its workers, and watches them meanwhile."""
 
-    def __init__(self, control: socket.socket, requests: BinaryIO, terms: Terms, prepared: Prepared) -> None:
+    def __init__(self, control: socket.socket, requests: BinaryIO, terms: Terms, spare: Spare) -> None:
         self.control = control
         self.requests = requests
         self.terms = terms
-        self.prepared = prepared
+        self.spare = spare
+        self.prepared = spare.prepared
         self.overused: dict[int, tuple[str, int]] = {}
         self.living: int | None = None
 
@@ -208,45 +210,18 @@ class Workshop:
             os.kill(self.living, signal.SIGKILL)
 
     def start(self) -> None:
-        """Fork a worker and give the judge its line, its output and its pid."""
-        line, far_line = socket.socketpair()
-        output, far_output = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            worker_process(far_line.fileno(), far_output, self.terms, self.prepared)
-        self.living = pid
-        far_line.close()
-        os.close(far_output)
-        socket.send_fds(self.control, [b"w"], [line.fileno(), output])
-        self.control.sendall(pack(pid))
-        line.close()
-        os.close(output)
+        """Have a worker, the spare one if there is one, and give the judge its line, its output and its pid."""
+        worker = self.spare.take(self.terms) or fork_worker(self.terms, self.prepared)
+        self.living = worker.pid
+        socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
+        self.control.sendall(pack(worker.pid))
+        worker.let_go()
 
     def end(self, pid: int, *, died: bool) -> None:
-        """End a worker; tell the judge with what status it had ended by itself, and what it had used too much of, if so."""
+        """End a worker; where it ``died``, tell the judge with what status, and what it had used too much of, if so."""
         self.look_after()
         status = end_worker(pid, died=died)
         empty_scratch(self.prepared)
         self.living = None
-        self.control.sendall(pack({"status": status, "overuse": self.overused.get(pid)}))
-
-
-def worker_process(line: int, output: int, terms: Terms, prepared: Prepared) -> NoReturn:
-    """What a forked worker does: confine itself, say so, serve. Never returns."""
-    from grader.worker import serve
-
-    code = 70
-    try:
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n") for fd in (1, 2))
-        sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
-        source = cast(BinaryIO, os.fdopen(line, "rb"))
-        held, missing = confine(terms.limits, prepared, mode=terms.sandbox, keep={source.fileno(), sink.fileno()}, without=terms.without)
-        write_frame(sink, {"guarantees": held, "missing": missing, "mode": terms.sandbox})
-        serve(source, sink)
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
+        if died:
+            self.control.sendall(pack({"status": status, "overuse": self.overused.get(pid)}))

@@ -35,7 +35,8 @@ class Settings:
     """How to grade: the seed, the sandbox's mode, the limits, the language.
 
     ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded`` is the check that is written down as
-    a script. ``without`` leaves layers of the sandbox away, to see what a weaker host would do.
+    a script. ``without`` leaves layers of the sandbox away, to see what a weaker host would do. ``ahead`` has the host make a worker ready
+    for the next submission while nobody waits.
     """
 
     seed: int
@@ -45,6 +46,12 @@ class Settings:
     lang: str = ENGLISH
     seeds: Mapping[str, int] = field(default_factory=dict)
     recorded: str | None = None
+    ahead: bool = False
+
+
+def terms_for(settings: Settings) -> dict[str, Any]:
+    """How a submission's workers are confined, and whether one is made ahead."""
+    return {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without), "ahead": settings.ahead}
 
 
 def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
@@ -103,8 +110,7 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         return Judged(LessonResult(lesson.id, say(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
     began = time.monotonic()
     try:
-        terms = {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without)}
-        answer = host.judge(terms, spec_for(lesson, settings), task_for(file, settings))
+        answer = host.judge(terms_for(settings), spec_for(lesson, settings), task_for(file, settings))
     except EngineFault as fault:
         return Judged(faulty(lesson, file, str(fault)))
     checks = tuple(check_from_json(check) for check in answer["checks"])

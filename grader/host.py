@@ -43,6 +43,7 @@ class Host:
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._lessons: set[str] = set()
+        self._closing = False
         self.start()
 
     def start(self) -> None:
@@ -61,7 +62,9 @@ class Host:
         """The judge's result for a task; raises EngineFault where there is none, SandboxRefused where the host may not judge.
 
         ``terms`` say how workers are confined; ``spec`` is the lesson's, and crosses only when this host has not had it yet.
+        The host cleans up behind the result; that it has is read before the next task, and where it could not, a new one takes that.
         """
+        self.settle()
         self.start()
         assert self._process is not None
         jobs, results = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
@@ -71,17 +74,32 @@ class Host:
         try:
             jobs.write(b"".join([pack({**terms, "lesson": key, "new": new}), pack(spec) if new else b"", pack(task)]))
             jobs.flush()
-            frame, closing = read_frame(results), read_frame(results)
+            frame = read_frame(results)
         except (OSError, BrokenFrame) as error:
             raise self._broken(str(error)) from None
-        if frame is None or closing is None:
+        if frame is None:
             raise self._broken("it ended without a result")
+        self._closing = True
         result: dict[str, Any] = frame.body
         if "refused" in result:
             raise SandboxRefused(result["refused"])
         if "fault" in result:
             raise EngineFault(f"{result['fault']}\n{self.log()}")
         return result
+
+    def settle(self) -> None:
+        """Wait until nothing is left of the last task's processes; a host that ended, or is out of step, is closed."""
+        if self._process is None:
+            return
+        clean: object = True
+        if self._closing:
+            self._closing = False
+            try:
+                clean = read_frame(cast(BinaryIO, self._process.stdout))
+            except (OSError, BrokenFrame):
+                clean = None
+        if clean is None or self._process.poll() is not None:
+            self.close()
 
     def _broken(self, reason: str) -> EngineFault:
         """The host is out of step or gone: end it; the next job gets a new one."""
@@ -115,6 +133,7 @@ class Host:
                         stream.close()
             self._log = None
             self._lessons.clear()
+            self._closing = False
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:

@@ -54,7 +54,7 @@ class WorkerSource(Protocol):
         """A new worker."""
 
     def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
-        """End a worker and all that it started; where it ``died`` before that, how."""
+        """End a worker and all that it started, at the latest before the next one; where it ``died`` before that, how."""
 
 
 def scrubbed_environment() -> dict[str, str]:
@@ -149,10 +149,13 @@ class ForkedWorkers:
         return greet(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
-        """Have the host kill it; how it had died before, if it had."""
+        """Have the host kill it; how it had died before, if it had. Where it had not, nobody waits: there is nothing to be told."""
         worker.channel.settle()
         worker.channel.close()
-        answer = self._ask(do="end", pid=worker.pid, died=died)
+        if not died:
+            self._control.sendall(pack({"do": "end", "pid": worker.pid, "died": False}))
+            return None
+        answer = self._ask(do="end", pid=worker.pid, died=True)
         if answer["overuse"] is not None:
             template, limit = answer["overuse"]
             return Death(template, {"limit": limit})
@@ -160,22 +163,38 @@ class ForkedWorkers:
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes of their own."""
+    """Workers that are plain processes of their own. One that was started ahead (``make_spare``) has imported torch when it is wanted."""
 
     def __init__(self, limits: Limits, sandbox: str) -> None:
         self._limits = limits
         self._sandbox = sandbox
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._spare: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> WorkerProcess:
-        """A new process, which imports torch first."""
-        process = subprocess.Popen(
+    def _process(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             isolated_command("grader.spawned", self._sandbox, json.dumps(asdict(self._limits))),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=scrubbed_environment(),
         )
+
+    def make_spare(self) -> None:
+        """Start the process that the next ``start`` takes, unless there is one."""
+        self._spare = self._spare or self._process()
+
+    def drop_spare(self) -> None:
+        """End that process."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            with spare:  # closes its pipes and waits for it
+                spare.kill()
+
+    def start(self) -> WorkerProcess:
+        """A process that has imported torch: the spare one, or a new one."""
+        spare, self._spare = self._spare, None
+        process = spare if spare is not None and spare.poll() is None else self._process()
         self._processes[process.pid] = process
         streams = cast(tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr))
         channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)

@@ -77,7 +77,7 @@ class Session:
 
     def __init__(self, learner: Learner, host: Host, watched: list[Lesson], *, keeps: bool, sandbox: str) -> None:
         self.learner, self.host, self.watched, self.keeps = learner, host, watched, keeps
-        self.settings = partial(Settings, sandbox=sandbox, limits=learner.course.limits, lang=learner.say.lang)
+        self.settings = partial(Settings, sandbox=sandbox, limits=learner.course.limits, lang=learner.say.lang, ahead=True)
         self.screen = Screen(make_console(), learner)
         self.notes: list[str] = []
         self.current = ""

@@ -40,7 +40,7 @@ def times_of(course: Course, lesson: Lesson, host: Host, rounds: int) -> list[fl
             saves=folder_saves([folder], {lesson.filename: lesson.id}, poll=False),
             read=lambda wanted: read_submission(folder, [wanted]).get(wanted),
             grade=lambda wanted, found: grade_submission(
-                host, course, [lesson], {wanted: found} if found else {}, Settings(1, "require", course.limits), name="me"
+                host, course, [lesson], {wanted: found} if found else {}, Settings(1, "require", course.limits, ahead=True), name="me"
             ),
             end=lambda: None,
             shown=lambda verdict: verdicts.put((verdict, time.perf_counter())),

@@ -16,7 +16,8 @@ import statistics
 import time
 
 from grader.channel import SocketChannel
-from grader.forkserver import Terms, warm_up, worker_process
+from grader.forked import Terms, worker_process
+from grader.forkserver import warm_up
 from grader.reaper import end_worker
 from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, prepare
 from grader.sandbox.limits import Limits

@@ -20,7 +20,7 @@ from browser import browser  # noqa: F401 - a fixture
 
 from grader.channel import SocketChannel
 from grader.course import Course, load_course
-from grader.forkserver import Terms, worker_process
+from grader.forked import Terms, worker_process
 from grader.host import Host, default_mode
 from grader.reaper import end_worker
 from grader.remote import RemoteStudent

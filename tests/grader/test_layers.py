@@ -94,6 +94,8 @@ FLOORS = [
     {"checks", "diagnosis", "classroom.gather", "classroom.rows", "classroom.similarity"},
     {"verdicts"},
     {"plugin", "render.class_page"},
+    {"rehearsal"},
+    {"forked"},
     {"judge", "batch.outputs", "debugging", "render.similar_page"},
     {"lesson_host", "spawned", "grading"},
     {"forkserver", "batch.run", "batch.elsewhere"},

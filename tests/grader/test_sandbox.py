@@ -13,7 +13,7 @@ import pytest
 
 from grader.channel import SocketChannel
 from grader.errors import StudentError, WorkerLost
-from grader.forkserver import Terms, worker_process
+from grader.forked import Terms, worker_process
 from grader.reaper import end_worker
 from grader.remote import RemoteStudent
 from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, empty_scratch, landlock, prepare, seccomp, watch
