@@ -2,13 +2,14 @@
 
     python tests/benchmarks/border.py [--rounds N]
 
-A process of its own that has imported what the fork host imports forks confined workers, as the fork host does. Prints one JSON object:
-medians in seconds.
+A process of its own that has imported what the fork host imports forks confined workers, as the fork host does, and shares a processor
+with them, as a judge does. Prints one JSON object: medians in seconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import socket
@@ -20,9 +21,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import torch
 
+from grader.affinity import one_processor
 from grader.channel import SocketChannel
 from grader.course import find_course, load_course
-from grader.forkserver import Terms, warm_up, worker_process
+from grader.forked import Terms, worker_process
+from grader.forkserver import warm_up
 from grader.reaper import end_worker
 from grader.remote import RemoteStudent
 from grader.sandbox import GUARANTEES, Prepared, discard, prepare
@@ -80,7 +83,9 @@ def main() -> None:
     x, v = torch.linspace(-2, 2, 3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
     leaf = x.clone().requires_grad_()
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.callback(discard, prepared)
+        stack.enter_context(one_processor())
         for number in range(rounds + 1):
             session = Session(Forks(prepared), source=source, scenarios=scenarios, limits=Limits())
             student = RemoteStudent(session)
@@ -92,8 +97,6 @@ def main() -> None:
                 kept["worker"].append(first)
                 kept["call"].append(statistics.median(calls))
                 kept["call and product"].append(statistics.median(both))
-    finally:
-        discard(prepared)
     print(json.dumps({name: statistics.median(times) for name, times in kept.items()}))
 
 
