@@ -1,7 +1,10 @@
 """Large pages for a process that is forked often: a fork copies the table of pages, and a table of large ones is short.
 
 After its imports a fork host has some 45,000 small pages of its own. To copy their table, and to take it down again when the child ends,
-costs more than the rest of a worker's start; in a virtual machine several times as much. Imports the standard library only.
+costs more than the rest of a worker's start; in a virtual machine several times as much. What is allocated later stays small: a kernel
+that looks for large pages while a student's code waits may take seconds.
+
+Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -16,8 +19,6 @@ LARGE = 2 << 20
 """The size of a large page where there is one of this kind (x86_64, and aarch64 with small pages of 4 KiB)."""
 MADV_COLLAPSE = 25
 """Replace small pages by large ones, now (madvise(2), Linux 6.1 and later)."""
-LARGE_HEAP = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"} if sys.platform == "linux" else {}
-"""The environment of a process whose C heap asks for large pages from the start (glibc 2.35 and later; others don't know the name)."""
 
 
 def collapse() -> int:

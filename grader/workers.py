@@ -23,7 +23,6 @@ from typing import Any, BinaryIO, Protocol, cast
 from grader.affinity import join
 from grader.channel import Channel, PipeChannel, SocketChannel
 from grader.errors import EngineFault, SandboxRefused, WorkerLost
-from grader.pages import LARGE_HEAP
 from grader.sandbox.limits import Limits
 from grader.wire.frames import pack, read_frame
 
@@ -58,11 +57,11 @@ class WorkerSource(Protocol):
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """The environment for a host: the allow-list, one thread, no accelerator, a heap of large pages."""
+    """The environment for a host: the allow-list, one thread, no accelerator."""
     kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
     single = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
     hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "PYTHONHASHSEED": "0"}
-    return {**kept, **single, **hidden, **LARGE_HEAP}
+    return {**kept, **single, **hidden}
 
 
 def users_environment() -> dict[str, str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from grader.pages import LARGE, collapse, own_memory
-from grader.workers import isolated_command, scrubbed_environment
 
 MAPS = """\
 55d0c0000000-55d0c8000000 rw-p 00000000 00:00 0                          [heap]
@@ -45,9 +44,3 @@ def test_much_of_a_process_becomes_large_pages_and_keeps_what_it_holds() -> None
 def test_a_system_without_the_call_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert collapse() == 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc's setting")
-def test_a_host_asks_for_a_heap_of_large_pages() -> None:
-    assert scrubbed_environment()["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1"
-    assert isolated_command("grader.forkserver", "fork", "lasting")[-2:] == ["fork", "lasting"]
