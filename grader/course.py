@@ -130,6 +130,9 @@ class Lesson:
         return data
 
 
+MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
+
+
 @dataclass(frozen=True)
 class Course:
     """A course: its identity, its lessons in order, its limits."""
@@ -148,9 +151,10 @@ class Course:
             if lesson.id == wanted:
                 return lesson
         ids = [lesson.id for lesson in self.lessons]
-        near = difflib.get_close_matches(wanted, ids, n=1, cutoff=0.5)
-        known = f"Did you mean {near[0]}? All lessons: grade list" if near else f"Lessons: {', '.join(ids)}"
-        raise UsageError(f"There is no lesson {lesson_id!r}. {known}")
+        near = difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.5)
+        if near:
+            raise UsageError(MEANT, name=repr(lesson_id), near=near[0], command="grade list")
+        raise UsageError("There is no lesson {name}. Lessons: {names}", name=repr(lesson_id), names=", ".join(ids))
 
     @functools.cached_property
     def hash(self) -> str:

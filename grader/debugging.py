@@ -1,7 +1,8 @@
 """The child process of ``grade replay --pdb``: one check, run here on the student's file, with a debugger in the student's code.
 
 The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict. What the check would have asked a worker
-it asks a ``LocalStudent``. Imports torch, pytest (by the checks' seeds), ``plugin``, ``local`` and ``source``.
+it asks a ``LocalStudent``. A notebook runs cell by cell. Imports torch, pytest (by the checks' seeds), ``plugin``, ``local``, ``source``
+and ``cellwise``.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import inspect
 import json
 import pdb
 import sys
-import tokenize
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, cast
 
+from grader.cellwise import cell_name, cells_of, execute_cells
 from grader.checks import CheckSpec
 from grader.errors import CheckFailure
 from grader.inputs import Draw
@@ -39,15 +40,14 @@ def main() -> None:
 
 def debug(request: dict[str, Any], say: Catalogue) -> None:
     """Run the check. Stop where the student's code raises; where it is only wrong, or with ``stop``, at the first line of the function."""
-    path = request["file"]
+    path, cells = request["file"], tuple((number, first) for number, first in request["cells"])
     check = the_check([Path(file) for file in request["checks"]], request["check"])
-    with tokenize.open(path) as file:  # as Python reads it: a byte order mark, a declared encoding
-        source = Source(file.read(), Path(path).name)
+    source = Source(request["text"], Path(path).name, cells)
     id = f"{request['lesson']}.{request['check']}"
     seed = check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
 
     def run() -> None:
-        student = LocalStudent(source, request["scenarios"], path=path)
+        student = LocalStudent(source, request["scenarios"], module=executed(source, path))
         solution = request["solution"]
         reference = Withheld() if solution is None else LocalStudent(Source(solution, source.filename), request["scenarios"])
         given = {"student": student, "reference": reference, "draw": Draw(seed)}
@@ -59,7 +59,7 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
             print(say("This check passes with this seed. To step through your code all the same: --break"))
             return
         print(error.message if isinstance(error, CheckFailure) else f"{type(error).__name__}: {error}")
-        if own := own_part(error.__traceback__, path):
+        if own := own_part(error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}):
             stopping = debugger()
             stopping.reset()
             stopping.interaction(None, own)
@@ -71,7 +71,8 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
         return
     stopping = debugger()
     for line in lines:
-        stopping.set_break(path, line)
+        cell, line_there = source.in_cell(line)
+        stopping.set_break(path if cell is None else cell_name(path, cell), line_there)
     stopping.rcLines.append("continue")
     with contextlib.suppress(CheckFailure):
         stopping.runcall(run)
@@ -105,13 +106,20 @@ def the_check(files: list[Path], name: str) -> Callable[..., Any]:
     raise LookupError(name)
 
 
-def own_part(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
-    """The traceback down to the last line in ``file``; None where there is none."""
+def executed(source: Source, path: str) -> types.ModuleType:
+    """The student's module, under the names by which a debugger finds its lines: the file's, or one for each cell of a notebook."""
+    if source.cells:
+        return execute_cells(cells_of(source.text, source.cells), source.module, path)
+    return execute(source.text, source.module, path)
+
+
+def own_part(where: types.TracebackType | None, files: Collection[str]) -> types.TracebackType | None:
+    """The traceback down to the last line in one of the files; None where there is none."""
     steps: list[types.TracebackType] = []
     while where is not None:
         steps.append(where)
         where = where.tb_next
-    while steps and steps[-1].tb_frame.f_code.co_filename != file:
+    while steps and steps[-1].tb_frame.f_code.co_filename not in files:
         steps.pop()
     if not steps:
         return None

@@ -45,9 +45,17 @@ class GraderError(Exception):
 
 
 class UsageError(GraderError):
-    """Bad input; the message states the fact, the object and the remedy."""
+    """Bad input; the message states the fact, the object and the remedy.
+
+    With ``facts`` it is a template that they fill, and is told in the reader's language where there are words for it.
+    """
 
     exit_code = ExitCode.USAGE
+
+    def __init__(self, template: str, **facts: str) -> None:
+        super().__init__(template.format(**facts) if facts else template)
+        self.template = template
+        self.facts = facts
 
 
 class CourseError(UsageError):

@@ -32,10 +32,10 @@ class Withheld:
 class LocalStudent:
     """A module that was executed here, with its scenarios."""
 
-    def __init__(self, source: Source, scenarios: str, *, path: str | None = None) -> None:
-        """``path`` is where the file lies, for a debugger to find it."""
+    def __init__(self, source: Source, scenarios: str, *, module: types.ModuleType | None = None) -> None:
+        """``module`` is the source's where it was executed already."""
         self.source = source
-        self._module = execute(source.text, source.module, path or source.filename)
+        self._module = module or execute(source.text, source.module, source.filename)
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:

@@ -12,9 +12,9 @@ from click_default_group import DefaultGroup
 
 from grader import __version__
 from grader.cli import author, learn, teach
-from grader.cli.options import lesson_names
+from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
-from grader.errors import ExitCode, GraderError
+from grader.errors import ExitCode, GraderError, UsageError
 
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
 
@@ -31,6 +31,15 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return cast(list[str], super().parse_args(ctx, args))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error that has words in the reader's language is told in those."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            if not error.facts:
+                raise
+            raise type(error)(translated(error, ctx.meta.get(LANG))) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands, and the lessons that can be named without one."""
@@ -64,6 +73,13 @@ cli = cast(click.Group, grade)
 for _, section in SECTIONS:
     for one in section:
         cli.add_command(one)
+
+
+def translated(error: UsageError, lang: str | None) -> str:
+    """The message of an error with facts in the language that was asked for."""
+    from grader.translation import engine_catalogue, wanted_language
+
+    return engine_catalogue(wanted_language(lang))(error.template, **error.facts)
 
 
 def tell(message: str) -> None:

@@ -108,14 +108,17 @@ def replay(
     target: str, place: Path, seed: int | None, check_seed: int | None, way: str | None, stop: bool, sandbox: str, lang: str | None,
     course_root: Path | None,
 ) -> None:  # fmt: skip
-    """Run a check again from its seed: judged, as a script, or debugged.
+    """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that is wrong.
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
     from grader.commands.replay import Asked, debug, show_script
     from grader.commands.replay import replay as judge_again
 
-    asked = Asked(target, place, seed, check_seed, sandbox, lang)
+    typed = [("--in", place if place != Path() else None), ("--course", course_root), ("--lang", lang)]
+    flags = [word for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop)) if given]
+    options = (*flags, *(word for name, value in typed if value is not None for word in (name, str(value))))
+    asked = Asked(target, place, seed, check_seed, sandbox, lang, options)
     if way == "pdb" or stop:
         sys.exit(debug(course_root, asked, stop=stop))
     sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))

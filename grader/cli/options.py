@@ -20,7 +20,18 @@ def default_sandbox() -> str:
     return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
 
 
-lang_option = click.option("--lang", metavar="LANG", help="The language: en or ko; by default GRADE_LANG, or your locale's.")
+LANG = "grader.lang"
+"""Where a context keeps which language was asked for."""
+
+
+def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> str | None:
+    """Keep the language that was asked for, which errors are told in too."""
+    ctx.meta[LANG] = lang
+    return lang
+
+
+LANG_HELP = "The language: en or ko; by default GRADE_LANG, or your locale's."
+lang_option = click.option("--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP)
 course_option = click.option("--course", "course_root", type=PATH, help="Another course's folder, in place of the one that came along.")
 seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of the random inputs, to repeat a run.")
 sandbox_option = click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default=default_sandbox, help=SANDBOX_HELP)

@@ -5,25 +5,29 @@ from __future__ import annotations
 import difflib
 import json
 import secrets
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 from rich.text import Text
 
 from grader.bundles.withhold import check_names
+from grader.cellwise import cells_of, loading
 from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Judged, Settings, grade_lesson, spec_for
 from grader.host import Host
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.render.clean import clean
-from grader.render.terminal import make_console, show_whole
-from grader.submission import LessonFile, read_submission
+from grader.render.terminal import Lines, make_console, show_whole
+from grader.submission import SUFFIXES, LessonFile, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 from grader.workers import users_environment
 
@@ -40,6 +44,8 @@ class Asked:
     check_seed: int | None = None
     sandbox: str = "auto"
     lang: str | None = None
+    options: tuple[str, ...] = ()
+    """What else was typed, for a command to paste."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +95,13 @@ def known_check(lesson: Lesson, name: str) -> str:
 
 
 def replay(course_root: Path | None, asked: Asked) -> ExitCode:
-    """Judge again in isolation; show the check, or all that are not right, whole."""
+    """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which there are; all where none is."""
     with Host() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         judged = grade_lesson(host, what.lesson, what.file, what.settings)
+    if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
+        show_choice(make_console(), what, asked, wrong)
+        return ExitCode.NOT_FULL_MARKS
     shown = chosen(what, judged.result)
     show_whole(make_console(), judged.result, shown, seed=what.settings.seed, say=what.say)
     for check in shown:
@@ -104,21 +113,42 @@ def replay(course_root: Path | None, asked: Asked) -> ExitCode:
 
 
 def chosen(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
-    """The check that was named; else all that are neither right nor not started, or simply all."""
+    """The check that was named; else the one that is wrong, those that are neither right nor not started, or simply all."""
     if what.check_id is not None:
         return tuple(check for check in result.checks if check.id == what.check_id)
-    return tuple(check for check in result.checks if check.outcome not in FINE) or result.checks
+    return wrong_checks(result) or tuple(check for check in result.checks if check.outcome not in FINE) or result.checks
+
+
+def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
+    """The checks that are wrong by themselves; none of a file that could not be judged."""
+    if result.status in (LessonStatus.INVALID, LessonStatus.MISSING):
+        return ()
+    return tuple(check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
+
+
+def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[CheckResult]) -> None:
+    """Which checks are wrong, each with the command that takes it, to paste."""
+    console.print(Text(what.say("{count} checks of {lesson} are wrong. Take one:", count=len(wrong), lesson=what.lesson.id)), "")
+    lines = Lines(console, what.say)
+    for check in wrong:
+        lines.show_check(check)
+        words = ["grade", "replay", check.id, "--seed", str(what.settings.seed), *asked.options]
+        console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
 
 
 # ------------------------------------------------------------------------------------------------------------- a script
 
 
 def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
-    """Print the smallest script that does the same without us; of a lesson, for its first check that is wrong."""
+    """Print the smallest script that does the same without us; of a lesson, for the one check that is wrong."""
     with Host() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         if what.check is None:
-            what = replace(what, check=first_wrong(grade_lesson(host, what.lesson, what.file, what.settings).result))
+            wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
+            if len(wrong) > 1:
+                show_choice(make_console(stderr=True), what, asked, wrong)
+                return ExitCode.NOT_FULL_MARKS
+            what = replace(what, check=check_name(wrong[0]) if wrong else None)
         path = own_file(asked.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
         judged = grade_lesson(host, what.lesson, what.file, settings) if what.check_id else None
@@ -133,10 +163,9 @@ def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
     return ExitCode.NOT_FULL_MARKS
 
 
-def first_wrong(result: LessonResult) -> str | None:
-    """The name of the first check that is wrong by itself."""
-    wrong = (check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
-    return next((check.id.partition(".")[2] for check in wrong), None)
+def check_name(check: CheckResult) -> str:
+    """A check's name without its lesson's."""
+    return check.id.partition(".")[2]
 
 
 def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
@@ -144,14 +173,20 @@ def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
     if isinstance(judged.script, tuple):
-        load = [
-            "import importlib.util", "", "import torch", "",
-            f'spec = importlib.util.spec_from_file_location("{module}", {json.dumps(str(path), ensure_ascii=False)})',
-            f"{module} = importlib.util.module_from_spec(spec)", f"spec.loader.exec_module({module})",
-        ]  # fmt: skip
+        file = what.file
+        load = loading(cells_of(file.text, file.cells), module, file.filename) if file.cells else loading_file(module, path)
         return "\n".join([*head, *load, *judged.script]) + "\n"
     reason = what.say("This can't be done without the grader: {reason}. The check itself:", reason=str(judged.script))
-    return "\n".join([*head, comment(reason), "", check_source(what.lesson, check.id.partition(".")[2])]) + "\n"
+    return "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
+
+
+def loading_file(module: str, path: Path) -> list[str]:
+    """Lines of Python that import a student's file."""
+    return [
+        "import importlib.util", "", "import torch", "",
+        f'spec = importlib.util.spec_from_file_location("{module}", {json.dumps(str(path), ensure_ascii=False)})',
+        f"{module} = importlib.util.module_from_spec(spec)", f"spec.loader.exec_module({module})",
+    ]  # fmt: skip
 
 
 def comment(text: str) -> str:
@@ -173,11 +208,9 @@ def check_source(lesson: Lesson, name: str) -> str:
 
 
 def own_file(place: Path, file: LessonFile) -> Path:
-    """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip, or is a notebook."""
+    """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip."""
     path = (place / file.path if place.is_dir() else place).resolve()
-    if path.suffix == ".ipynb":
-        raise UsageError(f"{file.path} is a notebook, and this takes a file that Python runs. Write its code to {file.lesson}.py")
-    if path.suffix != ".py" or not path.is_file():
+    if path.suffix not in SUFFIXES or not path.is_file():
         raise UsageError(f"{file.path} lies in {place}, and can't be run from there. Unpack it, and name the folder: --in DIR")
     return path
 
@@ -189,23 +222,37 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
     """Run one check in a process of its own, here and unconfined, with a debugger in the student's code."""
     what = understood(load_course(find_course(course_root, here=Path())), asked)
     path = own_file(asked.place, what.file)
+    if what.file.problem is not None:
+        raise UsageError(what.file.problem)
     if what.check is None:
-        raise UsageError(
-            f"A debugger takes one check, and {asked.target} is a lesson. Name one, as the report does: {what.lesson.id}.<check>"
-        )
+        with Host() as host:
+            wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
+        if len(wrong) > 1:
+            show_choice(make_console(), what, asked, wrong)
+            return ExitCode.NOT_FULL_MARKS
+        if not wrong:
+            refused = "No check of {lesson} is wrong with this seed. Name the one to step through: {command}"
+            raise UsageError(what.say(refused, lesson=what.lesson.id, command=f"grade replay {what.lesson.id}.<check> --break"))
+        what = replace(what, check=check_name(wrong[0]))
     said = what.say("{file} is run here, with your rights: this is no sandbox", file=path.name)
     make_console(stderr=True).print(Text(said, "dim"))
-    spec = spec_for(what.lesson, what.settings)
-    request = {
-        "file": str(path), "lesson": what.lesson.id, "check": what.check, "seed": what.settings.seed, "check_seed": asked.check_seed,
-        "checks": [*spec["visible_checks"], *spec["hidden_checks"]], "scenarios": spec["scenarios"], "solution": spec["solution"],
-        "stop": stop, "lang": what.settings.lang, "texts": spec["texts"],
-    }  # fmt: skip
+    request = asked_of_debugger(what, path, stop=stop, check_seed=asked.check_seed)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "request.json"
         file.write_text(json.dumps(request), "utf-8", newline="\n")
         done = subprocess.run(debug_command(file), env=users_environment(), check=False)
     return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
+
+
+def asked_of_debugger(what: Replay, path: Path, *, stop: bool, check_seed: int | None) -> dict[str, Any]:
+    """What the child process is to do: the student's text, the lesson's files, the check."""
+    spec = spec_for(what.lesson, what.settings)
+    return {
+        "file": str(path), "text": what.file.text, "cells": what.file.cells,
+        "lesson": what.lesson.id, "check": what.check, "seed": what.settings.seed, "check_seed": check_seed,
+        "checks": [*spec["visible_checks"], *spec["hidden_checks"]], "scenarios": spec["scenarios"], "solution": spec["solution"],
+        "stop": stop, "lang": what.settings.lang, "texts": spec["texts"],
+    }  # fmt: skip
 
 
 def debug_command(request: Path) -> Sequence[str]:

@@ -31,9 +31,9 @@ PANEL_WIDTH = 64
 def lesson_table(
     course: Course, progress: Progress, *, here: set[str], say: Catalogue, own: Callable[[Lesson], Callable[[str], str]]
 ) -> RenderableType:
-    """All lessons, a line each: mark, name, points, title, and what they wait for; ``own`` gives a lesson's own words."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", width=1)
+    """All lessons, a line each: its state, name, points, title, and what it waits for; ``own`` gives a lesson's own words."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
     table.add_column(say("lesson"), no_wrap=True)
     table.add_column(say("points"), no_wrap=True, justify="right")
     table.add_column(say("what it is about"), overflow="fold")
@@ -43,15 +43,14 @@ def lesson_table(
         stands, mine = standing(lesson, progress), progress.of(lesson.id)
         scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
         notes = Text("\n").join([Text(name, "dim") for name in needs(lesson, progress)])
-        if lesson is following:
-            notes = Text(say("next"), "bold cyan")
-        if lesson.id not in here:
-            notes = Text(say("not here"), "yellow")
         style = STANDING_STYLES[stands]
+        state = Text(STANDING_MARKS[stands], style)
+        if lesson.id not in here:
+            state.append(f" {say('not here')}", "yellow")
+        elif lesson is following:
+            state.append(f" {say('next')}", "bold cyan")
         name = Text(lesson.id, "bold" if lesson is following else style if stands is Standing.WAITING else "")
-        table.add_row(
-            Text(STANDING_MARKS[stands], style), name, Text(scored), Text(own(lesson)(lesson.title), "dim" if style else ""), notes
-        )
+        table.add_row(state, name, Text(scored), Text(own(lesson)(lesson.title), "dim" if style else ""), notes)
     return table
 
 

@@ -43,6 +43,7 @@ FLOORS = [
         "classroom.items",
         "graph",
         "source",
+        "cellwise",
         "",
     },
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}

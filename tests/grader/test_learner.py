@@ -151,10 +151,10 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
 def test_list_shows_where_one_stands(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
     knows(work, LessonProgress(attempts=2, best=3.5))
     _, said = grade("list")
-    assert "◐  tiny    3.5 / 10  Tiny              next" in said
+    assert "◐ next tiny   3.5 / 10 Tiny" in said
     knows(work, FULL)
     _, said = grade("list")
-    assert "✔  tiny    10 / 10  Tiny" in said
+    assert "✔ tiny   10 / 10 Tiny" in said
     assert "1 of 1 lessons complete · 10 / 10" in said
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -15,7 +17,7 @@ import torch
 
 import grader
 from grader.cli import main
-from grader.commands.replay import Asked, Replay, comment, debug_command, script, understood
+from grader.commands.replay import Asked, Replay, asked_of_debugger, comment, debug_command, script, understood
 from grader.course import Course, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Judged, Settings, grade_lesson
@@ -220,13 +222,61 @@ def test_a_replay_shows_the_check_and_nothing_else(
 
 
 def test_a_replay_folds_nothing(shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All that was printed is there, and every check of a lesson that is wrong, in full."""
-    place = handed_in(
-        tmp_path / "work", "tiny", "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST.replace("3", "4")
-    )
+    """All that was printed is there; of a lesson its one check that is wrong is taken."""
+    place = handed_in(tmp_path / "work", "tiny", "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST)
     _, out, _ = replayed(capsys, "tiny", "--in", str(place), "--seed", "1", "--course", str(small_course.root), "--lang", "en")
-    assert "    h\n" in out.replace(" \n", "\n") or re.search(r"^ +h *$", out, re.MULTILINE)
-    assert out.count("expected") == 2
+    assert re.search(r"^ +h *$", out, re.MULTILINE)
+    assert "tiny.double" in out
+    assert "tiny.triple" not in out
+
+
+@pytest.mark.parametrize("way", [(), ("--show",), ("--pdb",)])
+def test_of_several_that_are_wrong_a_replay_lists_the_commands(
+    way: tuple[str, ...], shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """… to paste, with what was typed; a script goes to standard output alone, so there is nothing on it."""
+    place = handed_in(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
+    options = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
+    code, out, err = replayed(capsys, "tiny", "--seed", "1", *way, *options)
+    assert code == ExitCode.NOT_FULL_MARKS
+    said, other = (err, out) if way == ("--show",) else (out, err)
+    assert said.startswith("2 checks of tiny are wrong. Take one:")
+    for check in ("double", "triple"):
+        words = ["grade", "replay", f"tiny.{check}", "--seed", "1", *way, *options]
+        assert words in [shlex.split(line) for line in said.splitlines() if line.startswith("    grade")]
+    assert other == ""
+
+
+def as_cells(folder: Path, text: str) -> Path:
+    """A folder with the lesson tiny as a notebook: text, a magic, and a cell for each definition."""
+    folder.mkdir(exist_ok=True)
+    parts = ["from __future__ import annotations\n%matplotlib inline", "# only words", *text.strip().split("\n\n\n")]
+    cells: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": "# tiny"}]
+    cells += [{"cell_type": "code", "metadata": {}, "source": part, "outputs": [], "execution_count": None} for part in parts]
+    (folder / "tiny.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "text", [SQUARES.replace("return", "display(1)\n    return", 1), 'def double(x):\n    """Twice \\\\."""\n    return x * x\n\n\n' + REST]
+)
+def test_a_script_of_a_notebook_runs_its_cells_without_us(text: str, host: Host, small_course: Course, tmp_path: Path) -> None:
+    """The notebook need not be there; what it has by itself, and what it imports from __future__, is."""
+    place = as_cells(tmp_path / "work", text)
+    what, judged, check = recorded(host, small_course, place, "tiny.double")
+    shown = script(judged, check, place / "tiny.ipynb", what)
+    assert "only words" not in shown
+    done = run_script(tmp_path, shown)
+    assert (done.returncode, done.stderr) == (0, "")
+    got = next(line for line in done.stdout.splitlines() if line.startswith("got"))
+    assert [float(number) for number in NUMBER.findall(got)] == pytest.approx(numbers(check.actual), abs=1e-4)
+
+
+def test_a_script_of_a_notebook_names_the_cell_that_raises(host: Host, small_course: Course, tmp_path: Path) -> None:
+    place = as_cells(tmp_path / "work", RAISES)
+    what, judged, check = recorded(host, small_course, place, "tiny.double")
+    done = run_script(tmp_path, script(judged, check, place / "tiny.ipynb", what))
+    assert 'File "tiny.ipynb, cell 4", line 2, in double\n' in done.stderr
 
 
 def test_what_is_right_has_nothing_to_reproduce(
@@ -246,7 +296,6 @@ def test_what_is_right_has_nothing_to_reproduce(
         (("tiny.dubble",), "tiny has no check 'dubble'. Did you mean tiny.double? Its checks: double, triple, gradient_of_double"),
         (("tiny", "--check-seed", "3"), "--check-seed is the seed of one check, and tiny is a lesson. Name one: tiny.<check>"),
         (("tiny.double", "--check-seed", "3", "--seed", "3"), "--seed and --check-seed are both given"),
-        (("tiny", "--pdb"), "A debugger takes one check, and tiny is a lesson"),
         (("tiny.double", "--in", "EMPTY"), "holds no tiny.py. Name the folder that does: --in DIR"),
         (("tiny.double", "--pdb", "--in", "ZIP"), "Unpack it, and name the folder: --in DIR"),
     ],
@@ -296,6 +345,52 @@ def test_the_debugger_stops_in_the_students_code(
     assert "Traceback" not in done.stderr
     for answer in answers:
         assert answer in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [(RAISES, "tiny.ipynb, cell 4(2)double()"), pytest.param(SQUARES, "tiny.ipynb, cell 4(2)double()", marks=pytest.mark.proof)],
+    ids=["raises", "is wrong"],
+)
+def test_the_debugger_stops_in_the_cell_of_a_notebook(text: str, at: str, small_course: Course, tmp_path: Path) -> None:
+    """… under the cell's number and with its lines."""
+    place = as_cells(tmp_path / "work", text)
+    what = understood(small_course, Asked("tiny.double", place, 3, lang="en"))
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)), "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parent.parent), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        debug_command(request), input="p x.shape\nl\nq\n", capture_output=True, text=True, encoding="utf-8", env=environment, cwd=tmp_path
+    )
+    for answer in (at, "torch.Size([3])", "def double(x):"):
+        assert answer in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
+    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = handed_in(tmp_path / "work", "tiny", RIGHT)
+    code, out, err = replayed(capsys, "tiny", "--pdb", "--in", str(place), "--course", str(small_course.root), "--lang", "en")
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert "No check of tiny is wrong with this seed. Name the one to step through: grade replay tiny.<check> --break" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "lang", "answer"),
+    [
+        ("tinny", "en", "There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list"),
+        ("tinny", "ko", "'tinny': 그런 레슨은 없습니다. 혹시 tiny 레슨인가요? 모든 레슨 보기: grade list"),
+        ("qqqqqq", "ko", "'qqqqqq': 그런 레슨은 없습니다. 레슨 목록: tiny"),
+    ],
+)
+def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
+    name: str, lang: str, answer: str, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["run", name, "--in", str(tmp_path)], ["hint", name], ["replay", name]):
+        with pytest.raises(SystemExit) as ended:
+            main([*command, "--course", str(small_course.root), "--lang", lang])
+        assert (ended.value.code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), command
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
