@@ -159,6 +159,8 @@ class Unzipped:
                     stream = lay_open(packed, leaf.packed_bytes, leaf.path)
         except SubmissionError:
             raise
+        except PermissionError as error:
+            raise SubmissionError(f"{leaf.path} can't be read: {error.strerror}. Check its permissions") from None
         except Exception as error:  # as in Leaf.read
             reason = str(error) or type(error).__name__
             raise SubmissionError(f"{leaf.path} can't be read: {reason}. Make the zip anew, without a password") from None

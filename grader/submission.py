@@ -11,6 +11,7 @@ import functools
 import hashlib
 import io
 import json
+import re
 import tokenize
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
@@ -24,6 +25,8 @@ from grader.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_code, rea
 
 SUFFIXES = (".py", SUFFIX)
 """What a lesson's file may end with."""
+COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
+"""What a copy's name has beside the file's, in small letters."""
 MAX_FILE_BYTES = 1 << 20
 READABLE = "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor encrypted"
 
@@ -94,17 +97,27 @@ def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, Les
     """As read_submission, of files that lie anywhere, those in zips among them too, which count as one folder deeper.
 
     A lesson that isn't found while a zip can't be opened has that zip's problem; where nothing at all is found, SubmissionError is
-    raised with it.
+    raised with it. So has one that isn't found the file that almost has its name.
     """
     names = lesson_names(lessons)
     with Unzipped(leaves) as opened:
         found = _chosen(opened.leaves, names)
+        meant = [(leaf.path, name) for leaf in opened.leaves if (name := _meant(leaf.name, names))]
     if opened.unread:
         path, why = map(writable, opened.unread[0])
         if not found:
             raise SubmissionError(why)
         found |= {lesson: LessonFile(lesson, path, problem=why) for lesson in names.values() if lesson not in found}
+    for path, name in meant:
+        problem = f"{writable(path)} is not called {name}, so it doesn't count. Hand it in under that name"
+        found.setdefault(names[name], LessonFile(names[name], writable(path), problem=problem))
     return found
+
+
+def _meant(name: str, names: dict[str, str]) -> str | None:
+    """The lesson's file name that is meant by one in other letters, or as browsers and systems call a copy: ``Tiny (1).py``."""
+    stem, dot, suffix = name.casefold().rpartition(".")
+    return next((one for one in names if one == COPY.sub("", stem) + dot + suffix), None)
 
 
 def digest(files: dict[str, LessonFile]) -> str:

@@ -8,6 +8,7 @@ import struct
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given, settings
@@ -215,6 +216,14 @@ def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(t
     files = handed(tmp_path)
     assert files["tiny"].text == "mine\n"
     assert str(files["small"].problem).startswith("rest.zip is no readable zip")
+
+
+def test_a_zip_that_may_not_be_read_is_told_so() -> None:
+    def refused() -> IO[bytes]:
+        raise PermissionError(13, "Permission denied", "alice.zip")
+
+    with pytest.raises(SubmissionError, match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$"):
+        read_leaves([Leaf("alice.zip", refused)], LESSONS)
 
 
 @given(st.integers(0, 2**32), st.data())

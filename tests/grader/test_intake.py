@@ -518,6 +518,24 @@ def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
         name.encode()
 
 
+@pytest.mark.parametrize(
+    "name", ["Tiny.py", "tiny (1).py", "tiny copy 2.PY", "Copy of tiny.py", "tiny - Copy.py", "tiny - 복사본.ipynb", "work/TINY.py"]
+)
+def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(name: str, tmp_path: Path) -> None:
+    """It does not count: it is that lesson's problem, which no other lesson shares."""
+    place = files(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py", f"bob/{name}")
+    alice, bob = (one.read(LESSONS) for one in find(place).handed)
+    assert alice["tiny"].problem == f"{name} is not called tiny{Path(name).suffix.lower()}, so it doesn't count. Hand it in under that name"
+    assert alice["small"].problem is None
+    assert bob["tiny"].problem is None
+
+
+@pytest.mark.parametrize("name", ["tinyer.py", "my tiny.py", "tiny(1)2.py", "tiny.pyc", "copy.py", "(1).py", "tiny"])
+def test_other_names_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
+    (alice, _) = find(files(tmp_path, f"alice/{name}", "bob/tiny.py")).handed
+    assert alice.read(LESSONS) == {}
+
+
 def test_a_folder_that_can_not_be_entered_is_that_students_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = files(tmp_path, "alice/tiny.py", "bob/tiny.py")
     whole = os.scandir
