@@ -3,7 +3,7 @@
 Two kinds with one face. ``SocketChannel`` polls a socket and the pipe of the student's output in one thread. ``PipeChannel``
 reads two pipes with threads; it works wherever Python does.
 
-Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends or what comes is no frame.
+Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends (``WorkerGone``) or what comes is no frame.
 Imports ``errors`` and ``wire.frames``.
 """
 
@@ -18,7 +18,7 @@ import threading
 import time
 from typing import BinaryIO, Protocol
 
-from grader.errors import WorkerLost
+from grader.errors import WorkerGone, WorkerLost
 from grader.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
@@ -68,6 +68,10 @@ class Channel(Protocol):
 
 def _crashed(reason: str) -> WorkerLost:
     return WorkerLost("crashed", "{reason}", reason=reason)
+
+
+def _gone() -> WorkerGone:
+    return WorkerGone("crashed", "{reason}", reason="the worker is gone")
 
 
 def _late() -> WorkerLost:
@@ -156,7 +160,7 @@ class SocketChannel:
             except BlockingIOError:
                 self._wait(select.POLLOUT, deadline)
             except OSError:
-                raise _crashed("the worker is gone") from None
+                raise _gone() from None
 
     def receive(self, deadline: float) -> Frame:
         """The next frame before ``deadline``."""
@@ -169,7 +173,7 @@ class SocketChannel:
             except OSError:
                 chunk = b""
             if not chunk:
-                raise _crashed("the worker is gone")
+                raise _gone()
             self._inbox.add(chunk)
             if (frame := self._inbox.pop()) is not None:
                 return frame
@@ -236,7 +240,7 @@ class PipeChannel:
             except queue.Empty:
                 raise _late() from None
             if not chunk:
-                raise _crashed("the worker is gone")
+                raise _gone()
             self._inbox.add(chunk)
             if (frame := self._inbox.pop()) is not None:
                 return frame

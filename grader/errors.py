@@ -11,6 +11,7 @@
 
     StudentError              the student's code raised; a value more than an exception, so it stands apart
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
+    └── WorkerGone            its line ended, so it has ended, or is about to
     CheckFailure              a check's verdict "no", with what was expected and what came back
 
 ``wire.BrokenFrame`` is not here: the worker imports ``wire`` and nothing else of ours. The judge turns it into ``WorkerLost``.
@@ -118,6 +119,10 @@ class WorkerLost(Exception):
         self.facts = facts
         self.reason = template.format(**facts) if facts else template
         super().__init__(self.reason)
+
+
+class WorkerGone(WorkerLost):
+    """The worker's line ended: how its process ended tells why. One that answers nonsense lives on, and its end tells nothing."""
 
 
 class CheckFailure(AssertionError):

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from grader.errors import MissingName, StudentError, WorkerLost
+from grader.errors import MissingName, StudentError, WorkerGone, WorkerLost
 from grader.foresight import Question
 from grader.remote import Asked, Handle, Line, RemoteCallable, Reply
 from grader.sandbox.limits import Limits
@@ -174,13 +174,14 @@ class Session:
         """End the lost worker; the error, worded with how it died or how long it was waited for."""
         line, self._line = self._line, None
         assert line is not None
-        how = self._workers.end(line.worker, died=lost.outcome == "crashed")
+        gone = isinstance(lost, WorkerGone)
+        how = self._workers.end(line.worker, died=gone)
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
             if time.monotonic() >= self._lesson_deadline:
                 return WorkerLost("timeout", "the lesson took more than {seconds} s", seconds=f"{self.limits.lesson_seconds:g}")
             return WorkerLost("timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}")
-        if how is None:
+        if how is None or not gone:  # what became of one that had answered nonsense is a matter of moments, so not told
             return lost
         if how.facts.get("signal") == "SIGXCPU":
             return WorkerLost("timeout", "more than {seconds} s of processor time", seconds=self.limits.cpu_seconds)

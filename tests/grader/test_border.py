@@ -363,6 +363,14 @@ def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Callable[..
     assert student.g() == 7
 
 
+def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(remote: Callable[..., RemoteStudent]) -> None:
+    """Whether it ends before it is ended is a matter of moments, and a report is the same whenever it is made."""
+    student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
+    with pytest.raises(WorkerLost) as lost:
+        student.f()
+    assert lost.value.reason == "what came back is no message of the worker's"
+
+
 def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) -> None:
     """Ten megabytes on standard output are read, cut, and the call still answers."""
     student = remote("import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n")
