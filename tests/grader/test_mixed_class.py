@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import subprocess
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from batch_process import attempts, batch_process, final
 from classes import LAYOUTS, Students, write_class
 from mixed_class import HOSTILE, mixed_class
 
+from grader.classroom.gather import gather
 from grader.commands.batch import Wanted, grade_class
 from grader.course import Course, find_course, load_course
 from grader.errors import ExitCode
+from grader.gradebook.store import Gradebook
 from grader.host import Host
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
@@ -26,6 +29,8 @@ STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 LESSONS_EACH = 2
 """How many of the course's lessons each has handed in; among so many, every lesson has some dozens of each kind of answer."""
 WORKERS = int(os.environ.get("GRADLINGS_WORKERS", "0")) or os.cpu_count() or 1
+COMMON = {"chain_rule": "inner_derivative_missing"}
+"""What most of this class got wrong, so that the class page has something to say."""
 KILLS = 20
 LOOK_SECONDS = 0.05
 
@@ -72,7 +77,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
     """The class of ``make prove``, attackers in it, and what its folders come to."""
     place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
-    students = mixed_class(STUDENTS, course.lessons, each=LESSONS_EACH, attacks=min(len(HOSTILE), STUDENTS // 10))
+    students = mixed_class(STUDENTS, course.lessons, each=LESSONS_EACH, attacks=min(len(HOSTILE), STUDENTS // 10), common=COMMON)
     assert grade_class(course, large_batch(write_class("plain", place / "class", students), place / "out")) is ExitCode.OK
     return students, place
 
@@ -92,6 +97,20 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(large: tuple[St
     seen = {lesson.id: {row[1] for _, lessons in found.values() for row in lessons if row[0] == lesson.id} for lesson in course.lessons}
     assert seen == {lesson.id: {"passed", "failed", "not_started", "invalid", "missing"} for lesson in course.lessons}
     assert {name: found[name.replace("_", "")][0] for name in HOSTILE} == dict.fromkeys(HOSTILE, 0.0)
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(STUDENTS < 200, reason="in so small a class chance decides what is common")
+def test_a_large_classes_page_begins_with_what_most_got_wrong(large: tuple[Students, Path]) -> None:
+    """The first to be retaught, on the page and on the terminal, is the mistake that was made common."""
+    with Gradebook.open(large[1] / "out") as book:
+        classroom = gather(book.entries(), book.columns())
+    first, second = classroom.mistakes[:2]
+    assert {first.lesson: first.id} == COMMON
+    assert len(first.people) > len(second.people)
+    page = (large[1] / "out" / "class.html").read_text("utf-8")
+    titles = [page.find(f"{title}</h3>") for title in (escape(first.title), escape(second.title))]
+    assert 0 < titles[0] < titles[1]
 
 
 @pytest.mark.proof
