@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 from html import escape
@@ -102,15 +103,14 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(large: tuple[St
 @pytest.mark.proof
 @pytest.mark.skipif(STUDENTS < 200, reason="in so small a class chance decides what is common")
 def test_a_large_classes_page_begins_with_what_most_got_wrong(large: tuple[Students, Path]) -> None:
-    """The first to be retaught, on the page and on the terminal, is the mistake that was made common."""
+    """The first to be retaught is the mistake that was made common."""
     with Gradebook.open(large[1] / "out") as book:
         classroom = gather(book.entries(), book.columns())
     first, second = classroom.mistakes[:2]
     assert {first.lesson: first.id} == COMMON
     assert len(first.people) > len(second.people)
     page = (large[1] / "out" / "class.html").read_text("utf-8")
-    titles = [page.find(f"{title}</h3>") for title in (escape(first.title), escape(second.title))]
-    assert 0 < titles[0] < titles[1]
+    assert re.findall(r"<h3>(.+?)</h3>", page)[0] == escape(first.title)
 
 
 @pytest.mark.proof
