@@ -28,7 +28,7 @@ def collapse() -> int:
     madvise: Any = ctypes.CDLL(None).madvise
     done = 0
     with contextlib.suppress(OSError):
-        for start, end in own_memory(Path("/proc/self/maps").read_text()):
+        for start, end in own_memory(Path("/proc/self/maps").read_text("utf-8")):
             first, last = -(-start // LARGE) * LARGE, end // LARGE * LARGE
             if first < last and madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), MADV_COLLAPSE) == 0:
                 done += last - first

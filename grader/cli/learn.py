@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import PATH, course, course_option, lang_option, lesson_names, sandbox_option, seed_option
+from grader.cli.options import PATH, check_names, course, course_option, lang_option, lesson_names, sandbox_option, seed_option
 
 FORMAT_HELP = "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's summary."
 
@@ -94,7 +94,7 @@ def hint(lesson: str, name: str | None, step: int | None, lang: str | None, cour
 
 
 @click.command(short_help="Run a check again from its seed, or debug it.")
-@click.argument("target", metavar="LESSON[.CHECK]", shell_complete=lesson_names)
+@click.argument("target", metavar="LESSON[.CHECK]", shell_complete=check_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
 @seed_option
 @click.option("--check-seed", type=click.IntRange(0, 2**32 - 1), help="The check's own seed, from a report, in place of the run's.")

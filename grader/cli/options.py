@@ -54,3 +54,21 @@ def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str)
         return []
     taken = ctx.params.get("lessons") or ()
     return [name for name in names if name.startswith(incomplete) and name not in taken]
+
+
+def check_names(ctx: click.Context, parameter: click.Parameter | None, incomplete: str) -> list[str]:
+    """The lessons that a half-typed ``LESSON.CHECK`` may become and, once there is a dot, the lesson's checks."""
+    from grader.errors import GraderError
+    from grader.source import Source
+
+    named, dot, _ = incomplete.partition(".")
+    if not dot:
+        return lesson_names(ctx, parameter, incomplete)
+    try:
+        lesson = course(ctx.params.get("course_root")).lesson(named)
+        files = [*lesson.visible_checks, *lesson.hidden_checks]
+        found = [name for file in files for name in Source(file.read_text("utf-8"), file.name).definitions]
+    except (GraderError, OSError, ValueError):
+        return []
+    checks = (f"{lesson.id}.{name.removeprefix('test_')}" for name in found if name.startswith("test_"))
+    return [check for check in checks if check.startswith(incomplete)]

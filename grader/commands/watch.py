@@ -37,7 +37,6 @@ EXPLAINED = {
     "?": "these keys",
     "q": "end; what you have is kept",
 }
-FOOTER_LINES = 2
 
 
 def watch_lessons(
@@ -195,7 +194,8 @@ class Screen:
     def show(self, body: Callable[[Console], None], notes: list[str], last: Text | None = None) -> None:
         """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which are not; and the keys."""
         lines = self.lines(body)
-        room = self.console.height - FOOTER_LINES - len(notes) - (last is not None) - 1
+        below = [Text(note) for note in notes] + ([last] if last is not None else []) + [self.keys_shown()]
+        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2  # a blank line, and the cursor's
         if self.console.is_terminal:
             if len(lines) > room:
                 more = Text(self.say("… and {count} more lines", count=len(lines) - room + 1), "dim")
@@ -222,11 +222,15 @@ class Screen:
     def footer(self) -> None:
         """The keys, where there are any."""
         if self.keys:
-            shown = Text("   ").join(Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items())
-            shown.stylize("dim")
-            self.console.print("", shown, sep="\n")
+            self.console.print("", self.keys_shown(), sep="\n")
         elif not self.console.is_terminal:
             self.console.print()
+
+    def keys_shown(self) -> Text:
+        """The keys with what they do; on a narrow terminal that is more than one line."""
+        shown = Text("   ").join(Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items())
+        shown.stylize("dim")
+        return shown
 
     def tell(self, text: str) -> None:
         """A line while something goes on."""

@@ -90,17 +90,17 @@ def add_packages(places: list[str]) -> None:
 
 def become(system: str) -> None:
     """Have code of ours see ``windows`` or ``macos`` from now on, in this process."""
-    views: dict[str, types.ModuleType] = {name: View(name, set(hidden)) for name, hidden in NAMES[system].items()}
+    views: dict[str, Any] = {name: View(name, set(hidden)) for name, hidden in NAMES[system].items()}
     views["sys"] = View("sys", set(), platform=PLATFORMS[system])
     if system == "windows":
-        vars(views["os"]).update(name="nt")
+        views["os"].put(name="nt")
         views["ctypes"] = View("ctypes", set(), CDLL=no_library_of_all)
         views["msvcrt"] = keyboard()
         text_as_on_windows()
         files_as_on_windows()
         processes_as_on_windows()
     else:
-        vars(views["os"]).update(fork=no_fork)
+        views["os"].put(fork=no_fork)
         views["ctypes"] = View("ctypes", set(), CDLL=lambda name, **how: Hidden(ctypes.CDLL(name, **how), {"prctl", "unshare", "syscall"}))
         without_proc()
     real = builtins.__import__
@@ -133,21 +133,29 @@ class View(types.ModuleType):
 
     def __init__(self, name: str, hidden: set[str], **replaced: Any) -> None:
         super().__init__(name)
-        real = importlib.import_module(name)
-        vars(self).update({key: value for key, value in vars(real).items() if key not in hidden}, _real=real, _hidden=hidden, **replaced)
+        object.__setattr__(self, "_own", (importlib.import_module(name), hidden, replaced))
 
-    def __getattr__(self, name: str) -> Any:
-        if name in self._hidden:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}, as elsewhere", name=name, obj=self)
-        return getattr(self._real, name)
+    def put(self, **replaced: Any) -> None:
+        """Show these in place of the module's own."""
+        object.__getattribute__(self, "_own")[2].update(replaced)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "put":
+            return object.__getattribute__(self, name)
+        real, hidden, replaced = object.__getattribute__(self, "_own")
+        if name in hidden:
+            raise AttributeError(f"module {real.__name__!r} has no attribute {name!r}, as elsewhere", name=name, obj=self)
+        return replaced[name] if name in replaced else getattr(real, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._real, name, value)  # a test that replaces something does so for everybody
-        super().__setattr__(name, value)
+        real, _, replaced = object.__getattribute__(self, "_own")
+        if name in replaced:
+            replaced[name] = value
+        else:
+            setattr(real, name, value)  # a test that replaces something does so for everybody
 
     def __delattr__(self, name: str) -> None:
-        delattr(self._real, name)
-        super().__delattr__(name)
+        delattr(object.__getattribute__(self, "_own")[0], name)
 
 
 class Hidden:
@@ -167,9 +175,10 @@ def keyboard() -> types.ModuleType:
     module = types.ModuleType("msvcrt")
 
     def kbhit() -> bool:
+        import termios
         import tty
 
-        tty.setcbreak(sys.stdin.fileno())
+        tty.setcbreak(sys.stdin.fileno(), termios.TCSANOW)
         return bool(select.select([sys.stdin.fileno()], [], [], 0)[0])
 
     vars(module).update(kbhit=kbhit, getwch=lambda: os.read(sys.stdin.fileno(), 1).decode("latin-1"))

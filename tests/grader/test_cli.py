@@ -23,6 +23,7 @@ from click.testing import CliRunner
 import grader
 from grader.cli import cli, main
 from grader.commands.author import verify_course
+from grader.commands.workspace import quoted
 from grader.course import Course
 from grader.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.verify import LessonProof, Verification
@@ -283,7 +284,7 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
         "tiny/tiny.py": lesson.stub.read_text("utf-8"),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
     }
-    for part in ("cd 'my work'", "grade list", "grade tiny", "tiny/README.md"):
+    for part in (f"cd {quoted(Path('my work'))}", "grade list", "grade tiny", "tiny/README.md"):
         assert part in workspace.out
 
 

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pexpect
 import pytest
+import yaml
 from pretence import interpreter
 
 import grader
@@ -23,8 +24,6 @@ from grader.commands.workspace import quoted
 from grader.host import Host
 from grader.translation import wanted_language
 from grader.workers import Death, users_environment
-
-pytestmark = pytest.mark.linux
 
 PACKAGE = Path(grader.__file__).parent
 SMALL = Path(__file__).parent / "small_course"
@@ -62,7 +61,7 @@ class Elsewhere:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=300,
+            timeout=1800,
         )
         return done.returncode, done.stdout.decode(ENCODING[self.system], "replace")
 
@@ -89,6 +88,7 @@ def file(folder: Path, path: str, text: str) -> Path:
 # ------------------------------------------------------------------------------------------------------------ the pretence
 
 
+@pytest.mark.linux
 def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """Our code misses it, what packages see is as ever; else the tests below would prove nothing."""
     (tmp_path / "test_it.py").write_text(
@@ -107,6 +107,7 @@ def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path
 # ---------------------------------------------------------------------------------------------------------------- commands
 
 
+@pytest.mark.linux
 def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun anew; nothing is written with CR LF."""
     first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
@@ -122,6 +123,7 @@ def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> No
     assert [path for path in tmp_path.rglob("*.*") if path.is_file() and b"\r" in path.read_bytes()] == []
 
 
+@pytest.mark.linux
 def test_a_lesson_is_graded_on_windows(windows: Elsewhere, tmp_path: Path) -> None:
     """Beside a plain process, from a file with Windows' line ends that prints what cp949 can't; the report says what did not hold."""
     file(tmp_path, "tiny.py", RIGHT)
@@ -135,6 +137,7 @@ def test_a_lesson_is_graded_on_windows(windows: Elsewhere, tmp_path: Path) -> No
 
 
 @pytest.mark.proof
+@pytest.mark.linux
 def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """One prints, one loops, one crashes; what a killed process ends with differs, the points don't."""
     rest = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -155,6 +158,7 @@ def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) ->
 
 
 @pytest.mark.proof
+@pytest.mark.linux
 def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(elsewhere: Elsewhere, tmp_path: Path) -> None:
     file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
     course = ["--course", str(SMALL)]
@@ -169,6 +173,7 @@ def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(elsewhere: Elsewher
 
 
 @pytest.mark.proof
+@pytest.mark.linux
 def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """On Windows keys come from msvcrt."""
     file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
@@ -189,14 +194,15 @@ def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -
 
 
 @pytest.mark.proof
+@pytest.mark.linux
 def test_the_tests_can_be_collected(elsewhere: Elsewhere) -> None:
     """Nothing that a test file imports is missing there, or its absence is a reason to skip."""
     root = PACKAGE.parent
-    code, said = elsewhere.run(root, "-m", "pytest", "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST)
+    code, said = elsewhere.run(root, "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST)
     assert code == 0, said[-3000:]
 
 
-PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[2:]))"
+PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 
 # ----------------------------------------------------------------------------------------------------------- what is theirs
@@ -221,6 +227,7 @@ def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch
     process = SimpleNamespace(poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate"))
     host = Host.__new__(Host)
     host._process = process  # type: ignore[assignment]
+    monkeypatch.setattr(sys, "platform", "darwin")
     host.interrupt()
     monkeypatch.setattr(sys, "platform", "win32")
     host.interrupt()
@@ -234,6 +241,7 @@ def test_a_status_of_windows_is_told_by_its_digits() -> None:
 
 def test_a_folder_is_quoted_for_the_systems_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backslash needs no quotes on Windows, a space does."""
+    monkeypatch.setattr(sys, "platform", "darwin")
     assert quoted(Path("it's mine")) == "'it'\"'\"'s mine'"
     monkeypatch.setattr(sys, "platform", "win32")
     assert [quoted(Path(name)) for name in (r"C:\me\work", r"C:\my work")] == [r"C:\me\work", r'"C:\my work"']
@@ -245,6 +253,7 @@ def test_the_language_of_windows_is_taken_where_no_variable_names_one(monkeypatc
         monkeypatch.delenv(name, raising=False)
     kernel = SimpleNamespace(GetUserDefaultUILanguage=lambda: number)
     monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    monkeypatch.setattr(sys, "platform", "darwin")
     assert wanted_language(None) == "en"
     monkeypatch.setattr(sys, "platform", "win32")
     assert wanted_language(None) == lang
@@ -293,3 +302,25 @@ def test_a_careless_file_is_found(tmp_path: Path) -> None:
         "open(x)\nopen(x, 'rb')\np.write_text(t, 'utf-8')\np.read_text()\nos.fdopen(1, 'w', 1, 'utf-8')\n", "utf-8"
     )
     assert [found.split(":")[1] for found in carelessly_opened(tmp_path / "it.py")] == ["1", "3", "4", "5"]
+
+
+# --------------------------------------------------------------------------------------------------------------- the workflow
+
+
+def workflow_tests() -> list[str]:
+    """The test files that continuous integration runs on macOS and Windows."""
+    jobs = yaml.safe_load((PACKAGE.parent / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    assert jobs["elsewhere"]["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
+    (command,) = (step["run"] for step in jobs["elsewhere"]["steps"] if "pytest" in step.get("run", ""))
+    return [word for word in command.split() if word.endswith(".py")]
+
+
+def test_the_workflow_names_tests_that_are_there() -> None:
+    assert [name for name in workflow_tests() if not (PACKAGE.parent / name).is_file()] == []
+
+
+@pytest.mark.linux
+@pytest.mark.proof
+def test_what_the_workflow_runs_elsewhere_passes_there(elsewhere: Elsewhere) -> None:
+    code, said = elsewhere.run(PACKAGE.parent, "-q", "-p", "no:cacheprovider", *workflow_tests(), code=PYTEST)
+    assert code == 0, said[-3000:]

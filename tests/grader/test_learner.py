@@ -325,10 +325,14 @@ def test_no_line_of_a_comparison_is_wider_than_the_terminal(work: Path, grade: C
         ([], "custom_s", {"custom_sigmoid"}),
         ([], "re", {"reset", "retain_graph", "relu_and_ste"}),
         (["hint", "--course", "nowhere"], "cus", set()),
+        (["replay"], "custom_s", {"custom_sigmoid"}),
+        (["replay"], "custom_sigmoid.gradient_is", {"custom_sigmoid.gradient_is_linear"}),
+        (["replay"], "nolesson.gra", set()),
+        (["replay"], "custom_sigmoid.nocheck", set()),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_the_shell_completes_commands_and_lessons(words: list[str], start: str, found: set[str]) -> None:
+def test_the_shell_completes_commands_lessons_and_checks(words: list[str], start: str, found: set[str]) -> None:
     offered = {item.value for item in ShellComplete(cli, {}, "grade", "_GRADE_COMPLETE").get_completions(words, start)}
     assert found <= offered
     assert bool(found) or not offered

@@ -23,7 +23,11 @@ from grader.commands.workspace import Learner, make_workspace
 from grader.course import Course
 from grader.progress import read_progress
 
-termios = pytest.importorskip("termios", reason="needs Unix: its terminals")
+if sys.platform == "win32":
+    pytest.skip("needs Unix: its terminals", allow_module_level=True)
+else:
+    import termios
+
 ROOT = Path(grader.__file__).parent.parent
 COLUMNS, LINES = 80, 24
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -115,6 +119,17 @@ def test_what_a_save_changed_is_seen_however_long_the_report(tmp_path: Path, sma
     lines = [line.rstrip() for line in picture.display]
     assert lines[0] == "line 0"
     assert lines[lines.index("2 more right") - 1] == "… and 33 more lines"
+
+
+def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(tmp_path: Path, small_course: Course) -> None:
+    """As on a narrow terminal, in Korean, whose letters are two cells wide."""
+    console = Console(force_terminal=True, width=40, height=12, file=io.StringIO())
+    screen = Screen(console, Learner.at(small_course, tmp_path, "ko"))
+    screen.keys = True
+    screen.show(lambda console: console.print("\n".join(f"line {number}" for number in range(40))), ["note " * 12])
+    picture = pyte.Screen(40, 12)
+    pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
+    assert picture.display[0].rstrip() == "line 0"
 
 
 def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Course) -> None:
