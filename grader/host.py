@@ -35,11 +35,14 @@ def fingerprint(spec: dict[str, Any]) -> str:
 class Host:
     """One fork host. It is started at once and imports torch while the caller does something else; a dead one is replaced.
 
-    One that is ``lasting``, for dozens of submissions, takes a moment longer to start and forks faster ever after.
+    One that is ``lasting``, for dozens of submissions, takes a moment longer to start and forks faster ever after. With ``apart``, Ctrl-C
+    on a terminal reaches the caller alone, who then says what becomes of a job under way.
     """
 
-    def __init__(self, mode: str | None = None, *, lasting: bool = False) -> None:
+    def __init__(self, mode: str | None = None, *, lasting: bool = False, apart: bool = False) -> None:
         self._arguments = [mode or default_mode(), *(["lasting"] if lasting else [])]
+        self._apart = apart
+        self._abandoned = False
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._lessons: set[str] = set()
@@ -47,7 +50,9 @@ class Host:
         self.start()
 
     def start(self) -> None:
-        """Start the process, unless it runs."""
+        """Start the process, unless it runs; raises EngineFault where it was abandoned."""
+        if self._abandoned:
+            raise EngineFault("the run was stopped")
         if self._process is None:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
@@ -56,6 +61,7 @@ class Host:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 env=scrubbed_environment(),
+                start_new_session=self._apart,
             )
 
     def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
@@ -122,6 +128,11 @@ class Host:
                 process.terminate()
             else:
                 process.send_signal(signal.SIGINT)
+
+    def abandon(self) -> None:
+        """As ``interrupt``, for good: no other process takes its place."""
+        self._abandoned = True
+        self.interrupt()
 
     def close(self) -> None:
         """End the process."""

@@ -83,6 +83,9 @@ class Seat:
     def close(self) -> None:
         """Nothing is kept here: after a fault of ours a worker replaces its own host."""
 
+    def abandon(self) -> None:
+        """Who waits for an answer looks whether the run was stopped."""
+
 
 def seats(cluster: Cluster, wanted: int, count: int) -> Hosts[Seat]:
     """Seats for so many submissions: as many as ``wanted``, or as keep the cluster busy where that is 0."""

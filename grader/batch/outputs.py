@@ -33,10 +33,10 @@ def page_path(out: Path, name: str) -> Path:
     return out / "reports" / f"{name}.html"
 
 
-def write_page(out: Path, report: Report, adjustments: Sequence[Adjustment], *, reveal: bool) -> None:
-    """Write a submission's page; hidden checks show what they asked only with ``reveal``."""
+def write_page(out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool) -> None:
+    """Write a submission's page, headed by whom it is from; hidden checks show what they asked only with ``reveal``."""
     say = _words(report.lang)
-    page = render_page(report if reveal else withheld(report, say), say, adjustments=adjustments)
+    page = render_page(report if reveal else withheld(report, say), say, called=called, adjustments=adjustments)
     with replacing(page_path(out, report.submission), durable=False) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
 

@@ -8,6 +8,8 @@ Imports ``executors``, ``outputs``, ``grading`` and what lies below; no torch.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -105,16 +107,20 @@ def run_batch(
 
     ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of this machine.
 
-    Raises UsageError where the sandbox or the folder refuses; what was committed by then stays, and the same call goes on from there.
+    Raises UsageError where the sandbox or the folder refuses, KeyboardInterrupt where the hosts were told to finish before all was done;
+    what was committed by then stays, and the same call goes on from there.
     """
     wanted = "revealed" if plan.reveal else "withheld"
     batch = Batch(book, out, plan, Tally(book.begin(str(plan))), students, grading, rewrite=book.about("pages") != wanted)
     if batch.rewrite:
         book.set_class({"pages": ""})
-    jobs = batch.jobs(handed, told)
-    for done in over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set)):
-        batch.keep(done)
-        told(batch.done)
+    jobs = batch.jobs(handed, told, hosts.finishing.is_set)
+    with contextlib.closing(over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))) as results:
+        for done in results:
+            batch.keep(done)
+            told(batch.done)
+    if batch.done < len(handed):
+        raise KeyboardInterrupt
     book.set_class({"pages": wanted})
     book.end(batch.tally.run)
     return batch.tally
@@ -133,9 +139,9 @@ class Batch:
     rewrite: bool
     done: int = 0
 
-    def jobs(self, handed: Sequence[Handed], told: Callable[[int], None]) -> Iterator[Job]:
+    def jobs(self, handed: Sequence[Handed], told: Callable[[int], None], finishing: Callable[[], bool]) -> Iterator[Job]:
         """What there is to grade; what need not be, or can't, is dealt with on the way."""
-        for one in handed:
+        for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
             if job is None:
                 self.done += 1
@@ -162,13 +168,19 @@ class Batch:
         adjustments = self.book.adjustments(owner.name)
         if attempt is None:
             return self._job(owner, key, files, adjustments)
-        self.book.use(owner, attempt)
+        self._reuse(owner, attempt, adjustments)
+        return None
+
+    def _reuse(self, owner: Owner, attempt: int, adjustments: tuple[Adjustment, ...]) -> None:
+        """Let what was graded already count. A page that would say something else goes first, so that a run that ends here leaves none."""
         self.tally.reused += 1
-        if self.rewrite or not page_path(self.out, owner.name).exists():
+        if self.rewrite or not self.book.uses(owner, attempt):
+            self._drop_page(owner)
+            self.book.use(owner, attempt)
+        if not page_path(self.out, owner.name).exists():
             report = self.book.entry(owner.name).report
             assert report is not None
-            write_page(self.out, report, adjustments, reveal=self.plan.reveal)
-        return None
+            write_page(self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal)
 
     def _graded_already(self, name: str, key: Key) -> int | None:
         if self.plan.check:
@@ -192,13 +204,16 @@ class Batch:
 
     def _problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
-        page = page_path(self.out, owner.name)
-        try:
-            page.unlink(missing_ok=True)  # that of an earlier grade would be taken for this one's
-        except OSError as error:
-            raise refusal(page, error) from None
+        self._drop_page(owner)  # that of an earlier grade would be taken for this one's
         self.tally.problems += 1
         self.tally.faults += fault
+
+    def _drop_page(self, owner: Owner) -> None:
+        page = page_path(self.out, owner.name)
+        try:
+            page.unlink(missing_ok=True)
+        except OSError as error:
+            raise refusal(page, error) from None
 
     # ------------------------------------------------------------------------------------------------ in a thread of its own
 
@@ -214,7 +229,7 @@ class Batch:
         except Exception as error:
             return Done(job, None, f"the grader's own fault: {error!r}")
         if not stopping():
-            write_page(self.out, report, job.adjustments, reveal=self.plan.reveal)
+            write_page(self.out, report, job.adjustments, called=job.owner.label, reveal=self.plan.reveal)
         return Done(job, report)
 
     def _report(self, host: Closes, job: Job) -> Report:

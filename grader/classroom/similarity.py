@@ -14,12 +14,13 @@ import functools
 import io
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from grader.errors import UsageError
 
+Thing = TypeVar("Thing")
 NOISE = 25
 """Characters of normalised code, some two lines, that have to agree before that is anything."""
 TELLING = 60
@@ -84,19 +85,31 @@ def fingerprint(text: str) -> Any:
     return library().CodeFingerprint("lesson.py", NOISE, 1, fp=io.StringIO(text), language="python")
 
 
-def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], threshold: float) -> list[Pair]:
+class Watched(Protocol):
+    """What gives the things of a part of the work one by one, and may tell how far that is."""
+
+    def __call__(self, what: str, things: Collection[Thing], /) -> Iterable[Thing]:
+        """The same things; ``what`` is the part's name."""
+
+
+def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
+    """The things, and nothing is told."""
+    return things
+
+
+def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> list[Pair]:
     """The pairs of which one side's share is ``threshold`` or more, the greatest first; two of an earlier class are no pair.
 
-    ``known`` are the texts whose code is nobody's own.
+    ``known`` are the texts whose code is nobody's own. ``watched`` sees what takes long.
     """
-    found = candidates(texts, known, threshold)
+    found = candidates(texts, known, threshold, watched)
 
     @functools.lru_cache(KEPT_AT_ONCE)
     def telling(place: int) -> Any:
         return without(fingerprint(texts[place].text), found.ignored)
 
     pairs = []
-    for one, other in found.pairs:
+    for one, other in watched("comparing pairs", found.pairs):
         overlap, shares, slices = library().compare_files(telling(one), telling(other))
         if overlap and max(shares) >= threshold:
             sides = [
@@ -107,20 +120,20 @@ def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], thre
     return sorted(pairs, key=lambda pair: (-pair.share, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner))
 
 
-def candidates(texts: Sequence[Text], known: Iterable[str], threshold: float) -> Candidates:
+def candidates(texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> Candidates:
     """The pairs that share enough fingerprints to be compared; found by what is rare, not by trying all pairs."""
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
         ignored |= {int(one) for one in fingerprint(code).hashes}
-    for place, text in enumerate(texts):
+    for place, text in enumerate(watched("reading texts", texts)):
         for one in fingerprint(text.text).hashes:
             owners.setdefault(int(one), []).append(place)
     common = max(COMMON_FEWEST, COMMON_SHARE * len(texts))
     ignored |= {one for one, places in owners.items() if len(places) > common}
     sizes: Counter[int] = Counter()
     shared: Counter[tuple[int, int]] = Counter()
-    for one, places in owners.items():
+    for one, places in watched("finding pairs", owners.items()):
         if one not in ignored:
             sizes.update(places)
             shared.update(itertools.combinations(places, 2))

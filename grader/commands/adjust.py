@@ -33,7 +33,7 @@ def adjust(out: Path, name: str, *, lesson: str | None, points: float, reason: s
         book.adjust(entry.name, Adjustment(points, reason.strip(), author or who(), now(), lesson))
         entry = book.entry(entry.name)
         if entry.report is not None:
-            write_page(out, entry.report, entry.adjustments, reveal=book.about("pages") == "revealed")
+            write_page(out, entry.report, entry.adjustments, called=entry.label, reveal=book.about("pages") == "revealed")
         write_outputs(out, book)
         show_trail(entry)
 

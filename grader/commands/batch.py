@@ -5,47 +5,38 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-import math
 import re
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from grader.batch.cluster import connected, grade_in_cluster, seats
 from grader.batch.executors import Hosts
 from grader.batch.outputs import write_outputs
 from grader.batch.regrade import lesson_of
-from grader.batch.run import Plan, Tally, run_batch
+from grader.batch.run import Plan, run_batch
+from grader.commands.bars import telling
+from grader.commands.interrupts import patience
+from grader.commands.summary import Summary, listing
 from grader.course import Course, Lesson
 from grader.errors import ExitCode, UsageError
 from grader.gradebook.lock import sole
 from grader.gradebook.matching import Matched, match
-from grader.gradebook.records import Entry
 from grader.gradebook.roster import Roster, read_roster
 from grader.gradebook.store import Gradebook
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.intake.find import find_class
 from grader.intake.records import Found
-from grader.model import LessonStatus, Report
+from grader.model import Report
 from grader.render.clean import clean
 from grader.render.terminal import make_console
-from grader.render.terminal import points as points_text
 from grader.submission import writable
 from grader.translation import load, wanted_language
-
-LOG_SECONDS = 5.0
-"""How often a run without a terminal says how far it is."""
-LISTED = 20
-"""How many lines of one kind are listed; the rest is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +58,12 @@ class Wanted:
     reveal: bool = False
 
 
-def lasting_host() -> Host:
-    """A host for a class."""
-    return Host(lasting=True)
+def host_for_a_class() -> Host:
+    """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what it is at."""
+    return Host(lasting=True, apart=True)
 
 
-def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = lasting_host) -> ExitCode:
+def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = host_for_a_class) -> ExitCode:
     """Grade a class and write what tells of it; a grader's own fault in it ends with ENGINE_FAULT."""
     plan = plan_for(course, wanted)
     found = find_class(wanted.place, lessons=[one.id for one in course.lessons], graded=plan.ids, layout=wanted.layout)
@@ -87,11 +78,15 @@ def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host]
         matched = register(book, plan, found, roster, place=wanted.place)
         say_before(console, found, roster, matched)
         try:
-            with lent(console, wanted, len(found.handed), make_host) as (hosts, grading), telling(console, len(found.handed)) as told:
+            with (
+                lent(console, wanted, len(found.handed), make_host) as (hosts, grading),
+                telling(console, len(found.handed)) as told,
+                patience(console, hosts),
+            ):
                 given: dict[str, Any] = {"students": matched.students, "hosts": hosts, "grading": grading}
                 tally = run_batch(book, wanted.out, found.handed, plan, **given, told=told)
         except KeyboardInterrupt:
-            console.print(Text("stopped; what was graded is kept, and the same command goes on from there"))
+            console.print(Text("stopped; the same command goes on from there"))
             raise
         write_outputs(wanted.out, book)
         Summary(make_console(), book, wanted.out).show(tally, plan, {one.name for one in found.handed})
@@ -167,127 +162,3 @@ def say_before(console: Console, found: Found, roster: Roster | None, matched: M
         console.print(Text(f"handed in again: {files}, such as {clean(older)}; the newest of each counts"), soft_wrap=True)
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
-
-
-def listing(console: Console, what: str, lines: Sequence[str]) -> None:
-    """So many lines of one kind."""
-    for line in lines[:LISTED]:
-        console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
-    if len(lines) > LISTED:
-        console.print(Text(f"{what}: and {len(lines) - LISTED} more"))
-
-
-# ---------------------------------------------------------------------------------------------------------------- progress
-
-
-class Rate(ProgressColumn):
-    """Submissions a second."""
-
-    def render(self, task: Task) -> Text:
-        """``12.5/s``, once it is known."""
-        return Text(f"{task.speed:.1f}/s" if task.speed else "", "dim")
-
-
-@contextlib.contextmanager
-def telling(console: Console, total: int) -> Iterator[Callable[[int], None]]:
-    """What to call with how many are done: a bar on a terminal, else a line every few seconds."""
-    if console.is_terminal:
-        columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("grading", total=total)
-            yield lambda done: bar.update(task, completed=done)
-        return
-    began = said = time.monotonic()
-
-    def told(done: int) -> None:
-        nonlocal said
-        at = time.monotonic()
-        if at - said >= LOG_SECONDS:
-            said, rate = at, done / (at - began)
-            left = math.ceil((total - done) / rate) if rate else 0
-            print(f"{done} of {total} done, {rate:.1f}/s, about {left} s left", file=sys.stderr, flush=True)
-
-    yield told
-
-
-# ----------------------------------------------------------------------------------------------------------------- the end
-
-
-class Summary:
-    """What a run came to, on a terminal."""
-
-    def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
-        self.console = console
-        self.book = book
-        self.out = out
-
-    def line(self, text: str) -> None:
-        """One line."""
-        self.console.print(Text(clean(text)), soft_wrap=True)
-
-    def show(self, tally: Tally, plan: Plan, handed: set[str]) -> None:
-        """All of it."""
-        self.show_changes(tally, plan)
-        scores, most = [], 0.0
-        problems, missing, unloaded, flagged = [], [], [], []
-        for entry in self.book.entries():
-            report = entry.report
-            if report and not entry.grader_faults:
-                scores.append(entry.score)
-                most = max(most, report.max_score)
-            if entry.problem or entry.grader_faults:
-                problems.append(f"{self.called(entry)}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
-            missing += [entry.label] * entry.missing
-            unloaded += [entry.label] * any(one.status is LessonStatus.INVALID for one in (report.lessons if report else ()))
-            flagged += [entry.label] * bool(report and report.flags)
-        done = f"{tally.graded} graded, {tally.reused} as graded before"
-        self.line(f"{done}, {len(problems)} with a problem, {len(missing)} handed nothing in")
-        listing(self.console, "problem", problems)
-        self.people("nothing handed in", missing)
-        self.people("a file could not be loaded", unloaded)
-        self.people("flagged, no proof of anything", flagged)
-        if scores:
-            self.line(f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}")
-        if common := self.book.commonest_mistakes(3):
-            self.line("commonest mistakes:")
-            for mistake in common:
-                self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
-        if len(plan.lessons) > 1 and (unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]):
-            self.line(f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that you did with --lessons")
-        if gone := self.book.names() - handed:
-            self.line(f"{len(gone)} in the gradebook were not found this time, and stay in it: {', '.join(sorted(gone)[:5])}")
-        if tally.faults:
-            self.line(f"{tally.faults} met the grader's own fault: no zeros; the same command tries them again. Please report it")
-        page = self.out / "class.html"
-        self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
-
-    def people(self, what: str, labels: Sequence[str]) -> None:
-        """Whom something is true of, if anybody."""
-        if labels:
-            more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-            self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
-
-    @staticmethod
-    def called(entry: Entry) -> str:
-        """Whose an entry is, and beside that its name where it is another."""
-        return entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
-
-    @staticmethod
-    def fault_of(message: str | None) -> str:
-        """A fault in a line."""
-        return f"the grader's own fault: {message or 'see its page'}"
-
-    def show_changes(self, tally: Tally, plan: Plan) -> None:
-        """Old beside new, where a run changed a score that was there."""
-        table = Table("submission", "old", "new", "checks that changed", box=None, pad_edge=False, header_style="bold")
-        count = 0
-        for change in self.book.changes(tally.run):
-            count += 1
-            if count <= LISTED:
-                checks = ", ".join(f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks)
-                table.add_row(clean(change.name), points_text(change.old), points_text(change.new), checks)
-        if count:
-            self.console.print(table)
-            self.line(f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else ""))
-        elif plan.regrade:
-            self.line("graded again: nothing changed")

@@ -6,6 +6,7 @@ Exports, pages and tables are made of ``Entry`` records alone, whatever store th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.intake.records import Student
@@ -21,6 +22,11 @@ class Adjustment:
     author: str
     made_at: str
     lesson: str | None = None
+
+
+def label_of(students: Sequence[Student], name: str) -> str:
+    """Whom a submission is from, for people; its own name where nobody is known."""
+    return ", ".join(student.name for student in students) or name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Entry:
     @property
     def label(self) -> str:
         """Whom the line is about, for people."""
-        return ", ".join(student.name for student in self.students) or self.name
+        return label_of(self.students, self.name)
 
     @property
     def adjusted_by(self) -> float:

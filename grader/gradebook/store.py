@@ -24,7 +24,7 @@ from types import TracebackType
 from grader.errors import UsageError
 from grader.gradebook.migrations import migrate
 from grader.gradebook.reading import Shelf, students_as_json
-from grader.gradebook.records import Adjustment
+from grader.gradebook.records import Adjustment, label_of
 from grader.intake.records import Student
 from grader.model import Report
 from grader.submission import LessonFile, writable
@@ -54,6 +54,11 @@ class Owner:
     name: str
     students: tuple[Student, ...]
     late: bool = False
+
+    @property
+    def label(self) -> str:
+        """Whom it is from, for people."""
+        return label_of(self.students, self.name)
 
 
 def now() -> str:
@@ -212,13 +217,16 @@ class Gradebook(Shelf):
         row = self.db.execute("SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE s.name = ?", [name]).fetchone()
         return row[0] if row else None
 
-    def use(self, owner: Owner, attempt: int) -> None:
-        """Let an attempt that is there be the one that counts."""
+    def uses(self, owner: Owner, attempt: int) -> bool:
+        """Whether an attempt is the one that counts, on just this line."""
         line = (students_as_json(owner.students), int(owner.late), 0, None, 0, attempt)
         query = "SELECT students, late, missing, problem, fault, current FROM submissions WHERE name = ?"
-        if self.db.execute(query, [owner.name]).fetchone() != line:
-            with self._writing() as db:
-                self._line(db, owner, attempt)
+        return bool(self.db.execute(query, [owner.name]).fetchone() == line)
+
+    def use(self, owner: Owner, attempt: int) -> None:
+        """Let an attempt that is there be the one that counts."""
+        with self._writing() as db:
+            self._line(db, owner, attempt)
 
     def keep(self, owner: Owner, run: int, key: Key, report: Report, files: Iterable[LessonFile]) -> None:
         """Keep a report, with its results and what it is about; it is the one that counts from now on."""

@@ -18,6 +18,8 @@ CONTEXT = 3
 MAX_LINE = 400
 MAX_LINES = 3000
 """A longer file is shown without colour, and is not compared."""
+TEXTS_KEPT = 32
+"""How many coloured texts are remembered: a page shows each of its own several times, and a class has thousands of pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Beside:
     reference: Line | None = None
 
 
-@functools.cache
+@functools.lru_cache(TEXTS_KEPT)
 def coloured(text: str) -> tuple[str, ...]:
     """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet knows."""
     from pygments import highlight

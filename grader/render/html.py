@@ -104,14 +104,16 @@ def render_page(
     report: Report,
     say: Catalogue | None = None,
     *,
+    called: str = "",
     adjustments: Sequence[Adjustment] = (),
     keepsake: Keepsake | None = None,
     inline: str | None = None,
 ) -> str:
     """The page for one submission, in the language of ``say``.
 
-    ``adjustments`` are what a person changed of its score; ``keepsake`` is what a learner's own page holds beside the report.
-    ``inline`` is the magic that grades again, where the page is shown in a notebook, in a frame that runs no script.
+    ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of its score; ``keepsake`` is what a
+    learner's own page holds beside the report. ``inline`` is the magic that grades again, where the page is shown in a notebook, in a
+    frame that runs no script.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
@@ -122,5 +124,6 @@ def render_page(
         "script": script,
         "script_hash": style_hash(script),
         "say": say or Catalogue(),
+        "called": called,
     }
     return page.render(report=report, adjustments=adjustments, counted=counted, keepsake=keepsake or Keepsake(), inline=inline, **parts)

@@ -442,6 +442,21 @@ def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[...,
     assert page.read_text("utf-8") == text
 
 
+def test_a_page_is_headed_by_whom_it_is_from(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """By the roster's name once there is one, with the submission's own below; what was graded already is not graded for that."""
+    pages = tmp_path / "out" / "reports"
+    batch()
+    assert "<h1><b>bob</b>" in (pages / "bob.html").read_text("utf-8")
+    (tmp_path / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
+    batch(roster=tmp_path / "roster.csv")
+    page = (pages / "bob.html").read_text("utf-8")
+    assert "<title>Robert Brown: 5 of 10</title>" in page
+    assert "<h1><b>Robert Brown</b>" in page
+    assert "submission bob · " in page
+    assert "submission alice" not in (pages / "alice.html").read_text("utf-8")
+    assert len(list(pages.iterdir())) == 3
+
+
 def test_jobs_are_drawn_as_there_is_room() -> None:
     """A class of any size is never in memory as a whole."""
     drawn = 0

@@ -13,7 +13,7 @@ from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import LessonStatus, Report
 from grader.progress import LessonProgress, Point, Sighting
-from grader.render.code import beside, coloured, excerpt
+from grader.render.code import TEXTS_KEPT, beside, coloured, excerpt
 from grader.render.html import render_page
 from grader.render.keepsake import Keepsake, LessonStory, sparkline
 from grader.stubs import without_markers
@@ -45,6 +45,13 @@ def page(wrong: Report, small_course: Course, tmp_path_factory: pytest.TempPathF
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render_page(wrong, keepsake=Keepsake("2026-03-02T10:00", {"tiny": LessonStory(WRONG, solution, PROGRESS)})), "utf-8")
     return path
+
+
+def test_of_the_texts_that_were_coloured_a_pageful_is_kept() -> None:
+    """Not those of a whole class."""
+    for number in range(2 * TEXTS_KEPT):
+        coloured(f"x = {number}")
+    assert coloured.cache_info().currsize == TEXTS_KEPT
 
 
 def test_lines_of_code_are_coloured_and_escaped_one_by_one() -> None:

@@ -6,7 +6,7 @@ import builtins
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from made_up_class import report
 
 from grader.classroom.similarity import Side, Text, candidates, in_pieces, similar_pairs
 from grader.cli import cli
+from grader.commands.similar import show_similar
+from grader.course import Course
 from grader.errors import UsageError
 from grader.gradebook.store import Gradebook, Key, Owner
 from grader.intake.records import Student
@@ -216,3 +218,34 @@ def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
     assert "was not graded in 'huge'. Lessons: tiny" in run_similar(out, "--lesson", "huge")[1]
     assert "is the class itself" in run_similar(out, "--against", out)[1]
     assert "holds no gradebook" in run_similar(tmp_path)[1]
+
+
+def test_all_that_takes_long_is_told_of() -> None:
+    """Every text, every fingerprint, every pair that is compared."""
+    told: dict[str, int] = {}
+
+    def watched(what: str, things: Collection[Any], /) -> Collection[Any]:
+        told[what] = len(things)
+        return things
+
+    texts = [Text("ada", GIVEN + ADA), Text("alan", GIVEN + ALAN), Text("copy", GIVEN + disguised(ADA))]
+    assert len(similar_pairs("cube", texts, [GIVEN], 0.6, watched)) == 1
+    assert list(told) == ["reading texts", "finding pairs", "comparing pairs"]
+    assert (told["reading texts"], told["comparing pairs"]) == (3, 1)
+    assert told["finding pairs"] > 50
+
+
+def test_a_comparison_that_is_stopped_leaves_the_page_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_course: Course
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.commands.similar.similar_pairs", stopped)
+    out = gradebook(tmp_path, {"ada": ADA, "copy": ADA})
+    for before in ("is not written", "is as it was"):
+        with pytest.raises(KeyboardInterrupt):
+            show_similar(small_course, out, against=None, lesson=None, threshold=0.6)
+        assert before in capsys.readouterr().err.replace("\n", "")
+        (out / "similar.html").write_text("an earlier page")
+    assert (out / "similar.html").read_text() == "an earlier page"
