@@ -18,8 +18,8 @@ MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
 
 
-_AS_JSON = json.JSONEncoder(separators=(",", ":")).encode
-"""As ``json.dumps`` with these separators, which would make such an encoder for every message."""
+_AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no circle is looked for."""
 
 
 class BrokenFrame(Exception):

@@ -51,6 +51,8 @@ DTYPES = {
     )
 }  # fmt: skip
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+PLAIN = frozenset((type(None), bool, int, float, str))
+"""What stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,7 @@ class Encoder:
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor over the cap."""
-        kind = type(value)
-        if value is None or kind is bool or kind is int:
-            return value
-        if kind is float or kind is str:
+        if type(value) in PLAIN:
             return value
         if isinstance(value, Tensor):
             return self._tensor(value)
@@ -141,7 +140,7 @@ class Encoder:
         if known is not None:
             return {"tensor": known}
         dtype = DTYPE_NAMES.get(tensor.dtype)
-        if dtype is None or tensor.layout is not torch.strided or tensor.device.type != "cpu":
+        if dtype is None or tensor.layout is not torch.strided or not tensor.is_cpu:
             return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
         plain = tensor.detach()
         if plain.is_conj() or plain.is_neg():
@@ -154,13 +153,13 @@ class Encoder:
         else:
             plain = plain.contiguous()
             strides, offset = None, 0
-        size = count * plain.element_size()
+        size = count * plain.itemsize
         if size > MAX_BLOB_BYTES:
             raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
         self._seen[id(tensor)] = len(self.tensors)
         self.tensors.append(tensor)
         self._parts.append(ctypes.string_at(plain.data_ptr(), size) if size else b"")
-        return {"tensor": [dtype, shape, strides, offset, size, bool(tensor.requires_grad)]}
+        return {"tensor": [dtype, shape, strides, offset, size, tensor.requires_grad]}
 
 
 def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
@@ -205,9 +204,7 @@ class Decoder:
             raise BrokenFrame(f"{len(self.blob) - self._position} bytes that no tensor claims")
 
     def _decode(self, data: Any, depth: int) -> Any:
-        if data is None or isinstance(data, bool | int | float):
-            return data
-        if isinstance(data, str):
+        if type(data) in PLAIN:
             return data
         if depth > MAX_DEPTH + 2:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
@@ -258,8 +255,11 @@ class Decoder:
             return Slot(body)
         dtype_name, shape, strides, offset, size, requires_grad = _array(body)
         dtype = DTYPES[dtype_name]
-        if not isinstance(shape, list) or len(shape) > MAX_DIMS or not all(_is_count(n) and n < MAX_SIZE for n in shape):
+        if not isinstance(shape, list) or len(shape) > MAX_DIMS:
             raise BrokenFrame("a tensor whose shape is no shape")
+        for n in shape:
+            if type(n) is not int or not 0 <= n < MAX_SIZE:
+                raise BrokenFrame("a tensor whose shape is no shape")
         if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
             raise BrokenFrame("a tensor without elements whose shape is out of proportion")
         if not _is_count(size) or self._position + size > len(self.blob):
