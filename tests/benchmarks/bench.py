@@ -198,11 +198,15 @@ def main() -> None:
     rows: list[Row | Absent] = [row for name in arguments.only or usual for row in sections[name](arguments.rounds)]
     made = [row for row in rows if isinstance(row, Row)]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}"
-    title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}"
+    charges = {what: round(1e6 * seconds, 1) for what, seconds in measured("machine.py").items()}
+    charged = ", ".join(f"{what} {micros} µs" for what, micros in charges.items())
+    title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}; {charged}"
     Console(width=max(132, Console().width)).print(table_of(rows, title))
     if arguments.json:
         data = [{**asdict(row), "value": row.value, "met": row.met} if isinstance(row, Row) else asdict(row) for row in rows]
-        arguments.json.write_text(json.dumps({"machine": machine, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8")
+        arguments.json.write_text(
+            json.dumps({"machine": machine, "microseconds": charges, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8"
+        )
     if arguments.svg:
         arguments.svg.write_text(
             plot([(row.what, row.against, row.subject, row.baseline) for row in made if row.quantity == "s"], title), "utf-8"

@@ -21,6 +21,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import torch
 
+from grader import pages
 from grader.affinity import one_processor
 from grader.channel import SocketChannel
 from grader.course import find_course, load_course
@@ -77,6 +78,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
     warm_up()
+    pages.collapse()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
     source, scenarios = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename), lesson.scenarios.read_text("utf-8")

@@ -15,6 +15,7 @@ import socket
 import statistics
 import time
 
+from grader import pages
 from grader.channel import SocketChannel
 from grader.forked import Terms, worker_process
 from grader.forkserver import warm_up
@@ -48,6 +49,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()
+    pages.collapse()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
     kinds = {"off": Terms(Limits(), "off", ()), "all": Terms(Limits(), "auto", ())}
