@@ -206,6 +206,7 @@ def test_processes_that_were_left_behind_are_gone(host: Host, small_course: Cour
         f"        ctypes.CDLL(None).prctl(15, b'{marker[:15]}', 0, 0, 0)\n        time.sleep(600)\n    os._exit(0)\n"
     )
     grade(host, small_course, body + GOOD)
+    host.settle()
     names = [path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists()]
     assert marker[:15] not in names
 
@@ -246,12 +247,19 @@ def test_without_fork_a_loop_and_a_death_are_told_apart_too(spawning_host: Host,
     assert checks["limit"].outcome is Outcome.PASSED
 
 
-def test_a_host_that_died_is_the_graders_fault_and_is_replaced(small_course: Course) -> None:
+def test_without_fork_a_worker_made_ahead_does_the_same(spawning_host: Host, small_course: Course) -> None:
+    lesson, file = small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD)
+    scores = [grade_lesson(spawning_host, lesson, file, Settings(1, limits=small_course.limits, ahead=True)).result.score for _ in range(2)]
+    assert scores == [10.0, 10.0]
+
+
+def test_a_host_that_died_is_the_graders_fault_and_is_replaced(small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault of ours is a ``grader_error``, never a student's zero, and the next lesson is graded."""
     with Host() as mine:
         assert mine._process is not None
-        mine._process.kill()
-        broken = grade(mine, small_course, GOOD)
+        with monkeypatch.context() as patch:
+            patch.setattr(mine, "settle", mine._process.kill)  # it dies when it has been looked at
+            broken = grade(mine, small_course, GOOD)
         assert [check.outcome for check in broken.checks] == [Outcome.GRADER_ERROR]
         assert grade(mine, small_course, GOOD).score == 10.0
 
