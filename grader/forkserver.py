@@ -132,9 +132,8 @@ def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, spare: Sp
     try:
         lesson.judge(theirs, terms.limits)
         theirs.close()
-        # Without a buffer, for select sees nothing of what one holds.
-        with ours, cast(BinaryIO, ours.makefile("rb", buffering=0)) as requests:
-            done = Workshop(ours, requests, terms, spare).serve()
+        with ours:
+            done = Workshop(ours, terms, spare).serve()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
@@ -173,9 +172,8 @@ class LessonHost:
 class Workshop:
     """What a judge's requests are served with: starts and ends its workers, and watches them meanwhile."""
 
-    def __init__(self, control: socket.socket, requests: BinaryIO, terms: Terms, spare: Spare) -> None:
+    def __init__(self, control: socket.socket, terms: Terms, spare: Spare) -> None:
         self.control = control
-        self.requests = requests
         self.terms = terms
         self.spare = spare
         self.prepared = spare.prepared
@@ -185,19 +183,20 @@ class Workshop:
     def serve(self) -> bool:
         """Serve until the judge says that it is done (True) or ends without (False)."""
         deadline = time.monotonic() + self.terms.limits.lesson_seconds + GRACE_SECONDS
-        while time.monotonic() < deadline:
-            if not select.select([self.control], [], [], watch.SECONDS)[0]:
-                self.look_after()
-                continue
-            frame = read_frame(self.requests)
-            if frame is None:
-                return False
-            if frame.body["do"] == "done":
-                return True
-            if frame.body["do"] == "start":
-                self.start()
-            else:
-                self.end(frame.body["pid"], died=frame.body["died"])
+        with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:  # select would see nothing of what a buffer holds
+            while time.monotonic() < deadline:
+                if not select.select([self.control], [], [], watch.SECONDS)[0]:
+                    self.look_after()
+                    continue
+                frame = read_frame(requests)
+                if frame is None:
+                    return False
+                if frame.body["do"] == "done":
+                    return True
+                if frame.body["do"] == "start":
+                    self.start()
+                else:
+                    self.end(frame.body["pid"], died=frame.body["died"])
         return False
 
     def look_after(self) -> None:

@@ -154,14 +154,14 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
     judge, host = socket.socketpair()
     worker = fork_worker(Terms(Limits(), "off", ()), Prepared())
     channel = SocketChannel(worker.line, worker.output, output_bytes=1 << 10)
-    with judge, host, host.makefile("rb", buffering=0) as requests:
+    with judge, host:
         workers = ForkedWorkers(judge, output_bytes=1 << 10)
         assert workers.end(greet(channel, worker.pid), died=False) is None
         judge.sendall(pack({"do": "done"}))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(forkserver, "GRACE_SECONDS", 2.0)
             terms = Terms(Limits(lesson_seconds=1), "off", ())
-            assert Workshop(host, requests, terms, Spare(Prepared())).serve()  # type: ignore[arg-type]
+            assert Workshop(host, terms, Spare(Prepared())).serve()
     assert gone(worker.pid)
 
 
@@ -220,6 +220,7 @@ def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
     """Nobody's result is lost: the one before was there, and the next one is a new host's."""
     with Host() as host:
         before = graded(host, small_course, "def double(x): return 2 * x\n", ahead=True)
+        host.settle()
         assert host._process is not None
         host._process.kill()
         host._process.wait()
