@@ -18,6 +18,7 @@ from rich.console import Console
 
 import grader
 from grader.checks import assert_gradcheck, assert_gradgradcheck, assert_that
+from grader.course import find_course, load_course
 from grader.errors import CheckFailure
 from grader.figures import (
     MAX_FIGURE_NODES,
@@ -30,8 +31,10 @@ from grader.figures import (
     prediction_figure,
     visits,
 )
+from grader.grading import Settings, grade_lesson
 from grader.graph.heatmap import Jacobians, draw_heatmap
 from grader.graph.picture import GraphPicture
+from grader.host import Host
 from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox, check_from_json
 from grader.plugin import worded
 from grader.redaction import withheld
@@ -39,6 +42,8 @@ from grader.remote import RemoteStudent
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.html import render_page
 from grader.render.terminal import show_report
+from grader.stubs import compose, without_markers
+from grader.submission import LessonFile
 from grader.translation import Catalogue, engine_catalogue, phrase
 from grader.wire.trace import trace
 
@@ -443,3 +448,38 @@ def test_a_result_without_figures_is_read(drawn_report: Report) -> None:
     assert check_from_json(data).figures == data["figures"]
     del data["figures"]
     assert check_from_json(data).figures == []
+
+
+# ------------------------------------------------------------------------------------------------------ the course's own
+
+DRAWN = {
+    ("hooks", "never_registers", "double_what_flows_through_y"): ("y = SinBackward0", "y = SinBackward0"),
+    ("tiny_autograd", "counts_again", "a_value_used_twice"): ("a", "a"),
+    ("hooks", "hook_left_behind", "a_later_backward_is_not_scaled"): ("y = SubBackward0", "y = SubBackward0"),
+    ("hooks", "measures_output", "values_are_the_norms_of_grad_output"): (None, "body = AddmmBackward0"),
+    ("retain_graph", "retains_every_pass", "backward_twice_frees_the_graph"): ("MulBackward0", "MulBackward0"),
+    ("no_grad_and_detach", "not_cut_in_two", "second_begins_at_a_leaf"): ("w = MulBackward0", "w"),
+    ("no_grad_and_detach", "target_not_cut", "no_gradient_flows_into_target"): ("target = AddBackward0", None),
+    ("graph_inspection", "computed_afresh", "build_loss_is_one_graph"): (None, "z = AddBackward0"),
+    ("tensor_state", "never_retained", "leaf_and_intermediate_in_the_order_asked_for"): (None, "y = ExpBackward0"),
+}
+"""A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside it."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.proof if k > 1 else (), id=".".join(case)) for k, case in enumerate(DRAWN)]
+)
+def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(case: tuple[str, str, str], host: Host, tmp_path: Path) -> None:
+    name, mistake, check = case
+    course = load_course(find_course())
+    lesson = course.lesson(name)
+    fragment = course.root / "tests" / "mistakes" / name / f"{mistake}.py"
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    file = LessonFile(name, f"{name}.py", compose(solution, fragment.read_text("utf-8"), name=mistake))
+    result = grade_lesson(host, lesson, file, Settings(5, limits=course.limits)).result
+    (figure,) = [one.figures[0] for one in result.checks if one.id == f"{name}.{check}"]
+    marked = []
+    for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
+        nodes = GraphPicture.from_json(figure[key]).by_id() if figure[key] else {}
+        marked.append(nodes[figure[mark]].label if figure[mark] else None)
+    assert tuple(marked) == DRAWN[case]

@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 from torch import Tensor
 
-from grader.checks import assert_that, fail, graph_figure, is_number, type_name
+from grader.checks import assert_that, fail, graph_figure, graphs_figure, is_number, type_name
 from grader.errors import StudentError
 from grader.wire.program import program
+from grader.wire.trace import trace
 from grader.wire.values import Opaque
 
 WORDS = {
@@ -176,3 +177,13 @@ def predicted(student):
         is_number(value), "PREDICTED_GRADIENT is of type {type}; write a plain number", actual=value, facts={"type": type_name(value)}
     )
     return value
+
+
+def loss_figure(student, x, at):
+    """The graph behind the student's loss beside that of the three steps; marked is the tensor ``at``, where the student's has it."""
+    leaf = x.detach().clone().requires_grad_()
+    y = 2 * leaf
+    z = y + 3
+    loss = z**2
+    wanted = trace(loss, {"x": leaf, "y": y, "z": z, "loss": loss})
+    return graphs_figure(student.observe("loss_graph", x), wanted, at=at)

@@ -1,4 +1,4 @@
-"""What has to be seen from inside for graph_inspection. Sent into the sandbox; imports torch only.
+"""What has to be seen from inside for graph_inspection. Sent into the sandbox; imports torch, and the engine's walk for a picture.
 
 ``build`` is a Program; called with ``tensors`` it makes a root, here, beside the student's module.
 """
@@ -42,3 +42,11 @@ def links(student, x):
         else:
             found[name] = None
     return found
+
+
+def loss_graph(student, x):
+    """The graph behind the loss that build_loss returns, with y and z where they are in it."""
+    from grader.wire.trace import trace
+
+    y, z, loss = student.build_loss(x)
+    return trace(loss, {"x": x, "y": y, "z": z, "loss": loss})

@@ -1,6 +1,7 @@
 """graph_inspection, the checks that are not handed out."""
 
 from collections import Counter
+from functools import partial
 
 import torch
 
@@ -80,8 +81,9 @@ def test_build_loss_is_one_graph(student, reference, draw):
     for link, gradient in want.items():
         output, _, source = link.partition(" by ")
         facts = {"output": output, "source": source, "link": link, "links": got}
-        assert_that(got[link] is not None, "{output} was not computed from the {source} that came back", inputs={"x": x}, facts=facts)
-        assert_gradient(got[link], gradient, "the derivative of {output} by {source} is wrong", inputs={"x": x}, facts=facts)
+        details = {"inputs": {"x": x}, "facts": facts, "figures": [partial(helpers.loss_figure, student, x, source)]}
+        assert_that(got[link] is not None, "{output} was not computed from the {source} that came back", **details)
+        assert_gradient(got[link], gradient, "the derivative of {output} by {source} is wrong", **details)
 
 
 @check(points=0.25, about="build_loss", needs="test_build_loss_gradient")

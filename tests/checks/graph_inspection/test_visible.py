@@ -23,7 +23,8 @@ def test_build_loss_gradient(student, draw):
     """loss has the right gradient with respect to x"""
     x = draw.tensor(low=0.3, requires_grad=True)
     _, _, loss = helpers.three_tensors(student.build_loss(x), {"x": x})
-    assert_that(loss.requires_grad, "loss does not require grad: it is cut off from the graph", inputs={"x": x}, actual=loss)
+    message, figures = "loss does not require grad: it is cut off from the graph", [lambda: helpers.loss_figure(student, x, "loss")]
+    assert_that(loss.requires_grad, message, inputs={"x": x}, actual=loss, figures=figures)
     (got,) = torch.autograd.grad(loss, x, allow_unused=True)
     assert_gradient(got, 4 * (2 * x.detach() + 3), inputs={"x": x})
 

@@ -1,21 +1,33 @@
 """tensor_state, what its visible and hidden checks share."""
 
+from functools import partial
+
 from torch import Tensor
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, fail, type_name
+from grader.checks import assert_equal, assert_gradient, assert_tensor, fail, graph_figure, type_name
 
 FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
 
 
-def assert_entries(states, wanted, names, keys, message, inputs):
-    """The entries ``keys`` of what came back for each tensor."""
+def drawn(f, leaves, names, retained=(), *, at):
+    """The graph of f, its tensors by name, those at the places ``retained`` keeping their gradient; and the tensor ``at`` marked."""
+    copies = [leaf.detach().clone().requires_grad_(leaf.requires_grad) for leaf in leaves]
+    tensors = [*copies, *f(*copies)]
+    for place in retained:
+        tensors[place].retain_grad()
+    return graph_figure(tensors[-1], dict(zip(names, tensors, strict=True)), ("tensor", at))
+
+
+def assert_entries(states, wanted, names, keys, message, inputs, figure=None):
+    """The entries ``keys`` of what came back for each tensor; ``figure`` draws the graph and marks one."""
     for name, state, want in zip(names, states, wanted, strict=True):
         facts = {"tensor": name, "state": state, "want": want}
         if not isinstance(state, dict):
             fail("for {tensor} {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
                  facts={**facts, "type": type_name(state)})  # fmt: skip
         for key in keys:
-            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}}
+            figures = [partial(figure, at=name)] if figure else []
+            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}, "figures": figures}
             if key not in state:
                 fail("for {tensor} the dictionary has no entry {key}; it has {present}", expected=want, actual=state, **details)
             if isinstance(want[key], Tensor):
@@ -29,7 +41,7 @@ def state(*flags):
     return dict(zip(FLAGS, flags, strict=True))
 
 
-def assert_gradients(seen, wanted, names, inputs, held=None):
+def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
     """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
     result, wanted, held = seen["result"], list(wanted), held or {}
     if not isinstance(result, list | tuple):
@@ -40,6 +52,7 @@ def assert_gradients(seen, wanted, names, inputs, held=None):
              facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
     for place, name in enumerate(names):
         facts = {"tensor": name, "keeps": seen["keeps"][place], "passes": seen["passes"], "held": held.get(name)}
+        details = {"inputs": inputs, "facts": facts, "figures": [partial(figure, at=name)] if figure else []}
         if result[place] is None:
-            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, inputs=inputs, facts=facts)
-        assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", inputs=inputs, facts=facts)
+            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, **details)
+        assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", **details)

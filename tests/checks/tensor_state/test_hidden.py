@@ -1,5 +1,7 @@
 """tensor_state, the checks that are not handed out."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_equal, assert_gradient, beside, check, fail, type_name
@@ -7,7 +9,7 @@ from grader.wire.program import program
 
 helpers = beside(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state
-assert_entries, assert_gradients = helpers.assert_entries, helpers.assert_gradients
+assert_entries, assert_gradients, drawn = helpers.assert_entries, helpers.assert_gradients, helpers.drawn
 
 BOTH = ("test_requires_grad_and_is_leaf", "test_grad_fn_is_a_name_or_none")
 CHAIN = "test_leaf_and_intermediate_in_the_order_asked_for"
@@ -35,11 +37,15 @@ def drawn_graph(draw):
     return program(tensors), {"u": u_text, "y": y_text, "z": f"(y * {a}).sum()"}
 
 
-def assert_states(seen, want, names, keys, inputs):
+def assert_states(seen, want, names, keys, inputs, figure=None):
     """The entries before the backward, and after it where there was one."""
-    assert_entries(seen["before"], want["before"], names, keys, "before the backward, the entry {key} is wrong for {tensor}", inputs)
+    assert_entries(
+        seen["before"], want["before"], names, keys, "before the backward, the entry {key} is wrong for {tensor}", inputs, figure
+    )
     if "after" in want:
-        assert_entries(seen["after"], want["after"], names, keys, "after the backward, the entry {key} is wrong for {tensor}", inputs)
+        assert_entries(
+            seen["after"], want["after"], names, keys, "after the backward, the entry {key} is wrong for {tensor}", inputs, figure
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------- tensor_state
@@ -54,7 +60,8 @@ def test_retains_grad_is_told(student, reference, draw):
         seen = student.observe("states", f, [x], retained, {}, False)
         want = reference.observe("states", f, [x], retained, {}, False)
         inputs = {"x": x, **texts, "retain_grad() on": ["xuyz"[k] for k in retained]}
-        assert_entries(seen["before"], want["before"], "xuyz", ("retains_grad",), "the entry {key} is wrong for {tensor}", inputs)
+        message, figure = "the entry {key} is wrong for {tensor}", partial(drawn, f, [x], "xuyz", retained)
+        assert_entries(seen["before"], want["before"], "xuyz", ("retains_grad",), message, inputs, figure)
 
 
 @check(points=0.75, about="tensor_state")
@@ -73,7 +80,7 @@ def test_grad_is_what_the_tensor_holds(student, reference, draw):
         seen = student.observe("states", f, [x], retained, holds, True)
         want = reference.observe("states", f, [x], retained, holds, True)
         inputs = {"x": x, "x.grad before": held, **texts, "retain_grad() on": ["xuy"[k] for k in retained]}
-        assert_states(seen, want, "xuyz", ("grad",), inputs)
+        assert_states(seen, want, "xuyz", ("grad",), inputs, partial(drawn, f, [x], "xuyz", retained))
 
 
 @check(points=0.75, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
@@ -157,7 +164,7 @@ def test_the_states_of_c5(student):
         ],
     }
     inputs = {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)", "retain_grad() on": ["y", "z"]}
-    assert_states(seen, want, "xyz", FLAGS, inputs)
+    assert_states(seen, want, "xyz", FLAGS, inputs, partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz", [1, 2]))
 
 
 LINEAR = program(lambda x, w, b: (z := w * x, y := z + b, y**2), inputs=3)
@@ -184,7 +191,8 @@ def test_the_states_of_two_small_graphs(student):
             "before": [state(True, True, False, None, None)] * len(leaves) + made,
             "after": [state(True, True, False, None, torch.tensor(grad)) for grad in grads] + made,
         }
-        assert_states(seen, want, [*leaves, *texts], FLAGS, {**leaves, **texts})
+        names = [*leaves, *texts]
+        assert_states(seen, want, names, FLAGS, {**leaves, **texts}, partial(drawn, f, list(leaves.values()), names))
 
 
 # ------------------------------------------------------------------------------------------------------- gradients_along
@@ -197,7 +205,7 @@ def ask(student, f, x, chosen, inputs, retained=(), held=None):
     names = ["xuyz"[k] for k in chosen]
     seen = student.observe("gradients", f, [x], chosen, list(retained), held)
     inputs = {"x": x, **inputs, "tensors": names}
-    assert_gradients(seen, wanted, names, inputs, {"xuyz"[k]: grad for k, grad in held.items()})
+    assert_gradients(seen, wanted, names, inputs, {"xuyz"[k]: grad for k, grad in held.items()}, partial(drawn, f, [x], "xuyz", retained))
     return seen, wanted, inputs
 
 

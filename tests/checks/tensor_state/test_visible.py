@@ -1,5 +1,7 @@
 """tensor_state, the checks that students may read."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import beside, check, fail, graph_figure, prediction_figure, predictions
@@ -7,7 +9,7 @@ from grader.wire.program import program
 
 helpers = beside(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state
-assert_entries, assert_gradients = helpers.assert_entries, helpers.assert_gradients
+assert_entries, assert_gradients, drawn = helpers.assert_entries, helpers.assert_gradients, helpers.drawn
 
 NAMES = ("x", "c", "k", "u", "y", "d", "z")
 
@@ -49,9 +51,9 @@ def test_requires_grad_and_is_leaf(student, draw):
         f, texts = drawn_graph(draw)
         seen = student.observe("states", f, [x, c], [], {}, False)
         inputs = {"x": x, "c": c, **texts}
-        keys = ("requires_grad", "is_leaf")
+        keys, figure = ("requires_grad", "is_leaf"), partial(drawn, f, [x, c], NAMES)
         want = [{key: getattr(t, key) for key in keys} for t in (x, c, *f(x, c))]
-        assert_entries(seen["before"], want, NAMES, keys, "the entry {key} is wrong for {tensor}", inputs)
+        assert_entries(seen["before"], want, NAMES, keys, "the entry {key} is wrong for {tensor}", inputs, figure)
 
 
 @check(points=0.5, about="tensor_state")
@@ -63,7 +65,8 @@ def test_grad_fn_is_a_name_or_none(student, draw):
         seen = student.observe("states", f, [x, c], [], {}, False)
         inputs = {"x": x, "c": c, **texts}
         want = [{"grad_fn": t.grad_fn and t.grad_fn.name()} for t in (x, c, *f(x, c))]
-        assert_entries(seen["before"], want, NAMES, ("grad_fn",), "the entry {key} is wrong for {tensor}", inputs)
+        message, figure = "the entry {key} is wrong for {tensor}", partial(drawn, f, [x, c], NAMES)
+        assert_entries(seen["before"], want, NAMES, ("grad_fn",), message, inputs, figure)
 
 
 @check(points=0.25, about="tensor_state", needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none])
@@ -74,8 +77,9 @@ def test_the_states_of_c4(student):
     y, z = state(True, False, False, "PowBackward0", None), state(True, False, False, "LogBackward0", None)
     before = [state(True, True, False, None, None), y, z]
     after = [state(True, True, False, None, torch.tensor(0.6)), y, z]
-    assert_entries(seen["before"], before, "xyz", FLAGS, "before the backward, the entry {key} is wrong for {tensor}", inputs)
-    assert_entries(seen["after"], after, "xyz", FLAGS, "after the backward, the entry {key} is wrong for {tensor}", inputs)
+    figure = partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz")
+    assert_entries(seen["before"], before, "xyz", FLAGS, "before the backward, the entry {key} is wrong for {tensor}", inputs, figure)
+    assert_entries(seen["after"], after, "xyz", FLAGS, "after the backward, the entry {key} is wrong for {tensor}", inputs, figure)
 
 
 # ------------------------------------------------------------------------------------------------------- gradients_along
@@ -103,7 +107,7 @@ def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
         wanted = torch.autograd.grad(z, [(x, y)[k] for k in chosen])
         names = [("x", "y")[k] for k in chosen]
         seen = student.observe("gradients", f, [x], chosen, [], {})
-        assert_gradients(seen, wanted, names, {"x": x, **texts, "tensors": names})
+        assert_gradients(seen, wanted, names, {"x": x, **texts, "tensors": names}, figure=partial(drawn, f, [x], "xyz"))
 
 
 @check(points=0.25, about="gradients_along", needs=test_leaf_and_intermediate_in_the_order_asked_for)
@@ -112,7 +116,9 @@ def test_the_numbers_of_c5(student):
     f = program(lambda x: (y := x**3, y.log()))
     seen = student.observe("gradients", f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {})
     wanted = [torch.tensor(0.6), torch.tensor(0.008), torch.tensor(1.0)]
-    assert_gradients(seen, wanted, "xyz", {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)", "tensors": ["x", "y", "z"]})
+    inputs = {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)", "tensors": ["x", "y", "z"]}
+    figure = partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz")
+    assert_gradients(seen, wanted, "xyz", inputs, figure=figure)
 
 
 # ----------------------------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD

@@ -192,7 +192,10 @@ def drawn(student, lines, roots, what, filled=None, want=None):
     at = differing(lines, wanted, held, named_sources(seen), strict=want is not None)
     notes = [{name: f"{what} = {shown(value)}" for name, value in values.items()} for values in (held, wanted)]
     mine = as_picture(seen, lines, what) if seen["pairs"] else None
-    return graphs_figure(mine, trace(tensors[lines.steps[-1][0]], tensors), notes=tuple(notes), at=at)
+    theirs = trace(tensors[lines.steps[-1][0]], tensors)
+    for node in theirs["nodes"]:
+        node["saved"] = []  # what torch keeps, and what it freed for these gradients, is no matter of an engine's own
+    return graphs_figure(mine, theirs, notes=tuple(notes), at=at)
 
 
 def truths(lines, roots, what, tensors):
