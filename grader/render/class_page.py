@@ -28,7 +28,7 @@ STATE_WORDS = {
     State.MISSING: "nothing handed in",
     State.INVALID: "could not be loaded",
     State.LIMIT: "limit hit",
-    State.FLAG: "flag",
+    State.FLAG: "flagged",
     State.ADJUSTED: "adjusted",
     State.LATE: "late",
     State.FULL: "full marks",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,10 +17,12 @@ import pytest
 
 from grader.bundles.container import MEMORY_BYTES, grade, limits_for
 from grader.bundles.gradescope import SECONDS, make_zip
-from grader.course import Course, HeldBack, load_course
+from grader.course import Course, HeldBack, find_course, load_course
 from grader.errors import UsageError
 from grader.sandbox.limits import MIB, Limits
 
+CONTAINER_BYTES = 768 * MIB
+LOOK_SECONDS = 0.1
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 GUARANTEES = "Your code ran confined: "
 
@@ -34,8 +37,12 @@ def zipped(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def container(zipped: Path, tmp_path: Path) -> Path:
+    """The small course's zip, where Gradescope unpacks it."""
+    return unpacked(zipped, tmp_path / "autograder")
+
+
+def unpacked(zipped: Path, root: Path) -> Path:
     """A folder laid out as /autograder is, with an empty submission; the environment is this one, in place of setup.sh's."""
-    root = tmp_path / "autograder"
     with zipfile.ZipFile(zipped) as archive:
         archive.extractall(root / "source")
     (root / "submission").mkdir()
@@ -193,3 +200,45 @@ def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> N
 
 def test_the_zips_course_is_one(container: Path) -> None:
     assert [lesson.id for lesson in load_course(container / "source" / "course").lessons] == ["tiny"]
+
+
+# ------------------------------------------------------------------------------------------------------ the whole course
+
+
+def resident_bytes(root: int) -> int:
+    """What a process and all below it have in memory, what they share counted once (proportional set size)."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    ours, before = {root}, 0
+    while len(ours) > before:
+        before = len(ours)
+        ours |= {pid for pid, parent in parents.items() if parent in ours}
+    total = 0
+    for pid in ours:
+        with contextlib.suppress(OSError):
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
+    return total
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is looked up in /proc")
+def test_every_reference_has_full_marks_in_the_containers_memory(tmp_path: Path) -> None:
+    """All lessons in one submission, through the zip's own script; what the processes hold is looked at as they run."""
+    course, target = load_course(find_course()), tmp_path / "autograder.zip"
+    make_zip(course, course.lessons, target, hidden_checks="visible", lang="en")
+    root = unpacked(target, tmp_path / "autograder")
+    for lesson in course.lessons:
+        shutil.copy(lesson.solution, root / "submission")
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ} | {"AUTOGRADER_ROOT": str(root)}
+    most = 0
+    with subprocess.Popen(["bash", str(root / "run_autograder")], env=environment, stdout=subprocess.DEVNULL) as process:
+        while process.returncode is None:
+            most = max(most, resident_bytes(process.pid))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_SECONDS)
+    found = json.loads((root / "results" / "results.json").read_text("utf-8"))
+    assert found["score"] == sum(10 for _ in course.lessons)
+    assert 100 * MIB < most < CONTAINER_BYTES
