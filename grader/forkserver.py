@@ -32,7 +32,7 @@ import signal
 import socket
 import sys
 import time
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 from grader import pages
 from grader.forked import Spare, Terms, fork_worker
@@ -45,8 +45,8 @@ GRACE_SECONDS = 60.0
 """How much longer than the lesson's limit a judge may take before it counts as hung, by our own fault."""
 
 
-def main() -> None:
-    """Serve jobs until standard input ends. ``argv``: ``fork`` or ``spawn``, and ``lasting`` where many jobs will come."""
+def main() -> NoReturn:
+    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``, and ``lasting`` where many jobs will come."""
     jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
     results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -57,6 +57,7 @@ def main() -> None:
         pages.collapse()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)
+    os._exit(0)  # an interpreter takes longer to take torch apart than to judge, and nothing is left to be saved
 
 
 def warm_up() -> None:
