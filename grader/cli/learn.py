@@ -39,16 +39,17 @@ def run(
 
 @click.command()
 @click.argument("folder", type=PATH)
+@click.option("--notebook", is_flag=True, help="The stubs as notebooks, for Jupyter.")
 @lang_option
 @course_option
-def init(folder: Path, lang: str | None, course_root: Path | None) -> None:
+def init(folder: Path, notebook: bool, lang: str | None, course_root: Path | None) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
     from grader.commands.workspace import make_workspace
 
-    make_workspace(course(course_root), folder, lang)
+    make_workspace(course(course_root), folder, lang, notebook=notebook)
 
 
 @click.command("list")

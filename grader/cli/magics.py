@@ -1,19 +1,30 @@
-"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in IPython. Imports click."""
+"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in IPython. Imports click.
+
+The learner's other commands go through it too: whose notebook runs in an environment of its own has no ``grade`` behind ``!``.
+"""
 
 from __future__ import annotations
 
 import atexit
+import os
+import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from grader.cli import learn
 from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
-from grader.commands.notebook import Asked, Kernel
-from grader.errors import GraderError
+from grader.commands.notebook import COLUMNS, Asked, Kernel, greeting
+from grader.errors import GraderError, UsageError
+from grader.translation import engine_catalogue, wanted_language
 
 NAME = "grade"
+PASSED_ON = frozenset(str(command.name) for command in learn.COMMANDS) - {"run", "watch"}
+"""The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does."""
 
 
 @click.command(NAME, context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,6 +35,8 @@ NAME = "grade"
 @course_option
 def asked(lessons: tuple[str, ...], seed: int | None, sandbox: str, lang: str | None, course_root: Path | None) -> Asked:
     """Grade lessons of this folder as they were last saved, or, as %%grade LESSON, the text of this cell.
+
+    The learner's other commands work too: %grade init my-work --notebook, %grade next, %grade hint custom_sigmoid.
 
     Example: %grade custom_sigmoid --seed 7
     """
@@ -42,7 +55,11 @@ class GradeMagic:
         from IPython.display import display
 
         try:
-            wanted: Any = asked.main(shlex.split(line), f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False)
+            words = shlex.split(line)
+            if cell is None and words and words[0] in PASSED_ON:
+                pass_on(words)
+                return
+            wanted: Any = asked.main(words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False)
             if isinstance(wanted, Asked):
                 display(  # type: ignore[no-untyped-call]
                     self.kernel.grade_here(wanted, Path()) if cell is None else self.kernel.grade_cell(wanted, cell, Path())
@@ -50,14 +67,32 @@ class GradeMagic:
         except click.ClickException as error:
             raise Refused(error.format_message()) from None
         except (GraderError, ValueError) as error:
-            raise Refused(str(error)) from None
+            raise Refused(told(error, line)) from None
+
+
+def pass_on(words: list[str]) -> None:
+    """Run another of the learner's commands as a terminal would, and print what it says; nobody answers its questions."""
+    environment = {**os.environ, "COLUMNS": str(COLUMNS), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-P", "-m", "grader", *words]
+    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
+    print(ran.stdout, end="")
+    print(ran.stderr, end="", file=sys.stderr)
+
+
+def told(error: Exception, line: str) -> str:
+    """The message of an error, in the language of the magic's line where it has words in that."""
+    if not isinstance(error, UsageError) or not error.facts:
+        return str(error)
+    found = re.search(r"--lang[ =](\w+)", line)
+    return engine_catalogue(wanted_language(found[1] if found else None))(error.template, **error.facts)
 
 
 def register(shell: Any) -> None:
-    """Add the magic to a shell; what it keeps running ends with the shell."""
+    """Add the magic to a shell, and say what it takes; what it keeps running ends with the shell."""
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)
+    print(greeting(Path()))
 
 
 def unregister(shell: Any) -> None:

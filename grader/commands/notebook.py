@@ -6,6 +6,7 @@ kept warm between calls. IPython is there already when any of this runs, and is 
 
 from __future__ import annotations
 
+import contextlib
 import html
 import secrets
 from dataclasses import dataclass, replace
@@ -14,14 +15,14 @@ from pathlib import Path
 from grader.commands.grade import lessons_here
 from grader.commands.keepsake import keep
 from grader.course import Course, Lesson, find_course, load_course
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
 from grader.render.html import render_page
 from grader.render.keepsake import Keepsake
 from grader.render.terminal import make_console, plain_text
-from grader.submission import LessonFile, read_cell
+from grader.submission import LessonFile, read_cell, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
 COLUMNS = 100
@@ -29,6 +30,23 @@ HEAD_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 45, 420
 """How high a report is shown where nothing may measure it: the head with what lies below, a check, the one that is open."""
 FIT = "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};d.addEventListener('toggle',f,true);f()"
 """Gives the frame the height of its page, again when something in that is opened; a front end that runs no handlers keeps the first."""
+
+
+def greeting(place: Path) -> str:
+    """What ``%load_ext grader`` says: the magics, and how to begin where no lesson is."""
+    say = engine_catalogue(wanted_language(None))
+    rows = [
+        ("%grade", say("grades the lessons of this folder as they were last saved")),
+        ("%%grade LESSON", say("as a cell's first line: grades what is below it")),
+        ("%grade hint LESSON", say("a nudge. Every other command that you are told, grade …, is %grade … here")),
+        ("grader.draw(loss)", say("after import grader: the graph behind a tensor")),
+    ]
+    with contextlib.suppress(CourseError):  # the engine of a students' bundle, loaded outside of that
+        course = load_course(find_course(None, here=place))
+        if not read_submission(place, [lesson.id for lesson in course.lessons]):
+            rows.append(("%grade init my-work --notebook", say("begin: a folder with all lessons, as notebooks")))
+    width = max(len(command) for command, _ in rows) + 3
+    return "\n".join(f"{command.ljust(width)}{what}" for command, what in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +105,7 @@ class Kernel:
         """Grade the text of one cell; the cell is not run here."""
         course = load_course(find_course(asked.course_root, here=place))
         if len(asked.lessons) != 1:
-            raise UsageError(f"%%grade grades one lesson, so name it, and no other: %%grade {course.lessons[0].id}")
+            raise UsageError("%%grade grades one lesson, so name it, and no other: %%grade {lesson}", lesson=course.lessons[0].id)
         lesson = course.lesson(asked.lessons[0])
         file = read_cell(lesson.id, code)
         return self._graded(asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade")

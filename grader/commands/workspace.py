@@ -67,8 +67,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def make_workspace(course: Course, folder: Path, lang: str | None = None) -> None:
-    """Copy stubs and READMEs into a new folder that keeps progress; what is there already is never overwritten."""
+def make_workspace(course: Course, folder: Path, lang: str | None = None, *, notebook: bool = False) -> None:
+    """Copy READMEs and stubs, these perhaps as notebooks, into a new folder that keeps progress; nothing is ever overwritten."""
     say = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(say("{folder} exists and is not empty. Choose another name; nothing was changed", folder=folder))
@@ -76,7 +76,10 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None) -> Non
         for lesson in course.lessons:
             target = folder / lesson.id
             target.mkdir(parents=True, exist_ok=True)
-            for source in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+            stub = lesson.stub.read_text("utf-8")
+            beginning = target / (f"{lesson.id}{SUFFIX}" if notebook else lesson.filename)
+            beginning.write_text(as_notebook(stub) if notebook else stub, "utf-8", newline="\n")
+            for source in sorted(lesson.folder.glob("README*.md")):
                 (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
         update_progress(folder, lambda progress: progress)
     except OSError as error:
@@ -88,7 +91,9 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None) -> Non
         ("grade list", say("the lessons, and how far you are")),
         ("grade next", say("where to begin")),
         (f"grade {first}", say("grade the first, at any time")),
-        ("grade watch", say("grade at every save")),
+        ("%load_ext grader", say("in a cell of a notebook: then %grade grades it, once it is saved"))
+        if notebook
+        else ("grade watch", say("grade at every save")),
     ]
     width = max(len(command) for command, what in rows if what) + 3
     console = make_console()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drawing:
     """A graph as it was when it was drawn: a picture in a notebook, a tree when printed."""
 
@@ -31,6 +31,8 @@ class Drawing:
 
     def __str__(self) -> str:
         return tree_text(self.picture)
+
+    __repr__ = __str__  # what a prompt shows
 
     def save(self, path: str | Path) -> Path:
         """Write it to a file, as SVG or, where the name ends in .txt, as a tree; the file's path. Raises UsageError for another ending."""

@@ -26,6 +26,7 @@ from grader.commands.author import verify_course
 from grader.commands.workspace import quoted
 from grader.course import Course
 from grader.errors import CourseError, EngineFault, ExitCode, UsageError
+from grader.submission import read_submission
 from grader.verify import LessonProof, Verification
 
 PACKAGE = Path(grader.__file__).parent
@@ -315,6 +316,13 @@ def test_init_fills_an_empty_folder_and_refuses_a_file(tmp_path: Path, small_cou
     (tmp_path / "file").write_text("mine\n")
     assert ended(["init", str(tmp_path / "file"), "--course", str(small_course.root)]) == ExitCode.USAGE
     assert (tmp_path / "file").read_text() == "mine\n"
+
+
+def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(tmp_path: Path, small_course: Course) -> None:
+    assert ended(["init", str(tmp_path / "work"), "--notebook", "--course", str(small_course.root)]) == ExitCode.OK
+    assert [path.name for path in (tmp_path / "work" / "tiny").glob("tiny.*")] == ["tiny.ipynb"]
+    stub = (small_course.root / "exercises" / "tiny" / "tiny.py").read_text("utf-8")
+    assert read_submission(tmp_path / "work", ["tiny"])["tiny"].text == stub
 
 
 def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_course: Course) -> None:

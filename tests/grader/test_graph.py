@@ -346,6 +346,7 @@ def test_a_drawing_names_the_variables_where_it_is_asked_for_and_saves(tmp_path:
     weights = leaf(2)
     drawing = grader.draw(weights * 2)
     assert "weights" in str(drawing)
+    assert repr(drawing) == str(drawing)  # what a prompt without pictures shows
     assert "weights" not in str(grader.draw(weights * 2, names={}))
     assert drawing.save(tmp_path / "g.svg").read_text("utf-8").startswith("<svg ")
     assert "weights" in drawing.save(tmp_path / "g.txt").read_text("utf-8")

@@ -18,10 +18,11 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 from grader.cli.magics import GradeMagic, asked, unregister
-from grader.commands.notebook import Asked, Kernel, Shown
+from grader.commands.notebook import Asked, Kernel, Shown, greeting
 from grader.course import Course
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
 from grader.host import Host
+from grader.notebooks import as_notebook
 
 WRONG = "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 * x\n\nLIMIT: float = 20.0\n"
 RIGHT = WRONG.replace("5", "2")
@@ -48,6 +49,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> dict[
     cells = [
         "%load_ext grader", PID, f"%%grade tiny {options}\n{WRONG}", "'double' in globals()", f"%grade tiny {options}\nprint('after')",
         "%grade nothing", "%grade --seed x", "%grade --help",
+        "%%grade --lang ko\nx = 1", "%grade next --lang en", "%grade init work --notebook --lang en",
     ]  # fmt: skip
     book = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
     client = NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(folder)}})
@@ -97,6 +99,37 @@ def test_help_is_shown_and_nothing_is_graded(ran: dict[str, Any]) -> None:
     outputs = ran["%grade --help"]
     assert "--sandbox" in printed(outputs)
     assert {one["output_type"] for one in outputs} == {"stream"}
+
+
+def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(ran: dict[str, Any]) -> None:
+    assert [line.split("  ")[0] for line in printed(ran["%load_ext grader"]).splitlines()] == [
+        "%grade", "%%grade LESSON", "%grade hint LESSON", "grader.draw(loss)", "%grade init my-work --notebook",
+    ]  # fmt: skip
+
+
+def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
+    (tmp_path / "hooks.ipynb").write_text(as_notebook("x = 1\n"))
+    assert "init" not in greeting(tmp_path)
+
+
+def test_loading_goes_well_where_no_course_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine of a students' bundle finds one only inside the bundle."""
+
+    def nowhere(*_: Any, **__: Any) -> None:
+        raise CourseError("no course")
+
+    monkeypatch.setattr("grader.commands.notebook.find_course", nowhere)
+    assert "%grade hint LESSON" in greeting(tmp_path)
+
+
+def test_an_error_of_the_line_is_told_in_its_language(ran: dict[str, Any]) -> None:
+    assert "레슨 이름을 하나만 적으세요" in printed(ran["%%grade --lang ko\nx = 1"])
+
+
+def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_path(ran: dict[str, Any]) -> None:
+    """A command says what it says on a terminal; what it makes lies in the notebook's folder."""
+    assert "grade reset finite_difference" in printed(ran["%grade next --lang en"])
+    assert "%load_ext grader" in printed(ran["%grade init work --notebook --lang en"])
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are waited for by descriptor")
