@@ -52,12 +52,15 @@ def show_next(course: Course, place: Path, lang: str | None, console: Console | 
     if mine.attempts:
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
-    console.print(Padding(Text(first_lines(lesson, say.lang)), (0, 0, 1, 2), expand=False))
+    taught_in = lesson.folder
+    if file is not None and not (taught_in / "README.md").exists():  # the course in a students' bundle has no READMEs
+        taught_in = (learner.folder / file.path).parent
+    console.print(Padding(Text(first_lines(lesson, taught_in, say.lang)), (0, 0, 1, 2), expand=False))
     if file is None:
         reset = f"grade reset {lesson.id}"
         console.print(Text("  " + say("{file} is not here. Get it: {command}", file=lesson.filename, command=reset), "yellow"))
         return
-    readme = (Path(file.path).parent / readme_name(lesson, say.lang)).as_posix()
+    readme = (Path(file.path).parent / readme_name(taught_in, say.lang)).as_posix()
     rows = [
         *([(say("read"), readme)] if (learner.folder / readme).exists() else []),
         (say("write"), file.path),
@@ -70,9 +73,9 @@ def show_next(course: Course, place: Path, lang: str | None, console: Console | 
     console.print(labelled(rows))
 
 
-def first_lines(lesson: Lesson, lang: str) -> str:
-    """How the README begins after its title: whole paragraphs, code with them, until there is enough to see what it is about."""
-    path = lesson.folder / readme_name(lesson, lang)
+def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
+    """How a folder's README begins after its title: whole paragraphs, code with them, until one sees what it is about."""
+    path = folder / readme_name(folder, lang)
     text = path.read_text("utf-8") if path.exists() else lesson.summary
     paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.startswith("# ")]
     shown: list[str] = []

@@ -99,7 +99,7 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None, *, not
     console = make_console()
     console.print(Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))))
     console.print(Text("\n" + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows) + "\n"))
-    console.print(Text(say("Begin with {file}", file=f"{first}/{readme_name(course.lessons[0], say.lang)}")))
+    console.print(Text(say("Begin with {file}", file=f"{first}/{readme_name(course.lessons[0].folder, say.lang)}")))
 
 
 def quoted(folder: Path) -> str:
@@ -107,10 +107,10 @@ def quoted(folder: Path) -> str:
     return subprocess.list2cmdline([str(folder)]) if sys.platform == "win32" else shlex.quote(str(folder))
 
 
-def readme_name(lesson: Lesson, lang: str) -> str:
-    """The file that teaches the lesson in a language; the English one where there is none in it."""
+def readme_name(folder: Path, lang: str) -> str:
+    """The file in a lesson's folder that teaches it in a language; the English one where there is none in it."""
     own = f"README.{lang}.md"
-    return own if (lesson.folder / own).exists() else "README.md"
+    return own if (folder / own).exists() else "README.md"
 
 
 def record(learner: Learner, report: Report, console: Console) -> Progress:

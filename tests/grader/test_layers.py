@@ -109,7 +109,8 @@ FLOORS = [
     {"commands", "commands.watch", "commands.grade", "commands.author", "commands.export", "commands.release", "commands.gradescope"},
     {"commands.replay", "commands.new", "commands.graph", "commands.batch", "commands.adjust", "commands.similar", "commands.notebook"},
     {"cli.options", "cli.streams"},
-    {"cli.learn", "cli.teach", "cli.author", "cli.magics"},
+    {"cli.learn", "cli.teach", "cli.author"},
+    {"cli.magics"},
     {"cli"},
     {"__main__"},
 ]

@@ -175,6 +175,19 @@ def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
     assert "There are two ways …\n" in grade("next", course=tmp_path / "course")[1]
 
 
+def test_next_teaches_from_the_learners_folder_where_the_course_has_no_readme(
+    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course, tmp_path: Path
+) -> None:
+    """As in a students' bundle: what is read, and in which language, lies beside the stub."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    for readme in (tmp_path / "course" / "exercises" / "tiny").glob("README*.md"):
+        readme.unlink()
+    (work / "tiny" / "README.ko.md").write_text("# 작은 것\n\n두 배로 만듭니다.\n", "utf-8")
+    said = grade("next", course=tmp_path / "course", lang="ko")[1]
+    assert "두 배로 만듭니다." in said
+    assert "tiny/README.ko.md" in said
+
+
 def test_next_from_inside_a_lessons_folder_is_the_same(
     work: Path, grade: Callable[..., tuple[object, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
