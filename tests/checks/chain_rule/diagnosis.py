@@ -6,6 +6,7 @@ import torch
 
 from grader.diagnosis import mistake, same
 from grader.errors import StudentError
+from grader.translation import phrase
 
 BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
 IN_NUMBERS = ("linear_gradients", "shopping")
@@ -345,6 +346,22 @@ def whole_numbers(failure, student):
     except StudentError:
         return None
     return {"said": failure.error.message}
+
+
+@mistake(
+    "factor_won_back_by_division",
+    about="shopping",
+    title="A factor is won back by dividing",
+    explanation="With 0 pieces of one fruit {said}. A product divided by one of its factors gives the other, but not where that factor "
+    "is 0; and a number of pieces may be 0. The factors are arguments, so take them as they came in.",
+)
+def factor_won_back_by_division(failure, student):
+    """Right, until a number of pieces is 0."""
+    if failure.error is not None:
+        return {"said": phrase("Python said: {message}", message=failure.error.message)} if failure.raised("ZeroDivisionError") else None
+    values = failure.actual.values() if isinstance(failure.actual, dict) else [failure.actual]
+    fine = all(math.isfinite(value) for value in of_bill(student).values())
+    return {"said": "nan came back"} if fine and any(math.isnan(value) for value in values if isinstance(value, float)) else None
 
 
 @mistake(

@@ -201,12 +201,14 @@ def test_shopping_returns_plain_floats(student, reference, draw):
 
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
-def test_apples_only(student, reference, draw):
-    """with two apples and nothing else: 2.2, 110 and 200"""
+def test_one_kind_of_fruit(student, reference, draw):
+    """with two apples and nothing else: 2.2, 110 and 200; and with tangerines only"""
     bill = (100.0, 2.0, draw.number(100.0, 200.0), 0.0, 1.1)
     got = student.shopping(*bill)
     assert_entries(got, {"apple": 2.2, "num_apple": 110.0, "ctax": 200.0}, ("apple", "num_apple", "ctax"), bill)
     assert_entries(got, reference.shopping(*bill), PRICES, bill)
+    bill = (draw.number(50.0, 200.0), 0.0, draw.number(50.0, 200.0), float(draw.integer(2, 7)), 1.1)
+    assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
 
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.diagnosis import Failure, differs, mistake, same
+from grader.errors import MissingName
 from grader.session import Student
 from grader.wire.values import Opaque
 
@@ -69,6 +70,22 @@ def came_back(failure: Failure) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------- what torch or Python said
+
+
+@mistake(
+    "not_a_function",
+    about=FUNCTIONS,
+    title="the class is not derived from torch.autograd.Function",
+    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    "class {function}(Function), is what gives it apply and the node.",
+)
+def not_a_function(failure: Failure, student: Student) -> Facts | None:
+    """The class exists, and the class of its node does not."""
+    try:
+        _ = getattr(student, failure.about)._backward_cls
+    except MissingName as missing:
+        return {"function": failure.about} if failure.about in missing.present else None
+    return None
 
 
 @mistake(
@@ -374,6 +391,27 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
         plain = [v, v * own, torch.ones_like(v), own]
         if differs(got[k], want[k]) and same(got[k], again[k]) and not any(same(got[k], wrong) for wrong in plain):
             return {"x": x, "v": v, "got": got[k], "which": labels[k], "other": labels[1 - k], "one": value, "two": other}
+    return None
+
+
+@mistake(
+    "term_outside_the_product",
+    about=FUNCTIONS,
+    title="a part of the gradient is not multiplied by grad_output",
+    explanation="For v = 0 the gradient with respect to {which} was {rest}, and it has to be 0: where nothing comes in, nothing goes out. "
+    "So a part of your formula is added or subtracted without being multiplied by grad_output. Look at the brackets: v * a - b is "
+    "(v * a) - b.",
+)
+def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
+    """backward(v) is a product with v, and something beside it."""
+    if not came_back(failure):
+        return None
+    name, (x, y, v) = failure.about, questions(failure)
+    rests, once, twice = (ask(student, name, x, y, k * v) for k in (0, 1, 2))
+    for which, rest, one, two in zip(("x", second(name)), rests, once, twice, strict=True):
+        told = isinstance(rest, Tensor) and bool(rest.any()) and isinstance(one, Tensor) and isinstance(two, Tensor)
+        if told and differs(one, rest) and same(two - one, one - rest):
+            return {"which": which, "rest": rest}
     return None
 
 

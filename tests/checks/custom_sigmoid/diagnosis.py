@@ -562,6 +562,24 @@ sigmoid_of_output = formula_of_gradient(
 
 
 @mistake(
+    "term_outside_the_product",
+    about="Sigmoid",
+    title="A part of the gradient is not multiplied by grad_output",
+    explanation="For v = 0 your backward returned {rest}, and it has to be 0: where nothing comes in, nothing goes out. So a part of your "
+    "formula is added or subtracted without being multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b.",
+)
+def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
+    """backward(v) is a product with v, and something beside it."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    rest, once, twice = (ask(student, x, k * v)[1] for k in (0, 1, 2))
+    if rest is None or once is None or twice is None or not bool(rest.any()):
+        return None
+    return {"rest": rest} if differs(once, rest) and same(twice - once, once - rest) else None
+
+
+@mistake(
     "nonlinear_in_grad_output",
     about="Sigmoid",
     title="backward is not linear in grad_output",

@@ -216,7 +216,8 @@ def test_second_derivative(student: Student, draw: Draw) -> None:
     (got,) = torch.autograd.grad(first, x, u, allow_unused=True)
     if got is None or not got.any():
         fail(cut, expected=want, actual=got, inputs=inputs)
-    assert_gradient(got, want, "the second derivative is wrong, though the first is right: is all that backward uses saved?", inputs=inputs)
+    wrong = "the second derivative is wrong, though the first is right: is all that backward uses saved, and none of it under no_grad()?"
+    assert_gradient(got, want, wrong, inputs=inputs)
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", bonus=True, needs=test_second_derivative)

@@ -220,7 +220,8 @@ def flat_gradient(failure, student):
     about=ALL,
     title="The step is not h",
     explanation="h is {h}, and f was asked at points {distance} away from x; what came back is the slope over such steps. The "
-    "size of the step is the caller's to choose: the argument h, whole, on each side of x where there are two.",
+    "size of the step is the caller's to choose: the argument h, whole, on each side of x where there are two; and the default that stands "
+    "in the stub where the caller gives none.",
 )
 def step_is_not_h(failure, student):
     """The right formula, over the distance that was measured."""

@@ -108,6 +108,25 @@ def inputs_stay_float32(failure, student):
 
 
 @mistake(
+    "tolerances_widened",
+    about="passes_gradcheck",
+    title="A gradient that is nearly right is let through",
+    explanation="For x ** 2 at {x} a backward that is twice what it should be was rejected, and one that is off by one per cent was "
+    "accepted. With its default settings (rtol=0.001, atol=0.00001) gradcheck rejects both: in float64 a right gradient is far closer "
+    "than that, so there is no need for wider tolerances.",
+)
+def tolerances_widened(failure, student):
+    """Twice the gradient is seen, and one per cent is not."""
+    if failure.actual is not True:
+        return None
+    value = program(lambda x: x**2)
+    near, far = (program(lambda x, v, c=c: v * x * (2 * c), inputs=2) for c in (1.01, 2.0))
+    x = POINT.clone().requires_grad_()
+    answers = [verdict(student, [value, slope], x)["result"] for slope in (near, far)]
+    return {"x": POINT} if answers == [True, False] else None
+
+
+@mistake(
     "callers_tensor_is_touched",
     about="passes_gradcheck",
     title="The caller's own tensor was used",

@@ -86,7 +86,16 @@ def test_any_input_is_made_ready(student, reference, draw):
             compare_verdict(student, reference, parts, [x], {**shown, "x": x, "x.requires_grad": wants})
 
 
-@check(points=0.5, about="passes_gradcheck", needs=VERDICT)
+@check(points=0.25, about="passes_gradcheck", needs=VERDICT)
+def test_one_per_cent_is_too_much(student, reference, draw):
+    """a gradient that is off by one per cent is wrong"""
+    for c in draw.sample([0.99, 1.01], 2):
+        x = draw.tensor(3, low=0.3, requires_grad=True)
+        parts, shown = drawn_pair(draw, c)
+        compare_verdict(student, reference, parts, [x], {**shown, "x": x})
+
+
+@check(points=0.25, about="passes_gradcheck", needs=VERDICT)
 def test_an_exception_from_fn_is_a_no(student, draw):
     """an exception that comes out of fn gives False"""
     x, text = draw.tensor(2, low=0.3, requires_grad=True), "this function stops here"

@@ -107,6 +107,15 @@ def level_by_level(node):
     return found
 
 
+def down_the_first(node):
+    """(depth, node), from each node to its first input and to no other, as far as there are nodes."""
+    found = []
+    while node is not None:
+        found.append((len(found), node))
+        node = node.next_functions[0][0] if node.next_functions else None
+    return found
+
+
 def children_first(node, depth=0):
     """(depth, node), each after what it leads to."""
     found = []
@@ -387,6 +396,21 @@ def text_of_the_node(failure, student):
 
 
 @mistake(
+    "name_cut_from_text", about=("walk", "format_graph", "inputs_of"), title="the name is cut out of the node's text",
+    explanation="The node of a custom Function came back as {found}. Its text is <torch.autograd.function.{name} object at 0x…>, with the "
+    "module in front, so a cut that is right for torch's own nodes is wrong for it. The name alone is the __name__ of the node's type: "
+    "{name}.",
+)  # fmt: skip
+def name_cut_from_text(failure, student):
+    """A part of torch.autograd.function.CubeBackward that is not its last."""
+    rows = zip(names_in(failure), expected_names(failure), strict=False)
+    found = next(((got, want) for got, want in rows if isinstance(got, str) and got != want and want), None)
+    if not found or not f"torch.autograd.function.{found[1]}".startswith(found[0].lstrip("<") or "-"):
+        return None
+    return {"found": found[0], "name": found[1]}
+
+
+@mistake(
     "qualified_name", about=("walk", "format_graph", "inputs_of"), title="node.name() is not the type's name",
     explanation="A leaf's node came back as {found}. node.name() gives what C++ calls the node, which for most nodes is the same as the "
     "Python type's name, and for leaves is not: there the type is AccumulateGrad.",
@@ -621,6 +645,21 @@ def shared_nodes_once(failure, student):
     if str(apart).count("AccumulateGrad") != 2:
         return None
     return {"count": len(failure.actual), "wanted": len(failure.expected)}
+
+
+@mistake(
+    "first_input_only", about=WALKS, title="only the first input is followed",
+    explanation="You listed {count} entries, the walk has {wanted}: yours goes down by the first input of each node, next_functions[0], to "
+    "the end, and never comes back for the others. A node with two inputs leads to two branches; each of them is walked.",
+)  # fmt: skip
+def first_input_only(failure, student):
+    """A loop down next_functions[0]."""
+    if not came_back(failure, lambda node: named(down_the_first(node))):
+        return None
+    apart = student.observe(SCENARIOS[failure.about], program(lambda x, y: x + y.sin(), inputs=2), two_leaves(failure.draw))
+    if "SinBackward0" in str(apart):
+        return None
+    return {"count": len(failure.actual), "wanted": len(listed(failure.expected, failure))}
 
 
 @mistake(

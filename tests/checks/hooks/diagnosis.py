@@ -574,7 +574,7 @@ def _handles_missing(student):
     leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
     seen = student.observe("closed", program(_named), [leaf], NAMES, [v, v])
     if not seen["listed"]:
-        return {"given": _article(seen["handles"])}
+        return None if seen["handles"] in ("dict", "tuple", "set") else {"given": _article(seen["handles"])}
     if not seen["kinds"]:
         return {"given": "an empty list"}
     return None if seen["removable"] else {"given": phrase("a list of {types}", types=", ".join(seen["kinds"]))}

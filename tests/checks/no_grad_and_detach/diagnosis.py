@@ -392,6 +392,21 @@ def another_distance(failure, student):
 
 
 @mistake(
+    "loss_made_a_leaf",
+    about="bootstrap_loss",
+    title="The loss is a new tensor, without a past",
+    explanation="The loss requires grad and has no grad_fn: it is a leaf. torch.tensor(…) and .item() keep the number and forget how it "
+    "came about, and requires_grad=True on what is left only silences the error: a backward ends at the loss itself, and online "
+    "learns nothing. Return the very tensor that was computed from online.",
+)
+def loss_made_a_leaf(failure, student):
+    """A loss that requires grad, and no gradient on either side."""
+    same_again = program(lambda x: x * 1)
+    state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
+    return {} if state and state["requires_grad"] and state["grad_fn"] is None and sides(student) == (None, None) else None
+
+
+@mistake(
     "nothing_learns",
     about="bootstrap_loss",
     title="The whole loss was cut off",

@@ -124,11 +124,37 @@ def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     y, gradient = ask(student, failure.about, x, v)
     if y is None:
         return {"x": x, "said": "apply returned None, since forward did."}
-    return (
-        {"x": x, "said": "backward ran, and no gradient came out of it."}
-        if isinstance(y, Tensor) and y.requires_grad and gradient is None
-        else None
-    )
+    ran = isinstance(y, Tensor) and y.requires_grad and y.shape == v.shape
+    return {"x": x, "said": "backward ran, and no gradient came out of it."} if ran and gradient is None else None
+
+
+@mistake(
+    "styles_mixed",
+    about=CLASSES,
+    title="the two styles of Function are mixed",
+    explanation="Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with setup_context(ctx, inputs, output); "
+    "backward(ctx, grad_output) in both.",
+)
+def styles_mixed(failure: Failure, student: Student) -> Facts | None:
+    """A TypeError about the number of arguments of forward, backward or setup_context."""
+    if failure.error is None or failure.error.type_name != "TypeError" or "positional argument" not in failure.error.message:
+        return None
+    named = any(name in failure.error.message for name in ("forward()", "backward()", "setup_context()"))
+    return {"said": failure.error.message} if named else None
+
+
+@mistake(
+    "whole_tensor_asked",
+    about=CLASSES,
+    title="one question is asked of a whole tensor",
+    explanation="Line {line}: {said}. if, max(x, 0), and, or, not want one yes or no, and x > 0 has an answer for each element. What works "
+    "on every element by itself: torch.where(x > 0, …, …), x.clamp(min=0), torch.maximum, or a product with (x > 0).",
+)
+def whole_tensor_asked(failure: Failure, student: Student) -> Facts | None:
+    """The truth of a tensor of several elements."""
+    if failure.error and failure.raised("RuntimeError", "Boolean value of Tensor with more than one value"):
+        return {"line": str(failure.error.line), "said": failure.error.message}
+    return None
 
 
 # ----------------------------------------------------------------------------------------------------------- the functions
@@ -325,6 +351,22 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
+    "product_is_compared",
+    about=CLASSES,
+    title="the product is compared, not x",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. A comparison comes last in Python, "
+    "so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
+)
+def product_is_compared(failure: Failure, student: Student) -> Facts | None:
+    """The brackets of v * (x > 0) are missing."""
+    if not came_back(failure):
+        return None
+    x, v = questions(failure)
+    got = ask(student, failure.about, x, v)[1]
+    return {"x": x, "v": v, "got": got} if got is not None and same(got, (v * x > 0).to(got.dtype)) else None
+
+
+@mistake(
     "gradient_is_clipped",
     about=CLASSES,
     title="it is grad_output that is clipped, where x should decide",
@@ -336,7 +378,9 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     x, v = questions(failure)
-    got = ask(student, failure.about, x, v)[1]
+    got, rest = (ask(student, failure.about, x, k * v)[1] for k in (1, 0))
+    if rest is None or bool(rest.any()):
+        return None
     for factor in (-1.0, 2.0, 100.0, 0.01):
         again = ask(student, failure.about, x, factor * v)[1]
         if got is not None and differs(again, factor * got):
@@ -345,12 +389,30 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
+    "divides_by_the_input",
+    about="MyReLU",
+    title="a division by x, which may be 0",
+    explanation="At x = 0 with {incoming} coming in your backward returned {got}, and on both sides of 0 it is right. A quotient such as "
+    "max(x, 0) / x is the slope everywhere but there, where it is 0 / 0. A comparison, x > 0, says on which side x is and divides nothing.",
+)
+def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
+    """Right on both sides of 0, and at 0 no number."""
+    if not came_back(failure) or failure.check != "test_my_relu_at_zero":
+        return None
+    x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
+    got = ask(student, "MyReLU", x, v)[1]
+    if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or bool(got[1].isfinite()):
+        return None
+    return {"incoming": float(v[1]), "got": float(got[1])}
+
+
+@mistake(
     "half_at_zero",
     about="MyReLU",
     title="the gradient at 0 is neither 0 nor 1",
     explanation="At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no derivative, and the lesson takes "
     "0 or 1 times grad_output: write it with a comparison, x > 0 or x >= 0. sign(x) and a derivative of abs or of torch.maximum share the "
-    "gradient out in halves there, and a division by x gives nan.",
+    "gradient out in halves there.",
 )
 def half_at_zero(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 not."""
@@ -358,7 +420,7 @@ def half_at_zero(failure: Failure, student: Student) -> Facts | None:
         return None
     x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
     got = ask(student, "MyReLU", x, v)[1]
-    if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or float(got[1]) in (0.0, 3.0):
+    if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or float(got[1]) in (0.0, 3.0) or not got.isfinite().all():
         return None
     return {"incoming": float(v[1]), "got": float(got[1])}
 

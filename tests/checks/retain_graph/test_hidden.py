@@ -250,7 +250,24 @@ def test_one_loss_is_enough(student, draw):
         )  # fmt: skip
 
 
-@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+@check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_losses_of_one_value(student, draw):
+    """losses of one value are still several"""
+    x, (a, w) = draw.tensor(2, low=0.5, requires_grad=True), draw.coefficients(2)
+
+    def losses(x):
+        t = x**2 * a + 1.0
+        return (t**2).sum() * w, t.exp().sum(), (t**2).sum() * w, t
+
+    f = program(losses)
+    each = each_gradient(f, x)
+    seen = student.observe("several_losses", f, x, None)
+    formulas = {"t": f"x**2 * {a} + 1.0", "losses": f"[(t**2).sum() * {w}, t.exp().sum(), (t**2).sum() * {w}]"}
+    assert_gradient(seen["result"], sum(each), "not the sum of the gradients", inputs={**formulas, "x": x},
+                    facts={**seen, "each": each, "held": None})  # fmt: skip
+
+
+@check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_every_loss_gets_a_backward_of_its_own(student, draw):
     """every loss gets a backward of its own"""
     x, count = draw.tensor(2, low=0.5, requires_grad=True), draw.integer(2, 3)
