@@ -354,8 +354,8 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     "product_is_compared",
     about=CLASSES,
     title="the product is compared, not x",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. A comparison comes last in Python, "
-    "so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. A comparison comes last in "
+    "Python, so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
 )
 def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     """The brackets of v * (x > 0) are missing."""

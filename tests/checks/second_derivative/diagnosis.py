@@ -259,6 +259,21 @@ def create_graph_once(failure, student):
 
 
 @mistake(
+    "past_cut_off", about=ORDERS, title="The gradient was copied into a new tensor, and lost its past",
+    explanation="For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. What is differentiated there does require grad, and yet "
+    "no path leads from it to x: it was made anew, by torch.tensor(…), .item(), tolist() or detach(), which keep the numbers only. "
+    "allow_unused=True, which torch suggests, would give None here. Differentiate the very tensor that autograd.grad returned, made with "
+    "create_graph=True.",
+)  # fmt: skip
+def past_cut_off(failure, student):
+    name = failure.about
+    if not stopped_with(failure, UNUSED):
+        return None
+    answer = asked(student, name, CURVED[name], point(name), *more(name))
+    return {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
+
+
+@mistake(
     "create_graph_missing", about=ORDERS, title="The first gradient has no graph, so there is nothing to differentiate",
     explanation="For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. A gradient is as a rule a plain number: no graph leads "
     "from it back to x. retain_graph=True keeps the graph of f(x); it is create_graph=True that records how the gradient itself is "

@@ -311,6 +311,36 @@ def only_a_leaf_keeps_grad(failure, student):
 
 
 @mistake(
+    "first_gradient_frees_the_graph",
+    about="broadcast_dot",
+    title="The first gradient freed the graph of the second",
+    explanation="Line {line} raised torch's 'second time' error. dz/dx and dz/dy are two answers of one pass through one graph: "
+    "torch.autograd.grad(z, (x, y)) gives both at once. Two passes are possible as well, if the first is told retain_graph=True.",
+)
+def first_gradient_frees_the_graph(failure, student):
+    """A second pass through the graph of z raises."""
+    return said(failure) if failure.raised("RuntimeError", SECOND_TIME) else None
+
+
+@mistake(
+    "gradients_exchanged",
+    about="broadcast_dot",
+    title="The two gradients came in the other order",
+    explanation="For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is {second}: each is the other one. The "
+    "order is z, dz/dx, dz/dy. A gradient has the shape of what it belongs to, so dz/dx is a single number, as x is.",
+)
+def gradients_exchanged(failure, student):
+    """dz/dx stands where dz/dy should, and the other way round."""
+    if failure.error is not None:
+        return None
+    a, b = (torch.tensor(values, dtype=torch.float64) for values in ((1.0, -2.0, 3.0), (4.0, 7.0, -9.0)))
+    got = student.broadcast_dot(torch.tensor(2.0, dtype=torch.float64, requires_grad=True), a, b)
+    if not isinstance(got, tuple) or len(got) != 3 or not same(got[1], b) or not same(got[2], a @ b):
+        return None
+    return {"first": got[1], "second": got[2]}
+
+
+@mistake(
     "counts_grad_from_before",
     about="broadcast_dot",
     title="What x.grad held before is in dz/dx",
