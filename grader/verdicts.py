@@ -8,6 +8,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from torch.autograd.gradcheck import GradcheckError
@@ -70,9 +71,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
         case StudentError():
             return raised(error, limits)
         case MissingName():
-            present = ", ".join(error.present) or "no public name"
-            facts = {"file": source.filename, "name": error.name, "present": present}
-            return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
+            return missing(error, source.filename)
         case WorkerLost():
             return Verdict(Outcome(error.outcome), error.template, error.facts)
         case GradcheckError():
@@ -80,6 +79,18 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
         case EngineFault():
             return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": str(error)}, note="".join(traceback.format_exception(error)))
     return None
+
+
+def missing(error: MissingName, filename: str) -> Verdict:
+    """A name is not there; one that is almost the same is likely to be it, misspelt."""
+    facts = {"file": filename, "name": error.name, "present": ", ".join(error.present) or "no public name"}
+    # A stub may hold both sigmoid and Sigmoid: who has one of them has not misspelt the other.
+    others = [name for name in error.present if name.lower() != error.name.lower()]
+    near = get_close_matches(error.name, others, n=1, cutoff=0.83)
+    if near:
+        template = "{file} defines no {name}, but {near}: the name has to be spelt as in the stub"
+        return Verdict(Outcome.FAILED, template, facts | {"near": near[0]})
+    return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
 
 
 def raised(error: StudentError, limits: Limits) -> Verdict:

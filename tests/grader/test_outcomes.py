@@ -88,6 +88,7 @@ RAISING = {
     "wrong dtype": ("def double(x): return (2 * x).float()", "failed", "the dtype is float32, expected float64"),
     "no function": ("double = 3", "failed", "could not be used"),
     "missing": ("", "failed", "tiny.py defines no double; it defines"),
+    "misspelt": ("def doubel(x): return 2 * x", "failed", "tiny.py defines no double, but doubel: the name has to be spelt as in the stub"),
     "loops": ("def double(x):\n    while True: pass", "timeout", "no answer within 1.5 s"),
     "exits": ("import os\ndef double(x): os._exit(0)", "crashed", "ended with exit status 0"),
     "sys.exit": ("import sys\ndef double(x): sys.exit(0)", "error", "SystemExit"),
