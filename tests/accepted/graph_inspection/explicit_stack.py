@@ -1,5 +1,6 @@
 """No recursion: a stack that gets the inputs in reverse."""
 
+
 def walk(root):
     entries, stack = [], [(0, root.grad_fn)]
     while stack:

@@ -1,5 +1,6 @@
 """Recursion that returns lists, inside comprehensions: two frames a level."""
 
+
 def entries_of(node, depth):
     if node is None:
         return []

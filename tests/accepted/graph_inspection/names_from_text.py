@@ -1,5 +1,6 @@
 """Names cut out of what C++ calls a node, and out of the node's text."""
 
+
 def walk(root):
     def visit(node, depth):
         yield depth, node.name().split("::")[-1]

@@ -1,5 +1,6 @@
 """A function inside each function, and a list that it fills."""
 
+
 def walk(root):
     entries = []
 

@@ -1,5 +1,6 @@
 """What lies behind a shared node is worked out once and used again."""
 
+
 def walk(root):
     known = {}
 

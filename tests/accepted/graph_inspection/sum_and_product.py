@@ -1,5 +1,6 @@
 """x + x for 2x, z * z for the square, gradients of y and z kept for a look at them."""
 
+
 def build_loss(x):
     y = x + x
     z = y.clone().add_(3)
