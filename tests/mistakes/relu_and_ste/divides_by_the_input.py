@@ -1,3 +1,5 @@
+"""The output over the input."""
+
 import torch
 
 
