@@ -26,7 +26,7 @@ def jacobian(f, x):
         if y.requires_grad:
             y.flatten()[i].backward(retain_graph=True, inputs=[w])
         rows.append(torch.zeros_like(w) if w.grad is None else w.grad.clone())
-    return torch.stack(rows).view(*y.shape, *x.shape)
+    return torch.stack(rows).view(y.shape + x.shape)
 
 
 def broadcast_dot(x, a, b):

@@ -403,7 +403,7 @@ def loss_made_a_leaf(failure, student):
     """A loss that requires grad, and no gradient on either side."""
     same_again = program(lambda x: x * 1)
     state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
-    return {} if state and state["requires_grad"] and state["grad_fn"] is None and sides(student) == (None, None) else None
+    return {} if state and state["requires_grad"] and state["leaf"] and sides(student) == (None, None) else None
 
 
 @mistake(
