@@ -183,8 +183,8 @@ def answers(student, f):
     about="jacobian",
     title="An empty shape was unpacked, and nothing was left to hand on",
     explanation="Where x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}. torch.zeros(*shape), "
-    "reshape(*shape) and view(*shape) are then called without any size, which torch refuses. All of them take the shape as one tuple as well, and () is a "
-    "shape like any other: reshape(y.shape + x.shape).",
+    "reshape(*shape) and view(*shape) are then called without any size, which torch refuses. All of them take the shape as one tuple "
+    "as well, and () is a shape like any other: reshape(y.shape + x.shape).",
 )
 def empty_shape_unpacked(failure, student):
     """A TypeError about missing sizes where x is 0-d and f(x) as well."""
