@@ -126,11 +126,11 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 
 def root_of(result: Any) -> Tensor:
-    """The tensor to begin at: the result or, of several, the last. Raises Unusable where there is none."""
+    """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises Unusable where there is none."""
     tensors = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
     if not tensors:
         raise Unusable(f"what came back is of type {type(result).__name__}, and no tensor: there is no graph to draw")
-    return tensors[-1]
+    return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])
 
 
 if __name__ == "__main__":

@@ -382,6 +382,10 @@ def f(x, w):
     y = x * w
     return y, y.exp()
 
+def with_gradient(x):
+    y = x.sin()
+    return y, y.detach()
+
 def wrong(x):
     return x.nothing
 
@@ -408,9 +412,21 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
     assert page.read_text("utf-8").count("<style>") == 1
 
 
+def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE, "utf-8")
+    picture = drawn({"file": str(path), "function": "with_gradient", "inputs": [], "backward": False})["picture"]
+    assert GraphPicture.from_json(picture).nodes[0].type == "SinBackward0"
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
-    [("three", "type int"), ("wrong", "wrong raised AttributeError"), ("nope", "Its functions: f, wrong, three"), ("f.x", "has no f.x")],
+    [
+        ("three", "type int"),
+        ("wrong", "wrong raised AttributeError"),
+        ("nope", "Its functions: f, with_gradient, wrong, three"),
+        ("f.x", "has no f.x"),
+    ],
 )
 def test_what_can_not_be_drawn_is_told(tmp_path: Path, function: str, said: str) -> None:
     path = tmp_path / "mine.py"
