@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.commands.keepsake import keep
+from grader.commands.waiting import waiting
 from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
@@ -54,7 +55,8 @@ def grade_here(
         from grader.render.html import render_page, warm_up  # while torch is being imported
 
         warm_up()
-        report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
+        with waiting(make_console(stderr=True), say):
+            report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
     page = str(outputs.html_file) if outputs.html_file else None
     if outputs.style == "github":
         show_on_github(report, place, html=page, say=say)

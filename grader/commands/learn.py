@@ -37,6 +37,7 @@ def show_lessons(course: Course, place: Path, lang: str | None, console: Console
     console.print(Text("\n").append_text(summary_line(course, progress, say)))
     if next_lesson(course, progress) is not None:
         console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
+        console.print(Text(say("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
 def show_next(course: Course, place: Path, lang: str | None, console: Console | None = None) -> None:
@@ -113,7 +114,8 @@ def show_hint(
         raise UsageError(say("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step))
     own = learner.words(lesson)
     for key, steps in shown.items():
-        console.print(Text.assemble((key, "bold"), (f"  {step} / {len(steps)}" if name else "", "dim")))
+        which = say("hint {step} of {steps}", step=step, steps=len(steps))  # "1 / 3" would read as points
+        console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
     show_further(learner, lesson, name or next(iter(shown)), step, most=max(map(len, shown.values())), console=console)

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from grader.bundles.withhold import check_names
 from grader.cellwise import cells_of, loading
+from grader.commands.waiting import waiting
 from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Judged, Settings, grade_lesson, spec_for
@@ -98,7 +99,8 @@ def replay(course_root: Path | None, asked: Asked) -> ExitCode:
     """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which there are; all where none is."""
     with Host() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
-        judged = grade_lesson(host, what.lesson, what.file, what.settings)
+        with waiting(make_console(stderr=True), what.say):
+            judged = grade_lesson(host, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)
         return ExitCode.NOT_FULL_MARKS

@@ -157,11 +157,15 @@ def show_completed(learner: Learner, before: Progress, after: Progress, report: 
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
-    """Where nothing of what was graded is begun, the lesson to take next among it: the way to begin."""
-    following = next_lesson(learner.course, progress)
-    blank = all(result.status is LessonStatus.NOT_STARTED for result in report.lessons)
-    if blank and following is not None and following.id in {result.id for result in report.lessons}:
+    """Where nothing of what was graded is begun: the way to begin, with the lesson to take next or with the one that was graded."""
+    if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
+        return
+    following, graded = next_lesson(learner.course, progress), [result.id for result in report.lessons]
+    if following is not None and following.id in graded:
         console.print(Text(learner.say("Nothing is written yet. How to begin: {command}", command="grade next"), "dim"))
+    elif len(graded) == 1 and (file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)):
+        readme = (Path(file.path).parent / readme_name(lesson, learner.say.lang)).as_posix()
+        console.print(Text(learner.say("Nothing is written yet. Read {readme}, then write {file}", readme=readme, file=file.path), "dim"))
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:

@@ -179,7 +179,7 @@ class Page(Lines):
         self.console.print(total)
         others = sum(max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1) for lesson in report.lessons)
         if html and others:
-            self.console.print(Text(say("{count} more that are wrong are told in full in {page}", count=others, page=html), "dim"))
+            self.console.print(Text(say("{count} more wrong: told in full in {page}", count=others, page=html), "dim"))
         if report.held_checks:
             held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))

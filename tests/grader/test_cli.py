@@ -374,7 +374,7 @@ def test_hints_come_one_step_at_a_time(step: int, small_course: Course, capsys: 
 
 def test_a_hint_is_a_nudge_unless_more_is_asked_for(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)]) == ExitCode.OK
-    assert capsys.readouterr().out.startswith("LIMIT  1 / 3\n  A number.\n")
+    assert capsys.readouterr().out.startswith("LIMIT  hint 1 of 3\n  A number.\n")
 
 
 def test_a_hint_for_what_has_none_names_those_that_have(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:

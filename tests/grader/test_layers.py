@@ -104,7 +104,7 @@ FLOORS = [
     {"route"},
     {"render.journey"},
     {"watching", "keys"},
-    {"commands.workspace", "commands.bars", "commands.interrupts", "commands.summary"},
+    {"commands.workspace", "commands.bars", "commands.waiting", "commands.interrupts", "commands.summary"},
     {"commands.learn", "commands.keepsake"},
     {"commands", "commands.watch", "commands.grade", "commands.author", "commands.export", "commands.release", "commands.gradescope"},
     {"commands.replay", "commands.new", "commands.graph", "commands.batch", "commands.adjust", "commands.similar", "commands.notebook"},

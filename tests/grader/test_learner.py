@@ -103,6 +103,20 @@ def test_stubs_are_answered_with_how_to_begin(work: Path, host: Host, small_cour
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("graded_lessons", [1, 2])
+def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
+    work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str], graded_lessons: int
+) -> None:
+    """Of one lesson; of several, none of them next, nothing is said."""
+    (tiny,) = small_course.lessons
+    course = replace(small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other")))
+    report = graded(host, small_course, work)
+    report = replace(report, lessons=(*report.lessons, replace(report.lessons[0], id="other"))[:graded_lessons])
+    keep(course, report, {}, Path(), "en", console=make_console())
+    said = "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n" if graded_lessons == 1 else ""
+    assert capsys.readouterr().out == said
+
+
 @pytest.mark.parametrize("has_solution", [True, False])
 def test_full_marks_name_the_solution_where_there_is_one(
     work: Path, small_course: Course, tmp_path: Path, has_solution: bool, capsys: pytest.CaptureFixture[str]
@@ -152,6 +166,7 @@ def test_list_shows_where_one_stands(work: Path, grade: Callable[..., tuple[obje
     knows(work, LessonProgress(attempts=2, best=3.5))
     _, said = grade("list")
     assert "◐ next tiny   3.5 / 10 Tiny" in said
+    assert "any lesson can be graded at any time" in said  # what waits for another is not locked
     knows(work, FULL)
     _, said = grade("list")
     assert "✔ tiny   10 / 10 Tiny" in said
@@ -221,10 +236,10 @@ def test_hints_go_one_step_further_each_time_for_what_failed_last(
     steps = small_course.lesson("tiny").hints()["triple"]
     for number, text in enumerate(steps, 1):
         _, said = grade("hint", "tiny")
-        assert f"triple  {number} / 3" in said
+        assert f"triple  hint {number} of 3\n" in said
         assert text in said
     assert "grade solution tiny --give-up" in said
-    assert "triple  3 / 3" in grade("hint", "tiny")[1]
+    assert "triple  hint 3 of 3" in grade("hint", "tiny")[1]
     assert read_progress(work).of("tiny").hints == {"triple": 3}
 
 
@@ -236,7 +251,7 @@ def test_a_step_that_is_asked_for_is_never_a_step_back(work: Path, grade: Callab
 
 def test_a_function_without_hints_is_passed_over(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
     knows(work, LessonProgress(attempts=1, stuck_on="helper"))
-    assert grade("hint", "tiny")[1].startswith("double  1 / 3")
+    assert grade("hint", "tiny")[1].startswith("double  hint 1 of 3\n")
 
 
 # ---------------------------------------------------------------------------------------------------------------- reset

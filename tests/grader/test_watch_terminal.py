@@ -95,7 +95,7 @@ def test_a_session_from_wrong_to_right(open_terminal: Callable[..., Terminal], t
     assert "5 / 10" in screen.splitlines()[0]
     assert "Looks like: x is squared." in screen
     terminal.child.send("h")
-    assert terminal.until(" quit").startswith("double  1 / 3")
+    assert terminal.until(" quit").startswith("double  hint 1 of 3")
     terminal.child.send("?")
     assert "nothing moves on by itself" in terminal.until(" quit")
     (tmp_path / "work" / "tiny" / "tiny.py").write_text(RIGHT)
