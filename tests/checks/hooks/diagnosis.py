@@ -421,8 +421,9 @@ def rounds(student):
     "late_binding_closure",
     about=(RECORD, NORMS),
     title="All hooks write under the last name of the loop",
-    explanation="In a small example of our own, with the names {names}, only {last} was filled in. The hooks run long after the loop, and"
-    " look the loop's variable up only then: each finds its last value. Give each hook its own, by an argument with a default (name=name), partial, or a function.",
+    explanation="In a small example of our own, with the names {names}, only {last} was filled in. The hooks run long after the"
+    " loop, and look the loop's variable up only then: each finds its last value. Give each hook its own, by an argument"
+    " with a default (name=name), partial, or a function.",
 )
 @unless_raised()
 def late_binding_closure(failure, student):
