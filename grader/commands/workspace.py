@@ -164,7 +164,8 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
     if following is not None and following.id in graded:
         console.print(Text(learner.say("Nothing is written yet. How to begin: {command}", command="grade next"), "dim"))
     elif len(graded) == 1 and (file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)):
-        readme = (Path(file.path).parent / readme_name(lesson, learner.say.lang)).as_posix()
+        beside = Path(file.path).parent
+        readme = (beside / readme_name(learner.folder / beside, learner.say.lang)).as_posix()
         console.print(Text(learner.say("Nothing is written yet. Read {readme}, then write {file}", readme=readme, file=file.path), "dim"))
 
 
