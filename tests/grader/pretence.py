@@ -145,6 +145,8 @@ class View(types.ModuleType):
         real, hidden, replaced = object.__getattribute__(self, "_own")
         if name in hidden:
             raise AttributeError(f"module {real.__name__!r} has no attribute {name!r}, as elsewhere", name=name, obj=self)
+        if name == "__dict__":  # from which pytest's monkeypatch takes what it puts back
+            return {**{key: value for key, value in vars(real).items() if key not in hidden}, **replaced}
         return replaced[name] if name in replaced else getattr(real, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
