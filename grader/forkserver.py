@@ -61,7 +61,8 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, gradcheck's lazy imports included; freeze it all for the collector."""
+    """Import what judge and worker need, gradcheck's lazy imports included; freeze it all for the collector, which has a rest meanwhile."""
+    gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
     import torch
@@ -74,8 +75,8 @@ def warm_up() -> None:
 
     torch.set_num_threads(1)
     grader.judge.warm_up()
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:

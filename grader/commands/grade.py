@@ -11,14 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.commands.keepsake import keep
-from grader.commands.waiting import waiting
 from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
-from grader.render.terminal import make_console, show_report
 from grader.submission import LessonFile, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
@@ -49,11 +46,14 @@ def grade_here(
     language = wanted_language(lang)
     say = engine_catalogue(language)
     with Host() as host:
+        from grader.commands.keepsake import keep  # with what it brings, while torch is being imported
+        from grader.commands.waiting import waiting
+        from grader.render.html import render_page, warm_up
+        from grader.render.terminal import make_console, show_report
+
         course = load_course(find_course(course_root, here=Path()))
         lessons, files = lessons_here(course, names, place, say)
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
-        from grader.render.html import render_page, warm_up  # while torch is being imported
-
         warm_up()
         with waiting(make_console(stderr=True), say):
             report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
@@ -86,6 +86,7 @@ def lessons_here(course: Course, names: tuple[str, ...], place: Path, say: Catal
 def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue) -> None:
     """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write the step's summary."""
     from grader.render.github import error_lines, place_in_repository, silenced, summary
+    from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
         show_report(make_console(), report, html=html, say=say)
