@@ -211,14 +211,16 @@ PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
     """Where there are no process groups and no limit on processor time, nothing else would end it."""
     code = "import sys; from grader.spawned import JudgesWords; it = JudgesWords(0); print(it.read(2), flush=True)\nwhile True: pass"
-    worker = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PACKAGE.parent)
-    assert worker.stdin and worker.stdout
-    worker.stdin.write(b"ab")
-    worker.stdin.flush()
-    assert worker.stdout.readline() == b"b'ab'\n"
-    worker.stdin.close()
-    assert worker.wait(30) == 0
-    worker.stdout.close()
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PACKAGE.parent) as worker:
+        assert worker.stdin and worker.stdout
+        worker.stdin.write(b"ab")
+        worker.stdin.flush()
+        assert worker.stdout.readline() == b"b'ab'\n"
+        worker.stdin.close()
+        try:
+            assert worker.wait(30) == 0
+        finally:
+            worker.kill()
 
 
 def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch) -> None:
