@@ -24,7 +24,7 @@ from grader.model import (
 from grader.sandbox.limits import Limits
 from grader.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.submission import LessonFile
-from grader.translation import ENGLISH, Catalogue, load
+from grader.translation import ENGLISH, Catalogue, engine_catalogue, load
 
 NOTES = 10
 """How many things that were left out of a notebook a report names."""
@@ -76,11 +76,12 @@ def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
 
 def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
     """What judging one submission takes beside that."""
+    problem = engine_catalogue(settings.lang)(file.template, **file.facts) if file.template else file.problem
     return {
         "source": file.text,
         "filename": file.filename,
         "cells": file.cells,
-        "problem": file.problem and {"message": file.problem, "line": file.line},
+        "problem": problem and {"message": problem, "line": file.line},
         "seed": settings.seed,
         "seeds": dict(settings.seeds),
         "recorded": settings.recorded,

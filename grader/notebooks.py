@@ -68,7 +68,9 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
         text += kept.lines
         left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
     if not _any_code(text):
-        raise SubmissionError(f"{path} has no code in it: no cell of Python. Write the lesson in code cells, and save the notebook")
+        raise SubmissionError(
+            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save the notebook", path=path
+        )
     if prelude := _prelude(features, text):
         text.insert(0, prelude)
         cells = [(number, line + 1) for number, line in cells]
@@ -79,11 +81,13 @@ def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
     """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of many; raises SubmissionError."""
     text = _readable(path, code)
     if len(text.encode()) > code_bytes:
-        raise SubmissionError(f"{path} is larger than {code_bytes >> 20} MB. Keep what the lesson needs")
+        raise SubmissionError(
+            "{path} is larger than {megabytes} MB. Keep what the lesson needs", path=path, megabytes=str(code_bytes >> 20)
+        )
     kept = without_magics(text)
     features = _taken_out(kept.lines)
     if not _any_code(kept.lines):
-        raise SubmissionError(f"{path} has no code below it. Write the lesson in the same cell")
+        raise SubmissionError("{path} has no code below it. Write the lesson in the same cell", path=path)
     lines = [_prelude(features, kept.lines), *kept.lines]
     return Notebook("".join(f"{line}\n" for line in lines), (), tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out))
 
@@ -110,19 +114,24 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
     try:
         notebook: Any = json.loads(data)
     except json.JSONDecodeError as error:
-        what = f"{path}:{error.lineno} is no JSON ({error.msg}), so it is no notebook. {REMEDY}. Python text is named {lesson}.py"
-        raise SubmissionError(what) from None
+        what = "{place} is no JSON ({reason}), so it is no notebook. " + REMEDY + ". Python text is named {file}"
+        raise SubmissionError(what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py") from None
     except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8; a number of thousands of digits; lists in lists in lists
-        raise SubmissionError(f"{path} is no notebook that can be read ({type(error).__name__}). {REMEDY}") from None
+        raise SubmissionError(
+            "{path} is no notebook that can be read ({reason}). " + REMEDY, path=path, reason=type(error).__name__
+        ) from None
     written = notebook.get("nbformat") if isinstance(notebook, dict) else None
     if not isinstance(written, int) or not 0 < written < 100:
-        raise SubmissionError(f"{path} is JSON, but no notebook: it has no nbformat. {REMEDY}")
+        raise SubmissionError("{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path)
     if written < FORMAT:
-        raise SubmissionError(f"{path} is a notebook of the old format {written}. Open it in Jupyter and save it, which renews it")
+        message = "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which renews it"
+        raise SubmissionError(message, path=path, format=str(written))
     if written > FORMAT:
-        raise SubmissionError(f"{path} is a notebook of format {written}, which isn't known here. Save it as {lesson}.py instead")
+        message = "{path} is a notebook of format {format}, which isn't known here. Save it as {file} instead"
+        raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
     if language := _language(notebook.get("metadata")):
-        raise SubmissionError(f"{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and save it")
+        message = "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and save it"
+        raise SubmissionError(message, path=path, language=language)
     assert isinstance(notebook, dict)
     return notebook
 
@@ -141,20 +150,23 @@ def _code_cells(path: str, notebook: dict[str, Any], code_bytes: int) -> Iterato
     """Number, text and tags of each code cell; raises SubmissionError for one that is damaged, and where it is too much."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
-        raise SubmissionError(f"{path} is a notebook without a list of cells. {REMEDY}")
+        raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
     if len(cells) > MAX_CELLS:
-        raise SubmissionError(f"{path} has {len(cells)} cells; a lesson may have {MAX_CELLS}. Keep those that the lesson needs")
+        message = "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
+        raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
     for number, cell in enumerate(cells, 1):
         source = cell.get("source") if isinstance(cell, dict) else None
         if isinstance(source, list) and all(isinstance(line, str) for line in source):
             source = "".join(source)
         if not isinstance(source, str):
-            raise SubmissionError(f"{path}, cell {number}: it has no text, so the notebook is damaged. {REMEDY}")
+            message = "{path}, cell {number}: it has no text, so the notebook is damaged. " + REMEDY
+            raise SubmissionError(message, path=path, number=str(number))
         if cell.get("cell_type") == "code" and source.strip():
             code = _readable(f"{path}, cell {number}", source)
             code_bytes -= len(code.encode()) + 1
             if code_bytes < 0:
-                raise SubmissionError(f"{path} holds too much code, at cell {number}. Keep the cells that the lesson needs")
+                message = "{path} holds too much code, at cell {number}. Keep the cells that the lesson needs"
+                raise SubmissionError(message, path=path, number=str(number))
             yield number, code, _tags(cell.get("metadata"))
 
 
@@ -169,7 +181,8 @@ def _readable(place: str, source: str) -> str:
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
             line = text[: text.index(sign)].count("\n") + 1
-            raise SubmissionError(f"{place}, line {line} holds a character that is no text ({sign!r}). Delete it")
+            message = "{place}, line {number} holds a character that is no text ({sign}). Delete it"
+            raise SubmissionError(message, place=place, number=str(line), sign=repr(sign))
     return text
 
 

@@ -13,8 +13,8 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ SUFFIXES = (".py", SUFFIX)
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
 """What a copy's name has beside the file's, in small letters."""
 MAX_FILE_BYTES = 1 << 20
+NOTHING: Mapping[str, str] = {}
 READABLE = "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor encrypted"
 
 
@@ -42,8 +43,8 @@ ENCODINGS = frozenset(
 class LessonFile:
     """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
 
-    ``others`` are further paths that the problem speaks of. Of a notebook ``text`` is its code, ``cells`` says where that stands
-    (``Notebook.cells``), ``left_out`` what is no part of it.
+    ``problem`` is ``template`` filled with ``facts``; ``others`` are further paths that it speaks of. Of a notebook ``text`` is its code,
+    ``cells`` says where that stands (``Notebook.cells``), ``left_out`` what is no part of it.
     """
 
     lesson: str
@@ -54,6 +55,23 @@ class LessonFile:
     others: tuple[str, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    template: str = field(default="", compare=False)
+    facts: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def wrong(
+        cls,
+        lesson: str,
+        path: str,
+        template: str,
+        facts: Mapping[str, str] = NOTHING,
+        *,
+        line: int | None = None,
+        others: tuple[str, ...] = (),
+    ) -> LessonFile:
+        """A file that can't be graded, with what is wrong with it; ``{path}`` in the template is its path."""
+        facts = {"path": path, **facts}
+        return cls(lesson, path, problem=template.format(**facts), line=line, others=others, template=template, facts=facts)
 
     @property
     def filename(self) -> str:
@@ -109,8 +127,8 @@ def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, Les
             raise SubmissionError(why)
         found |= {lesson: LessonFile(lesson, path, problem=why) for lesson in names.values() if lesson not in found}
     for path, name in meant:
-        problem = f"{writable(path)} is not called {name}, so it doesn't count. Hand it in under that name"
-        found.setdefault(names[name], LessonFile(names[name], writable(path), problem=problem))
+        problem = "{path} is not called {name}, so it doesn't count. Hand it in under that name"
+        found.setdefault(names[name], LessonFile.wrong(names[name], writable(path), problem, {"name": name}))
     return found
 
 
@@ -150,7 +168,8 @@ def _choose(lesson: str, leaves: list[Leaf]) -> LessonFile:
     first = leaves[0]
     if len(leaves) > 1 and leaves[1].depth == first.depth:
         path, other = writable(first.path), writable(leaves[1].path)
-        return LessonFile(lesson, path, problem=f"two files claim to be this lesson: {path} and {other}. Keep one", others=(other,))
+        message = "two files claim to be this lesson: {path} and {other}. Keep one"
+        return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     limit = MAX_NOTEBOOK_BYTES if first.name.endswith(SUFFIX) else MAX_FILE_BYTES
     return decode(lesson, first.path, first.read(limit + 1), notebook=first.name.endswith(SUFFIX))
 
@@ -164,35 +183,37 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     """A lesson's file from its bytes, whatever they are."""
     path = writable(path)
     if data is None:
-        return LessonFile(lesson, path, problem=f"{path} can't be read: {READABLE}")
+        return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)
     limit = MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES
     if len(data) > limit:
-        remedy = ". Clear its outputs, and save it" if notebook else ""
-        return LessonFile(lesson, path, problem=f"{path} is larger than {limit >> 20} MB{remedy}")
+        message = "{path} is larger than {megabytes} MB" + (". Clear its outputs, and save it" if notebook else "")
+        return LessonFile.wrong(lesson, path, message, {"megabytes": str(limit >> 20)})
     if not data.removeprefix(codecs.BOM_UTF8).strip():
-        return LessonFile(lesson, path, problem=f"{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
+        return LessonFile.wrong(lesson, path, "{path} is empty. `grade init` elsewhere gives a fresh stub to start from")
     if notebook:
         return _decode_notebook(lesson, path, data)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        problem = f"{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for the encoding under Save as"
-        return LessonFile(lesson, path, problem=problem, line=1)
+        message = "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for the encoding under Save as"
+        return LessonFile.wrong(lesson, path, message, line=1)
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        return LessonFile(lesson, path, problem=f"{path}:{line} holds a NUL byte, so it is no Python text. Save it as UTF-8", line=line)
+        message = "{place} holds a NUL byte, so it is no Python text. Save it as UTF-8"
+        return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         if codecs.lookup(encoding).name not in ENCODINGS:
-            problem = f"{path}:1 declares the encoding {encoding[:40]}, in which no lesson is read. Save it as UTF-8"
-            return LessonFile(lesson, path, problem=problem, line=1)
+            message = "{place} declares the encoding {encoding}, in which no lesson is read. Save it as UTF-8"
+            return LessonFile.wrong(lesson, path, message, {"place": f"{path}:1", "encoding": encoding[:40]}, line=1)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
     except (SyntaxError, UnicodeError, LookupError) as error:
         line = _bad_line(data)
         if _is_cp949(data):
             remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
-            problem = f"{path}:{line} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). {remedy}"
-            return LessonFile(lesson, path, problem=problem, line=line)
-        return LessonFile(lesson, path, problem=f"{path}:{line} is not UTF-8 text ({error}). Save it as UTF-8", line=line)
+            message = "{place} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). " + remedy
+            return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+        message = "{place} is not UTF-8 text ({reason}). Save it as UTF-8"
+        return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}", "reason": str(error)}, line=line)
     return LessonFile(lesson, path, text)
 
 
@@ -200,7 +221,7 @@ def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
     try:
         read = read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
     except SubmissionError as error:
-        return LessonFile(lesson, path, problem=str(error))
+        return LessonFile.wrong(lesson, path, error.template, error.facts)
     return LessonFile(lesson, path, read.text, cells=read.cells, left_out=read.left_out)
 
 
@@ -210,7 +231,7 @@ def read_cell(lesson: str, code: str) -> LessonFile:
     try:
         read = read_code(path, code, code_bytes=MAX_FILE_BYTES)
     except SubmissionError as error:
-        return LessonFile(lesson, path, problem=str(error))
+        return LessonFile.wrong(lesson, path, error.template, error.facts)
     return LessonFile(lesson, path, read.text, left_out=read.left_out)
 
 

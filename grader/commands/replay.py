@@ -225,7 +225,7 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
     what = understood(load_course(find_course(course_root, here=Path())), asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
-        raise UsageError(what.file.problem)
+        raise UsageError(what.file.template or what.file.problem, **what.file.facts)
     if what.check is None:
         with Host() as host:
             wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)

@@ -183,7 +183,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
     for lesson in lessons:
         found, stub = files.get(lesson.id), lesson.stub.read_text("utf-8")
         if found is not None and not (learner.folder / found.path).is_file():
-            raise UsageError(found.problem or found.path)
+            raise UsageError(found.template or found.problem or found.path, **found.facts)
         target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
         if found is not None and found.problem is None and found.text == stub:
             console.print(Text(learner.say("{file} is a fresh stub already.", file=found.path)))

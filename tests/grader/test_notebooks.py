@@ -270,7 +270,7 @@ def test_a_notebook_is_watched(tmp_path: Path, small_course: Course, monkeypatch
     """A save of it is a save of the lesson."""
     (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     told: list[dict[str, str]] = []
-    monkeypatch.setattr(watch, "Host", contextlib.nullcontext)  # nothing is graded
+    monkeypatch.setattr(watch, "Host", lambda **_: contextlib.nullcontext())  # nothing is graded
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
     monkeypatch.setattr(watch.Session, "run", lambda *_: 0)
     assert watch.watch_lessons(small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en") == 0

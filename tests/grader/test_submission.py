@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from grader.archives import MAX_MEMBERS
 from grader.errors import SubmissionError
+from grader.grading import Settings, task_for
 from grader.notebooks import LeftOut
 from grader.submission import MAX_FILE_BYTES, LessonFile, decode, read_submission
+from grader.translation import engine_catalogue
 
 LESSONS = ("tiny", "small")
 
@@ -406,3 +408,34 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
     notebook = LessonFile("tiny", "tiny.ipynb", "x = 1\n", None, None, ("b.ipynb",), ((1, 3), (4, 1)), (LeftOut("%timeit", 2, 1),))
     for file in (notebook, LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",))):
         assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("tiny.py", b""),
+        ("tiny.py", "x = 1".encode("utf-16")),
+        ("tiny.py", b"x = 1\0"),
+        ("tiny.py", b"# coding: utf-7\n"),
+        ("tiny.py", "# 한글로 쓴 파일입니다\n".encode("cp949")),
+        ("tiny.py", b"# \xff\xff\n"),
+        ("tiny.py", b"#" * (MAX_FILE_BYTES + 1)),
+        ("tiny.ipynb", b"{"),
+        ("tiny.ipynb", b"{}"),
+        ("tiny.ipynb", b'{"nbformat": 3}'),
+        ("tiny.ipynb", b'{"nbformat": 9}'),
+        ("tiny.ipynb", b'{"nbformat": 4}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": []}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": [{}]}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"language": "R"}}}'),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:
+    """The facts in it stay as they are; the English text, which a submission is known by, is the same in every language."""
+    file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
+    assert file.problem == file.template.format(**file.facts)
+    told = engine_catalogue("ko")(file.template, **file.facts)
+    assert f"work/{name}" in told
+    assert any("가" <= letter <= "힣" for letter in told)
+    assert task_for(file, Settings(1, lang="ko"))["problem"]["message"] == told
+    assert task_for(file, Settings(1))["problem"]["message"] == file.problem
