@@ -31,7 +31,17 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.errors import CheckFailure, StudentError, WorkerLost
-from grader.figures import Figure, gradient_of, graph_figure, graphs_figure, in_short, jacobian_figure, one_call, prediction_figure
+from grader.figures import (
+    Figure,
+    drawing,
+    gradient_of,
+    graph_figure,
+    graphs_figure,
+    in_short,
+    jacobian_figure,
+    one_call,
+    prediction_figure,
+)
 from grader.foresight import EPS, gradcheck_questions, gradgradcheck_questions
 from grader.inputs import Draw
 from grader.local import execute
@@ -41,7 +51,7 @@ from grader.wire.values import Opaque, StudentRef
 
 __all__ = [
     "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
-    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "fail",
+    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "drawing", "fail",
     "graph_figure", "graphs_figure", "in_short", "own_graph", "prediction_figure", "predictions", "type_name",
 ]  # fmt: skip
 

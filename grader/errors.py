@@ -80,7 +80,7 @@ class StudentError(Exception):
 
     ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message`` its text (cut), ``line`` the
     last line of the student's own file on the way (None where there is none), ``bare`` whether that line is a plain
-    ``raise NotImplementedError`` of the stub.
+    ``raise NotImplementedError`` of the stub. ``figures`` are as a ``CheckFailure``'s; a check puts them there (``figures.drawing``).
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class StudentError(Exception):
         self.line = line
         self.ancestors = ancestors
         self.raised_here = raised_here
+        self.figures: tuple[Callable[[], Any], ...] = ()
 
     def is_a(self, name: str) -> bool:
         """Whether the exception is of the class ``name`` or of one derived from it."""

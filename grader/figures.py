@@ -11,17 +11,19 @@ costs nothing. A figure is an aid: where it can't be made, there is none, and th
 ``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
 ======================  ==================================================================================================
 
-Imports torch, ``evidence``, ``graph.picture``, ``wire.trace``.
+Imports torch, ``errors``, ``evidence``, ``graph.picture``, ``wire.trace``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from grader.errors import CheckFailure, StudentError
 from grader.evidence import number
 from grader.graph.picture import GraphPicture, first_difference
 from grader.wire.trace import trace
@@ -49,6 +51,19 @@ def made(makers: Sequence[FigureMaker]) -> list[Figure]:
         if figure is not None:
             found.append(figure)
     return found
+
+
+@contextlib.contextmanager
+def drawing(*makers: FigureMaker) -> Iterator[None]:
+    """A block of a check: the failure or the student's exception that ends it brings these figures too, after a failure's own."""
+    try:
+        yield
+    except CheckFailure as failure:
+        failure.figures = (*failure.figures, *makers)
+        raise
+    except StudentError as error:
+        error.figures = makers  # not added: the error of a file that can't be loaded is raised again for every check
+        raise
 
 
 # ----------------------------------------------------------------------------------------------------------------- graphs

@@ -100,5 +100,5 @@ def raised(error: StudentError, limits: Limits) -> Verdict:
     for sign, template, limit in LIMITS_HIT:
         if sign in str(error):
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
-            return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line)
-    return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line)
+            return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures)
+    return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line, figures=error.figures)

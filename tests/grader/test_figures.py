@@ -19,9 +19,10 @@ from rich.console import Console
 import grader
 from grader.checks import assert_gradcheck, assert_gradgradcheck, assert_that
 from grader.course import find_course, load_course
-from grader.errors import CheckFailure
+from grader.errors import CheckFailure, StudentError
 from grader.figures import (
     MAX_FIGURE_NODES,
+    drawing,
     graph_figure,
     graphs_figure,
     in_short,
@@ -42,9 +43,12 @@ from grader.remote import RemoteStudent
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.html import render_page
 from grader.render.terminal import show_report
+from grader.sandbox.limits import Limits
+from grader.source import Source
 from grader.stubs import compose, without_markers
 from grader.submission import LessonFile
 from grader.translation import Catalogue, engine_catalogue, phrase
+from grader.verdicts import verdict_of
 from grader.wire.trace import trace
 
 SCHEMA = json.loads(Path(grader.__file__).with_name("report.schema.json").read_text("utf-8"))
@@ -275,6 +279,31 @@ def test_a_check_that_passes_makes_no_figure() -> None:
     assert asked == [1]
 
 
+@pytest.mark.parametrize("error", [CheckFailure("no"), StudentError("RuntimeError", "no")])
+def test_what_ends_a_block_that_draws_brings_its_figures(error: CheckFailure | StudentError) -> None:
+    """A verdict and an exception of the student's alike; nothing is drawn before the judge writes the verdict down."""
+    asked = []
+
+    def ends() -> None:
+        with drawing(lambda: asked.append(1)):
+            raise error
+
+    for _ in range(2):  # one error, raised for check after check
+        with pytest.raises(type(error)):
+            ends()
+    assert asked == []
+    verdict = verdict_of(error, Source("", "file.py"), Limits())
+    assert verdict is not None
+    made(verdict.figures[-1:])
+    assert asked == [1]
+
+
+def test_a_block_that_draws_leaves_a_failures_own_figures_first() -> None:
+    with pytest.raises(CheckFailure) as caught, drawing(comparison):
+        assert_that(False, "no", figures=[predictions])
+    assert [figure["kind"] for figure in made(caught.value.figures)] == ["prediction", "graph"]
+
+
 def test_predictions_are_worded_in_the_language_of_the_report() -> None:
     say = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
     figure = worded(prediction_figure([["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]), say)
@@ -462,6 +491,11 @@ DRAWN = {
     ("no_grad_and_detach", "target_not_cut", "no_gradient_flows_into_target"): ("target = AddBackward0", None),
     ("graph_inspection", "computed_afresh", "build_loss_is_one_graph"): (None, "z = AddBackward0"),
     ("tensor_state", "never_retained", "leaf_and_intermediate_in_the_order_asked_for"): (None, "y = ExpBackward0"),
+    ("second_derivative", "create_graph_missing", "second_derivative_of_a_drawn_function"): ("f'(x)", "f'(x) = AddBackward0"),
+    ("second_derivative", "create_graph_once", "first_three_derivatives"): ("f''(x)", "f''(x) = AddBackward0"),
+    ("second_derivative", "past_cut_off", "second_derivative_of_a_drawn_function"): ("f'(x)", "f'(x) = AddBackward0"),
+    ("second_derivative", "penalty_cut_off__2", "penalty_trains_the_parameters"): ("penalty", "penalty = MeanBackward0"),
+    ("second_derivative", "graph_that_misses_x__2", "hessian_of_a_linear_function_with_weights_to_learn"): (None, "∇f(x) = MulBackward0"),
 }
 """A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside it."""
 

@@ -4,7 +4,9 @@ from functools import partial
 
 import torch
 
+from grader.checks import drawing, graphs_figure
 from grader.wire.program import program
+from grader.wire.trace import trace
 
 WRONG = "the second derivative is wrong"
 WRONG_ORDER = "the derivative of order {n} is wrong"
@@ -35,6 +37,7 @@ class Formula:
 
     def __init__(self, text, **parameters):
         self.text = text
+        self.parameters = parameters
         names = ", ".join(["x", *parameters])
         self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
 
@@ -66,3 +69,69 @@ def penalty(f, x):
     jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).flatten(), x.detach(), create_graph=True)
     rows = jacobian.diagonal(dim1=0, dim2=1).t()
     return ((rows**2).sum(1).sqrt() - 1).square().mean()
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+def drawn_behind(student, name, f, x, *more):
+    """A block that asks ``name`` for f at x: a failure in it shows the graph that was cut off from x or a parameter, if one was."""
+    return drawing(partial(cut_off, student, name, f, x, *more))
+
+
+def cut_off(student, name, f, x, *more):
+    """The first graph that is cut off, of what was differentiated or is the penalty, beside the one that it should be; None if none is.
+
+    A derivative that is rightly constant in x shows its graph alone, where the student's code raised over it.
+    """
+    orders = names_of_orders(name, *more)
+    seen = student.observe("graphs", name, orders, list(f.parameters), f.program, x, *more)
+    mine = seen["differentiated"]
+    stages = [*zip([*mine, seen["gradient"]][: len(orders)], orders[: len(mine) + 1], strict=False)]
+    if name == "gradient_penalty":
+        stages.append((seen["result"], "penalty"))
+    for order, (graph, at) in enumerate(stages):
+        if graph is None:
+            continue
+        right = right_graph(f, x, orders, order if at != "penalty" else None)
+        if reached(right, f) - reached(graph, f):
+            return graphs_figure(graph, right, notes=({at: leads_to(graph, f)}, {at: leads_to(right, f)}))
+        if seen["raised"] and 0 < order < len(mine) and "x" not in reached(right, f):
+            return graphs_figure(None, right, notes=({}, {at: leads_to(right, f)}), at=at)
+    return None
+
+
+def names_of_orders(name, n=2):
+    """What is differentiated on the way to what ``name`` returns: f(x), and the derivatives below the last."""
+    if name in ("hessian", "gradient_penalty"):
+        return ["f(x)", "∇f(x)"]
+    return ["f" + "'" * order + "(x)" for order in range(n)]
+
+
+def right_graph(f, x, orders, order):
+    """The graph of the derivative of f of that order at x; None stands for the penalty."""
+    x = x.detach().requires_grad_()
+    tensor = f.program(x)
+    named = {"x": x, **f.parameters, orders[0]: tensor}
+    for at in orders[1:] if order is None else orders[1 : order + 1]:
+        if not tensor.requires_grad:
+            break
+        (tensor,) = torch.autograd.grad(tensor.sum(), x, create_graph=True, materialize_grads=True)
+        named[at] = tensor
+    if order is None:
+        tensor = named["penalty"] = ((tensor.norm(dim=1) - 1) ** 2).mean()
+    elif tensor is not named.get(orders[order]):
+        tensor = named[orders[order]] = torch.zeros_like(x)
+    return trace(tensor, named)
+
+
+def reached(graph, f):
+    """Of x and f's parameters, those that a graph leads to."""
+    found = {one for node in graph["nodes"] if node["kind"] != "constant" for one in node["name"].split(", ")}
+    return found & {"x", *f.parameters}
+
+
+def leads_to(graph, f):
+    """That as a note: ``→ w, x``; empty where it is none."""
+    found = sorted(reached(graph, f))
+    return f"→ {', '.join(found)}" if found else ""

@@ -1,4 +1,7 @@
-"""What has to be seen from inside for second_derivative. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for second_derivative. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
+
+import torch
+from torch.overrides import TorchFunctionMode
 
 
 def grad_afterwards(student, name, f, x, held, *more):
@@ -30,3 +33,67 @@ def modules_around(student, name, f, x, *more):
 
     getattr(student, name)(watched, x, *more)
     return sorted(module for module in met if module.startswith(("torch.", "functorch")))
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+PARTS = {"sum", "flatten", "reshape", "view", "unbind", "select", "__getitem__"}
+"""Operations whose result stands for the tensor that it was made of: to differentiate it is to differentiate that."""
+
+
+class Watch(TorchFunctionMode):
+    """What is differentiated while it is on, what came back of it, and which tensors stand for which."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked, self.gradients, self.made_of = [], [], []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """Do what is asked for, and note it; also where it raises."""
+        name, head = getattr(function, "__name__", ""), args[0] if args else None
+        differentiates = function in (torch.autograd.grad, torch.Tensor.backward)
+        if differentiates:
+            self.asked.append(self.whole(head if isinstance(head, torch.Tensor) else head[0]))
+        result = function(*args, **(kwargs or {}))
+        first = result[0] if isinstance(result, (tuple, list)) and result else result
+        if differentiates and isinstance(first, torch.Tensor):
+            self.gradients.append(first)
+        elif name in PARTS and isinstance(head, torch.Tensor):
+            self.made_of += [(one, head) for one in (result if isinstance(result, (tuple, list)) else (result,))]
+        return result
+
+    def whole(self, tensor):
+        """What a sum or a part was made of; a tensor that is neither is itself."""
+        for part, source in reversed(self.made_of):
+            if tensor is part:
+                tensor = source
+        return tensor
+
+
+def graphs(student, name, orders, letters, f, x, *more):
+    """The graphs of what a function differentiated, one after the other, of the last gradient, and of the tensor that it returned.
+
+    ``orders`` are the names of f(x) and its derivatives, ``letters`` those of f's parameters; x is what f was last called with.
+    """
+    from grader.wire.trace import trace
+
+    given, result, raised = [], None, False
+
+    def watched(at):
+        given.append(at)
+        return f(at)
+
+    with Watch() as watch:
+        try:
+            result = getattr(student, name)(watched, x, *more)
+        except Exception:
+            raised = True
+    asked = watch.asked[: len(orders)]
+    last = watch.gradients[-1] if watch.gradients and len(watch.gradients) == len(watch.asked) < len(orders) else None
+    named = {"x": given[-1] if given else None, **dict(zip(letters, f.parameters, strict=True))}
+    named |= {**dict(zip(orders, [*asked, last], strict=False)), **({"penalty": result} if name == "gradient_penalty" else {})}
+
+    def seen(tensor):
+        return trace(tensor, named, limit=60) if isinstance(tensor, torch.Tensor) else None
+
+    return {"differentiated": [seen(tensor) for tensor in asked], "gradient": seen(last), "result": seen(result), "raised": raised}

@@ -10,6 +10,7 @@ helpers = beside(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
 CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
 Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
+drawn_behind = helpers.drawn_behind
 
 NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
 CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
@@ -84,7 +85,8 @@ def test_second_derivative_is_exact(student, draw):
 def test_second_derivative_at_a_plain_tensor(student, draw):
     """second_derivative takes an x that does not require grad"""
     f, x = drawn(draw, CURVES), draw.tensor(2, 3)
-    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+    with drawn_behind(student, "second_derivative", f, x):
+        assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
@@ -128,7 +130,8 @@ def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
     """A line is straight, also with a slope that requires grad"""
     w, x = draw.tensor(requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("w * x + 1.5", w=w)
-    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "w": w, "x": x})
+    with drawn_behind(student, "second_derivative", f, x):
+        assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "w": w, "x": x})
 
 
 # --------------------------------------------------------------------------------------------------------- nth_derivative
@@ -146,8 +149,9 @@ def test_high_derivatives(student, draw):
     a, b = draw.coefficients(2, low=0.6)
     f, x = Formula(f"({a} * x).sin() + ({b} * x).exp()"), draw.tensor(3, requires_grad=True)
     for n in (4, 5, 6):
-        got = student.nth_derivative(f.program, x, n)
-        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+        with drawn_behind(student, "nth_derivative", f, x, n):
+            got = student.nth_derivative(f.program, x, n)
+            assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 @check(points=0.4, about="nth_derivative", needs=test_nth_derivative_is_your_own)
@@ -162,8 +166,9 @@ def test_derivatives_beyond_a_constant_one(student, draw):
         (Formula("w * x * x", w=w), 3),
     ]:
         x = draw.tensor(2, 2, requires_grad=True)
-        got = student.nth_derivative(f.program, x, n)
-        assert_tensor(got, torch.zeros_like(x), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+        with drawn_behind(student, "nth_derivative", f, x, n):
+            got = student.nth_derivative(f.program, x, n)
+            assert_tensor(got, torch.zeros_like(x), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
@@ -171,8 +176,9 @@ def test_nth_derivative_at_a_plain_tensor(student, draw):
     """nth_derivative takes an x that does not require grad"""
     f, x = drawn(draw, CURVES), draw.noncontiguous(2, 3)
     for n in (0, 1, 3):
-        got = student.nth_derivative(f.program, x, n)
-        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+        with drawn_behind(student, "nth_derivative", f, x, n):
+            got = student.nth_derivative(f.program, x, n)
+            assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_at_a_plain_tensor)
@@ -212,7 +218,8 @@ def test_hessian_of_a_linear_function(student, draw):
     """The Hessian of a linear function is zeros, shape (n, n)"""
     (a,), x = draw.coefficients(1), draw.tensor(draw.integer(2, 4), requires_grad=True)
     f, n = Formula(f"({a} * x).sum() + 1"), len(x)
-    assert_tensor(student.hessian(f.program, x), torch.zeros(n, n, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "x": x})
+    with drawn_behind(student, "hessian", f, x):
+        assert_tensor(student.hessian(f.program, x), torch.zeros(n, n, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_of_a_linear_function)
@@ -220,14 +227,16 @@ def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
     """Zeros too for a linear f whose weights require grad"""
     w, x = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("x @ w", w=w)
-    assert_tensor(student.hessian(f.program, x), torch.zeros(3, 3, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "w": w, "x": x})
+    with drawn_behind(student, "hessian", f, x):
+        assert_tensor(student.hessian(f.program, x), torch.zeros(3, 3, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "w": w, "x": x})
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_at_a_plain_tensor(student, draw):
     """hessian takes an x that does not require grad"""
     f, x = drawn(draw, SURFACES), draw.noncontiguous(3, 2)[:, 0]
-    assert_tensor(student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x})
+    with drawn_behind(student, "hessian", f, x):
+        assert_tensor(student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
@@ -278,15 +287,16 @@ def test_penalty_trains_the_parameters(student, draw):
     f, parameters = critic(draw)
     x = draw.tensor(4, 3, requires_grad=True)
     inputs = {"f": f, **parameters, "x": x}
-    got = student.gradient_penalty(f.program, x)
-    want = penalty(f, x)
-    assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
-    assert_that(got.requires_grad, "the penalty does not require grad: f's parameters can't learn from it", actual=got, inputs=inputs)
-    found = torch.autograd.grad(got, list(parameters.values()), allow_unused=True)
-    wanted = torch.autograd.grad(want, list(parameters.values()))
-    for name, here, there in zip(parameters, found, wanted, strict=True):
-        message = "the penalty's gradient with respect to {parameter} is wrong"
-        assert_gradient(here, there, message, **STABILISED, inputs=inputs, facts={"parameter": name})
+    with drawn_behind(student, "gradient_penalty", f, x):
+        got = student.gradient_penalty(f.program, x)
+        want = penalty(f, x)
+        assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
+        assert_that(got.requires_grad, "the penalty does not require grad: f's parameters can't learn from it", actual=got, inputs=inputs)
+        found = torch.autograd.grad(got, list(parameters.values()), allow_unused=True)
+        wanted = torch.autograd.grad(want, list(parameters.values()))
+        for name, here, there in zip(parameters, found, wanted, strict=True):
+            message = "the penalty's gradient with respect to {parameter} is wrong"
+            assert_gradient(here, there, message, **STABILISED, inputs=inputs, facts={"parameter": name})
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
@@ -313,8 +323,9 @@ def test_penalty_at_a_plain_tensor(student, draw):
     """gradient_penalty takes an x that does not require grad"""
     f, parameters = critic(draw)
     x = draw.noncontiguous(4, 3)
-    got = student.gradient_penalty(f.program, x)
-    assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+    with drawn_behind(student, "gradient_penalty", f, x):
+        got = student.gradient_penalty(f.program, x)
+        assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)

@@ -12,6 +12,7 @@ helpers = beside(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
 CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
 Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
+drawn_behind = helpers.drawn_behind
 
 
 # ------------------------------------------------------------------------------------------------------ second_derivative
@@ -21,14 +22,16 @@ Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.de
 def test_second_derivative_of_a_drawn_function(student, draw):
     """second_derivative is right for a function that is drawn"""
     f, x = drawn(draw, CURVES), draw.tensor(4, requires_grad=True)
-    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+    with drawn_behind(student, "second_derivative", f, x):
+        assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
 
 
 @check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
 def test_log_of_a_cube_at_five(student):
     """log(x ** 3) has the second derivative -0.12 at x = 5"""
     f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, requires_grad=True)
-    assert_tensor(student.second_derivative(f.program, x), torch.tensor(-0.12), WRONG, inputs={"f": f, "x": x})
+    with drawn_behind(student, "second_derivative", f, x):
+        assert_tensor(student.second_derivative(f.program, x), torch.tensor(-0.12), WRONG, inputs={"f": f, "x": x})
 
 
 @check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
@@ -36,7 +39,8 @@ def test_second_derivative_of_a_line_is_zero(student, draw):
     """A line has no curvature: zeros, of x's shape"""
     a, b = draw.coefficients(2)
     f, x = Formula(f"{a} * x + {b}"), draw.tensor(3, requires_grad=True)
-    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
+    with drawn_behind(student, "second_derivative", f, x):
+        assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
 
 
 # --------------------------------------------------------------------------------------------------------- nth_derivative
@@ -47,8 +51,9 @@ def test_first_three_derivatives(student, draw):
     """nth_derivative is right for n = 1, 2 and 3"""
     f, x = drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
     for n in (1, 2, 3):
-        got = student.nth_derivative(f.program, x, n)
-        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+        with drawn_behind(student, "nth_derivative", f, x, n):
+            got = student.nth_derivative(f.program, x, n)
+            assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 @check(points=0.2, about="nth_derivative")
@@ -80,7 +85,8 @@ def test_hessian_of_a_drawn_function(student, draw):
     """hessian is right for a function with mixed terms"""
     f, x = drawn(draw, SURFACES), draw.tensor(3, requires_grad=True)
     want = torch.autograd.functional.hessian(f.program, x.detach())
-    assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, inputs={"f": f, "x": x})
+    with drawn_behind(student, "hessian", f, x):
+        assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_of_a_drawn_function)
@@ -89,7 +95,8 @@ def test_hessian_of_a_quadratic_form(student, draw):
     n = draw.integer(2, 5)
     a, x = draw.tensor(n, n), draw.tensor(n, requires_grad=True)
     f = Formula("x @ A @ x", A=a)
-    assert_tensor(student.hessian(f.program, x), a + a.t(), WRONG_HESSIAN, inputs={"f": f, "A": a, "x": x})
+    with drawn_behind(student, "hessian", f, x):
+        assert_tensor(student.hessian(f.program, x), a + a.t(), WRONG_HESSIAN, inputs={"f": f, "A": a, "x": x})
 
 
 # ------------------------------------------------------------------------------------------------------- gradient_penalty
@@ -101,7 +108,8 @@ def test_penalty_of_a_drawn_critic(student, draw):
     w, v = draw.tensor(3, 2, requires_grad=True), draw.tensor(2, requires_grad=True)
     f, x = drawn(draw, CRITICS, W=w, v=v), draw.tensor(4, 3, requires_grad=True)
     inputs = {"f": f, "W": w, "v": v, "x": x}
-    assert_tensor(student.gradient_penalty(f.program, x), penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
+    with drawn_behind(student, "gradient_penalty", f, x):
+        assert_tensor(student.gradient_penalty(f.program, x), penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_of_a_drawn_critic)
@@ -110,4 +118,5 @@ def test_penalty_of_a_linear_critic(student, draw):
     w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
     f, x = Formula("x @ w", w=w), draw.tensor(draw.integer(2, 5), 2, requires_grad=True)
     want = torch.tensor(16.0, dtype=torch.float64)
-    assert_tensor(student.gradient_penalty(f.program, x), want, WRONG_PENALTY, **STABILISED, inputs={"f": f, "w": w, "x": x})
+    with drawn_behind(student, "gradient_penalty", f, x):
+        assert_tensor(student.gradient_penalty(f.program, x), want, WRONG_PENALTY, **STABILISED, inputs={"f": f, "w": w, "x": x})
