@@ -26,6 +26,7 @@ FREE_BYTES = 8 << 20
 MAX_RATIO = 40
 """Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: zips hardly shrink, so more is a bomb."""
 CHUNK_BYTES = 1 << 18
+NO_ZIP = "{path} is no readable zip: {reason}. Make it anew, or unpack it into a folder"
 
 ENTRY_BYTES = 400
 """What an entry of a zip's directory takes, generously: a fixed part of 46 and a path."""
@@ -41,16 +42,17 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
     try:
         with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as stream:
             if _directory_bytes(stream) > members * ENTRY_BYTES:
-                raise SubmissionError(f"{name} holds far more than {members:,} entries. Zip the lessons alone")
+                raise SubmissionError("{path} holds far more than {most} entries. Zip the lessons alone", path=name, most=f"{members:,}")
         archive = zipfile.ZipFile(file)
     except SubmissionError:
         raise
     except Exception as error:  # zipfile raises whatever a damaged directory leads to
-        raise SubmissionError(f"{name} is no readable zip: {error}. Make it anew, or unpack it into a folder") from None
+        raise SubmissionError(NO_ZIP, path=name, reason=str(error)) from None
     count = len(archive.infolist())
     if count > members:
         archive.close()
-        raise SubmissionError(f"{name} holds {count:,} entries, more than {members:,}. Zip the lessons alone")
+        message = "{path} holds {count} entries, more than {most}. Zip the lessons alone"
+        raise SubmissionError(message, path=name, count=f"{count:,}", most=f"{members:,}")
     return archive
 
 
@@ -128,7 +130,8 @@ def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
         while chunk := packed.read(CHUNK_BYTES):
             written += len(chunk)
             if written > limit:
-                raise SubmissionError(f"{name} grows beyond {limit >> 20} MB when it is opened. Hand in a zip of the lessons alone")
+                message = "{path} grows beyond {megabytes} MB when it is opened. Hand in a zip of the lessons alone"
+                raise SubmissionError(message, path=name, megabytes=str(limit >> 20))
             opened.write(chunk)
     except BaseException:
         opened.close()

@@ -146,7 +146,7 @@ class Course:
 
     def lesson(self, lesson_id: str) -> Lesson:
         """The lesson of that id; raises UsageError that names the nearest, or all there are where none is near."""
-        wanted = lesson_id.removesuffix(".py").rstrip("/").rsplit("/", 1)[-1]
+        wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
                 return lesson

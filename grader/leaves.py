@@ -10,7 +10,7 @@ import functools
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -22,6 +22,7 @@ MAX_NESTING = 2
 """A zip in what was handed in, and a zip in that."""
 MAX_ARCHIVES = 50
 ZIP_SUFFIX = ".zip"
+CLOSED = "{path} can't be read: {reason}. Check its permissions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,10 @@ class Leaf:
         """How many folders and zips it lies in."""
         return self.path.count("/")
 
+    def within(self, folder: str) -> Leaf:
+        """The same file with a path that begins in ``folder``; unchanged where that is empty."""
+        return replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
+
     def read(self, limit: int) -> bytes | None:
         """Its first bytes, ``limit`` at most; None where they can't be read."""
         try:
@@ -66,7 +71,7 @@ def folder_leaves(root: Path) -> Iterator[Leaf]:
 
     def refused(error: OSError) -> None:
         if Path(error.filename) == root:
-            raise SubmissionError(f"{root} can't be read: {error.strerror}. Check its permissions") from None
+            raise SubmissionError(CLOSED, path=str(root), reason=str(error.strerror)) from None
 
     for folder, subfolders, files in os.walk(root, onerror=refused):
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
@@ -113,7 +118,7 @@ class Unzipped:
 
     def __init__(self, leaves: Iterable[Leaf]) -> None:
         self.leaves: list[Leaf] = []
-        self.unread: list[tuple[str, str]] = []
+        self.unread: list[tuple[str, SubmissionError]] = []
         self._open = contextlib.ExitStack()
         self._archives = 0
         self._members = 0
@@ -135,19 +140,22 @@ class Unzipped:
                 try:
                     self._enter(leaf, nesting)
                 except SubmissionError as error:
-                    self.unread.append((leaf.path, str(error)))
+                    self.unread.append((leaf.path, error))
 
     def _enter(self, leaf: Leaf, nesting: int) -> None:
         if nesting >= MAX_NESTING:
-            raise SubmissionError(f"{leaf.path} lies {nesting + 1} zips deep, and {MAX_NESTING} are opened. Hand in the lessons alone")
+            message = "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
+            raise SubmissionError(message, path=leaf.path, depth=str(nesting + 1), most=str(MAX_NESTING))
         self._archives += 1
         if self._archives > MAX_ARCHIVES:
-            raise SubmissionError(f"{leaf.path} is one zip of more than {MAX_ARCHIVES}. Hand in the lessons alone")
+            message = "{path} is one zip of more than {most}. Hand in the lessons alone"
+            raise SubmissionError(message, path=leaf.path, most=str(MAX_ARCHIVES))
         archive = open_zip(self._stream(leaf), leaf.path, members=MAX_MEMBERS)
         self._open.callback(archive.close)
         self._members += len(archive.infolist())
         if self._members > MAX_MEMBERS:
-            raise SubmissionError(f"{leaf.path} and the zips before it hold more than {MAX_MEMBERS:,} entries. Zip the lessons alone")
+            message = "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
+            raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
         inner = (Leaf(f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes) for one in zip_leaves(archive))
         self._add(inner, nesting + 1)
 
@@ -160,9 +168,11 @@ class Unzipped:
         except SubmissionError:
             raise
         except PermissionError as error:
-            raise SubmissionError(f"{leaf.path} can't be read: {error.strerror}. Check its permissions") from None
+            raise SubmissionError(CLOSED, path=leaf.path, reason=str(error.strerror)) from None
         except Exception as error:  # as in Leaf.read
             reason = str(error) or type(error).__name__
-            raise SubmissionError(f"{leaf.path} can't be read: {reason}. Make the zip anew, without a password") from None
+            raise SubmissionError(
+                "{path} can't be read: {reason}. Make the zip anew, without a password", path=leaf.path, reason=reason
+            ) from None
         self._open.callback(stream.close)
         return stream

@@ -29,6 +29,8 @@ HISTORY_LENGTH = 60
 """How many changes of a lesson's score are kept."""
 LAST_STEP = 3
 """The last step of the hints."""
+WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
+"""Outcomes of a check that is right, waits for another, or for something to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class LessonProgress:
-    """What is known of one lesson. ``stuck_on`` is the function that the last run was about; ``kept`` what a newer version wrote."""
+    """What is known of one lesson.
+
+    ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong in it, each with its own seed;
+    ``kept`` what a newer version wrote.
+    """
 
     attempts: int = 0
     best: float = 0.0
@@ -60,6 +66,7 @@ class LessonProgress:
     completed_at: str | None = None
     gave_up_at: str | None = None
     stuck_on: str | None = None
+    wrong: dict[str, int] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
     mistakes: dict[str, Sighting] = field(default_factory=dict)
     history: tuple[Point, ...] = ()
@@ -93,6 +100,7 @@ class LessonProgress:
             bonus=max(self.bonus, result.bonus),
             completed_at=self.completed_at or (at if all_right(result) else None),
             stuck_on=stuck_on(result.checks),
+            wrong={check.id: check.seed for check in result.checks if check.outcome not in WAITS},
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
         )
@@ -124,9 +132,8 @@ def all_right(result: LessonResult) -> bool:
 
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
     """The function that the first check is about that is wrong, else the first that is not started; None where all is right."""
-    waits = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
     plain = [check for check in checks if not check.bonus]
-    wrong = [check.function for check in plain if check.outcome not in waits]
+    wrong = [check.function for check in plain if check.outcome not in WAITS]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]
     return next(iter(wrong + blank), None)
 
@@ -193,7 +200,7 @@ def _as_json(progress: Progress) -> dict[str, Any]:
 
 
 def _lesson_as_json(one: LessonProgress) -> dict[str, Any]:
-    plain = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "hints")
+    plain = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "wrong", "hints")
     mistakes = {
         name: {"check": s.check, "seen_at": s.seen_at, "cleared_at": s.cleared_at, "title": s.title} for name, s in one.mistakes.items()
     }
@@ -211,7 +218,7 @@ def _data(path: Path) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-KNOWN = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "hints", "mistakes", "history")
+KNOWN = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "wrong", "hints", "mistakes", "history")
 
 
 def _lesson(data: Any) -> LessonProgress:
@@ -231,6 +238,7 @@ def _lesson(data: Any) -> LessonProgress:
         completed_at=_text(data.get("completed_at")),
         gave_up_at=_text(data.get("gave_up_at")),
         stuck_on=_text(data.get("stuck_on")),
+        wrong={name: int(_number(seed, most=2**32)) for name, seed in _table(data.get("wrong")).items()},
         hints={name: min(LAST_STEP, int(_number(step))) for name, step in _table(data.get("hints")).items()},
         mistakes=mistakes,
         history=tuple(Point(_text(at) or "", _number(score)) for at, score in pairs)[-HISTORY_LENGTH:],
@@ -250,7 +258,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: Any, default: float = 0.0) -> float:
-    """A number that is one, finite and not negative."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 and math.isfinite(value)
+def _number(value: Any, default: float = 0.0, *, most: float = 1e9) -> float:
+    """A number that is one, finite, not negative, and below ``most``."""
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < most and math.isfinite(value)
     return value if good else default

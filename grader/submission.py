@@ -13,14 +13,15 @@ import io
 import json
 import re
 import tokenize
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from grader.archives import open_zip
 from grader.errors import SubmissionError
-from grader.leaves import Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
+from grader.leaves import ZIP_SUFFIX, Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
 from grader.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_code, read_notebook
 
 SUFFIXES = (".py", SUFFIX)
@@ -90,25 +91,41 @@ def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
     return {f"{lesson}{suffix}": lesson for lesson in lessons for suffix in SUFFIXES}
 
 
-def read_submission(place: Path, lessons: Iterable[str]) -> dict[str, LessonFile]:
+def read_submission(place: Path, lessons: Iterable[str], *, below: str = "") -> dict[str, LessonFile]:
     """The files of those lessons that are there, by lesson; raises SubmissionError where ``place`` is no folder, zip or lesson.
 
     Of several with one name the one least deep counts, and only that one is read; two at the same depth are a problem that names
-    both.
+    both. Their paths begin at ``place``, or with ``below`` where that is given.
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        return _chosen(folder_leaves(place), names)
+        return _chosen((leaf.within(below) for leaf in folder_leaves(place)), names)
     if not place.is_file():
-        raise SubmissionError(f"{place} does not exist. Name a folder that holds your lessons, or make one: grade init my-work")
+        message = "{path} does not exist. Name a folder that holds your lessons, or make one: {command}"
+        raise SubmissionError(message, path=str(place), command="grade init my-work")
     if place.name in names:
-        return _chosen([Leaf(place.name, functools.partial(open_inside, place, place))], names)
-    try:
-        archive = open_zip(place, str(place))
-    except SubmissionError as error:
-        raise SubmissionError(str(error).replace(" is no readable zip", " is no folder and no readable zip", 1)) from None
-    with archive:
-        return _chosen(zip_leaves(archive), names)
+        folder = PurePosixPath(below).parent.as_posix() if below else ""
+        return _chosen([Leaf(place.name, functools.partial(open_inside, place, place)).within(folder)], names)
+    if not place.name.lower().endswith(ZIP_SUFFIX) and not zipfile.is_zipfile(place):
+        raise misnamed(str(place), names)
+    with open_zip(place, str(place)) as archive:
+        return _chosen((leaf.within(below) for leaf in zip_leaves(archive)), names)
+
+
+def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
+    """Why a file that is there is no lesson's: what it would have to be called."""
+    if meant := _meant(PurePath(path).name, names):
+        return SubmissionError("{path} is not called {name}, so it doesn't count. Call it that", path=path, name=meant)
+    lessons = ", ".join(dict.fromkeys(names.values()))
+    message = "{path} is no folder, no zip, and no lesson: those are called {file} or .ipynb. Lessons: {names}"
+    return SubmissionError(message, path=path, file=f"{next(iter(names.values()))}.py", names=lessons)
+
+
+def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None:
+    """Of a folder without a lesson, what is wrong with the first file that almost has a lesson's name."""
+    names = lesson_names(lessons)
+    near = (leaf.path for leaf in folder_leaves(folder) if _meant(leaf.name, names)) if folder.is_dir() else ()
+    return next((misnamed(writable(str(folder / path)), names) for path in near), None)
 
 
 def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, LessonFile]:
@@ -122,10 +139,11 @@ def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, Les
         found = _chosen(opened.leaves, names)
         meant = [(leaf.path, name) for leaf in opened.leaves if (name := _meant(leaf.name, names))]
     if opened.unread:
-        path, why = map(writable, opened.unread[0])
+        path, error = writable(opened.unread[0][0]), opened.unread[0][1]
+        facts = {name: writable(fact) for name, fact in error.facts.items()}
         if not found:
-            raise SubmissionError(why)
-        found |= {lesson: LessonFile(lesson, path, problem=why) for lesson in names.values() if lesson not in found}
+            raise SubmissionError(error.template, **facts)
+        found |= {lesson: LessonFile.wrong(lesson, path, error.template, facts) for lesson in names.values() if lesson not in found}
     for path, name in meant:
         problem = "{path} is not called {name}, so it doesn't count. Hand it in under that name"
         found.setdefault(names[name], LessonFile.wrong(names[name], writable(path), problem, {"name": name}))

@@ -71,7 +71,7 @@ def wanted_language(asked: str | None) -> str:
     named = asked or os.environ.get("GRADE_LANG")
     if named:
         if named not in languages():
-            raise UsageError(f"There is no translation into {named!r}. Languages: {', '.join(languages())}")
+            raise UsageError("There is no translation into {name}. Languages: {names}", name=repr(named), names=", ".join(languages()))
         return named
     values = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
     lang = (next(filter(None, values), None) or windows_locale()).split(".")[0].split("_")[0]

@@ -37,8 +37,6 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            if not error.facts:
-                raise
             raise type(error)(translated(error, ctx.meta.get(LANG))) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -76,7 +74,7 @@ for _, section in SECTIONS:
 
 
 def translated(error: UsageError, lang: str | None) -> str:
-    """The message of an error with facts in the language that was asked for."""
+    """The message of an error in the language that was asked for, where there are words for it."""
     from grader.translation import engine_catalogue, wanted_language
 
     return engine_catalogue(wanted_language(lang))(error.template, **error.facts)

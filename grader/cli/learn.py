@@ -95,7 +95,7 @@ def hint(lesson: str, name: str | None, step: int | None, lang: str | None, cour
 
 
 @click.command(short_help="Run a check again from its seed, or debug it.")
-@click.argument("target", metavar="LESSON[.CHECK]", shell_complete=check_names)
+@click.argument("target", metavar="[LESSON[.CHECK]]", default="", shell_complete=check_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
 @seed_option
 @click.option("--check-seed", type=click.IntRange(0, 2**32 - 1), help="The check's own seed, from a report, in place of the run's.")
@@ -111,15 +111,21 @@ def replay(
 ) -> None:  # fmt: skip
     """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that is wrong.
 
+    Without a lesson: the one that is here, or that was wrong when it was graded last; of several, the commands to take one.
+
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
+    from grader.commands.last_wrong import settled
     from grader.commands.replay import Asked, debug, show_script
     from grader.commands.replay import replay as judge_again
+    from grader.errors import ExitCode
 
     typed = [("--in", place if place != Path() else None), ("--course", course_root), ("--lang", lang)]
     flags = [word for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop)) if given]
     options = (*flags, *(word for name, value in typed if value is not None for word in (name, str(value))))
-    asked = Asked(target, place, seed, check_seed, sandbox, lang, options)
+    asked = settled(course(course_root), Asked(target, place, seed, check_seed, sandbox, lang, options))
+    if asked is None:
+        sys.exit(ExitCode.NOT_FULL_MARKS)
     if way == "pdb" or stop:
         sys.exit(debug(course_root, asked, stop=stop))
     sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))

@@ -7,16 +7,16 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course import Course, Lesson, find_course, load_course
+from grader.commands.selection import select
+from grader.course import find_course, load_course
 from grader.errors import ExitCode, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
-from grader.submission import LessonFile, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
 
@@ -39,7 +39,7 @@ def grade_here(
     sandbox: str,
     lang: str | None,
 ) -> ExitCode:
-    """Grade lessons in a folder or zip, show the report and write it; the exit code.
+    """Grade lessons in a folder or zip, or what lies at paths in it, show the report and write it; the exit code.
 
     The host is started first: it imports torch while the rest is read.
     """
@@ -52,19 +52,19 @@ def grade_here(
         from grader.render.terminal import make_console, show_report
 
         course = load_course(find_course(course_root, here=Path()))
-        lessons, files = lessons_here(course, names, place, say)
+        chosen = select(course, names, place, say)
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
         warm_up()
         with waiting(make_console(stderr=True), say):
-            report = grade_submission(host, course, lessons, files, settings, name=place.resolve().name)
+            report = grade_submission(host, course, chosen.lessons, chosen.files, settings, name=chosen.name)
     page = str(outputs.html_file) if outputs.html_file else None
     if outputs.style == "github":
-        show_on_github(report, place, html=page, say=say)
+        show_on_github(report, place, html=page, say=say, options=chosen.options)
     else:
-        show_report(make_console(), report, html=page, say=say)
-    kept = keep(course, report, files, place, language, console=make_console() if outputs.style == "terminal" else None)
+        show_report(make_console(), report, html=page, say=say, options=chosen.options)
+    kept = keep(course, report, chosen.files, place, language, console=make_console() if outputs.style == "terminal" else None)
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept))
+    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept, options=chosen.options))
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
@@ -72,24 +72,13 @@ def grade_here(
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
 
 
-def lessons_here(course: Course, names: tuple[str, ...], place: Path, say: Catalogue) -> tuple[list[Lesson], dict[str, LessonFile]]:
-    """The lessons of a folder or zip, or those named, with the files that are there; raises UsageError where there is none."""
-    wanted = [course.lesson(name) for name in names]
-    files = read_submission(place, [lesson.id for lesson in wanted or course.lessons])
-    lessons = wanted or [lesson for lesson in course.lessons if lesson.id in files]
-    if not lessons:
-        message = "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of them: grade init my-work"
-        raise UsageError(say(message, folder=place.resolve(), file=f"{course.lessons[0].id}.py"))
-    return lessons, files
-
-
-def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue) -> None:
+def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue, options: Sequence[str]) -> None:
     """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write the step's summary."""
     from grader.render.github import error_lines, place_in_repository, silenced, summary
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
-        show_report(make_console(), report, html=html, say=say)
+        show_report(make_console(), report, html=html, say=say, options=options)
         sys.stdout.flush()
     for line in error_lines(report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say):
         print(line)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from grader.commands.selection import are_own
 from grader.commands.workspace import Learner, record
 from grader.course import Course, Lesson
 from grader.model import LessonResult, LessonStatus, Report
@@ -25,9 +26,9 @@ def keep(
     """What a page holds beside the report: the code that was graded, the solutions that were earned, the way so far.
 
     Where it is the learner's own folder, the report is kept in their progress first, and ``console`` hears what that opened. What is
-    graded by --in may be somebody else's: its code is shown, and nothing is kept.
+    graded by --in, or by a path to elsewhere, may be somebody else's: its code is shown, and nothing is kept.
     """
-    learner = Learner.at(course, place, lang) if place == Path() else None
+    learner = Learner.at(course, place, lang) if place == Path() and are_own(place, files) else None
     progress = Progress()
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress

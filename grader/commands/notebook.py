@@ -12,8 +12,8 @@ import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.commands.grade import lessons_here
 from grader.commands.keepsake import keep
+from grader.commands.selection import select
 from grader.course import Course, Lesson, find_course, load_course
 from grader.errors import CourseError, UsageError
 from grader.grading import Settings, grade_submission
@@ -96,9 +96,9 @@ class Kernel:
     def grade_here(self, asked: Asked, place: Path) -> Shown:
         """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the progress there."""
         course = load_course(find_course(asked.course_root, here=place))
-        lessons, files = lessons_here(course, asked.lessons, place, engine_catalogue(wanted_language(asked.lang)))
-        shown = self._graded(asked, course, lessons, files, name=place.resolve().name, command="%grade")
-        kept = keep(course, shown.report, files, place, shown.say.lang, console=make_console())
+        chosen = select(course, asked.lessons, place, engine_catalogue(wanted_language(asked.lang)))
+        shown = self._graded(asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade")
+        kept = keep(course, shown.report, chosen.files, place, shown.say.lang, console=make_console())
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: Asked, code: str, place: Path) -> Shown:

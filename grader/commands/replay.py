@@ -71,12 +71,14 @@ def understood(course: Course, asked: Asked) -> Replay:
     lesson = course.lesson(head)
     check = known_check(lesson, rest) if rest not in ("", "py") else None
     if asked.check_seed is not None and check is None:
-        raise UsageError(f"--check-seed is the seed of one check, and {asked.target} is a lesson. Name one: {lesson.id}.<check>")
+        message = "--check-seed is the seed of one check, and {lesson} is a lesson. Name one: {lesson}.<check>"
+        raise UsageError(message, lesson=lesson.id)
     if asked.seed is not None and asked.check_seed is not None:
         raise UsageError("--seed and --check-seed are both given. Give the run's seed, or the check's own")
     file = read_submission(asked.place, [lesson.id]).get(lesson.id)
     if file is None:
-        raise UsageError(f"{asked.place.resolve()} holds no {lesson.filename}. Name the folder that does: --in DIR")
+        message = "{folder} holds no {file}. Name the folder that does: --in DIR"
+        raise UsageError(message, folder=str(asked.place.resolve()), file=lesson.filename)
     seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
     language = wanted_language(asked.lang)
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
@@ -91,8 +93,10 @@ def known_check(lesson: Lesson, name: str) -> str:
     if wanted in names:
         return wanted
     near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
-    guess = f" Did you mean {lesson.id}.{near[0]}?" if near else ""
-    raise UsageError(f"{lesson.id} has no check {name!r}.{guess} Its checks: {', '.join(names)}")
+    facts = {"lesson": lesson.id, "name": repr(name), "names": ", ".join(names)}
+    if near:
+        raise UsageError("{lesson} has no check {name}. Did you mean {lesson}.{near}? Its checks: {names}", **facts, near=near[0])
+    raise UsageError("{lesson} has no check {name}. Its checks: {names}", **facts)
 
 
 def replay(course_root: Path | None, asked: Asked) -> ExitCode:
@@ -213,7 +217,8 @@ def own_file(place: Path, file: LessonFile) -> Path:
     """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip."""
     path = (place / file.path if place.is_dir() else place).resolve()
     if path.suffix not in SUFFIXES or not path.is_file():
-        raise UsageError(f"{file.path} lies in {place}, and can't be run from there. Unpack it, and name the folder: --in DIR")
+        message = "{file} lies in {place}, and can't be run from there. Unpack it, and name the folder: --in DIR"
+        raise UsageError(message, file=file.path, place=str(place))
     return path
 
 

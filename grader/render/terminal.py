@@ -6,7 +6,8 @@ shown as plain text, control characters removed. Imports ``model``, ``translatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -58,9 +59,12 @@ def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
     return shown.get().rstrip("\n")
 
 
-def show_report(console: Console, report: Report, *, html: str | None, say: Catalogue | None = None) -> None:
-    """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``."""
-    page = Page(console, report, say or Catalogue())
+def show_report(console: Console, report: Report, *, html: str | None, say: Catalogue | None = None, options: Sequence[str] = ()) -> None:
+    """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``.
+
+    ``options`` are what a command needs beside to look at the same files.
+    """
+    page = Page(console, report, say or Catalogue(), options)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
     for lesson in report.lessons:
@@ -161,9 +165,10 @@ class Lines:
 class Page(Lines):
     """One report on one console in one language."""
 
-    def __init__(self, console: Console, report: Report, say: Catalogue) -> None:
+    def __init__(self, console: Console, report: Report, say: Catalogue, options: Sequence[str] = ()) -> None:
         super().__init__(console, say)
         self.report = report
+        self.options = options
 
     def show_total(self, html: str | None) -> None:
         """The score, where the page lies, how long it took."""
@@ -239,5 +244,6 @@ class Page(Lines):
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """What to type next."""
-        again = (self.say("Again"), f"grade replay {check.id} --seed {self.report.seed}")
+        command = shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *self.options])
+        again = (self.say("Again"), command)
         return [*self.hint(check, lesson), again]

@@ -184,7 +184,7 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
     [
         ("nowhere", "nowhere does not exist. Name a folder that holds your lessons, or make one: grade init my-work"),
         (".", "holds no lesson: no tiny.py or .ipynb, nor another's. Make a folder with all of them: grade init my-work"),
-        ("notes.txt", "notes.txt is no folder and no readable zip"),
+        ("notes.txt", "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb. Lessons: tiny"),
     ],
 )
 def test_a_place_without_lessons_ends_with_2_and_a_remedy(

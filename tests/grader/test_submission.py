@@ -213,7 +213,7 @@ def test_names_that_lead_out_of_a_zip_lead_nowhere(tmp_path: Path) -> None:
 def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "work.zip"
     path.write_bytes(data)
-    with pytest.raises(SubmissionError, match=r"work\.zip is no folder and no readable zip"):
+    with pytest.raises(SubmissionError, match=r"work\.zip is no readable zip"):
         read_submission(path, LESSONS)
 
 
