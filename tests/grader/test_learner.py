@@ -84,11 +84,12 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
     assert keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish == []
     wrong = read_progress(work).of("tiny")
     assert (wrong.attempts, wrong.stuck_on, wrong.complete) == (1, "double", False)
+    assert list(wrong.wrong) == ["tiny.double"]
     assert wrong.mistakes["squares"].cleared_at is None
     file.write_text(solved(small_course))
     rows = keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish
     right = read_progress(work).of("tiny")
-    assert (right.attempts, right.best, right.complete, right.cleared) == (2, 10.0, True, 1)
+    assert (right.attempts, right.best, right.complete, right.cleared, right.wrong) == (2, 10.0, True, 1, {})
     assert ("10 / 10", "points") in rows
     assert "Every lesson complete" in capsys.readouterr().out
 

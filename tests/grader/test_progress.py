@@ -14,8 +14,8 @@ from grader.progress import FILE, HISTORY_LENGTH, LessonProgress, Progress, find
 MONDAY, TUESDAY, FRIDAY = (f"2026-03-0{day}T10:00:00+00:00" for day in (2, 3, 6))
 
 
-def check(name: str, outcome: Outcome = Outcome.PASSED, *, function: str = "f", diagnosis: str | None = None) -> CheckResult:
-    return CheckResult(f"tiny.{name}", name, function, outcome, 0.0, 1.0, diagnosis=diagnosis)
+def check(name: str, outcome: Outcome = Outcome.PASSED, *, function: str = "f", diagnosis: str | None = None, seed: int = 0) -> CheckResult:
+    return CheckResult(f"tiny.{name}", name, function, outcome, 0.0, 1.0, diagnosis=diagnosis, seed=seed)
 
 
 def result(score: float, *checks: CheckResult, status: LessonStatus = LessonStatus.FAILED) -> LessonResult:
@@ -80,6 +80,14 @@ def test_one_is_stuck_on_what_is_wrong_before_what_is_not_started() -> None:
     assert LessonProgress().graded(result(0.0, blank, wrong), MONDAY).stuck_on == "g"
     assert LessonProgress().graded(result(0.0, check("c"), blank), MONDAY).stuck_on == "f"
     assert LessonProgress().graded(result(1.0, check("c")), MONDAY).stuck_on is None
+
+
+def test_what_was_wrong_in_the_last_run_is_known_with_its_seed() -> None:
+    """Not what waits for another, and not what an earlier run found."""
+    first = LessonProgress().graded(result(0.0, check("a", Outcome.FAILED, seed=1), check("b", Outcome.ERROR, seed=2)), MONDAY)
+    assert first.wrong == {"tiny.a": 1, "tiny.b": 2}
+    waits = [check("c", Outcome.SKIPPED), check("d", Outcome.NOT_STARTED)]
+    assert first.graded(result(5.0, check("a"), check("b", Outcome.TIMEOUT, seed=3), *waits), TUESDAY).wrong == {"tiny.b": 3}
 
 
 def test_a_file_that_can_not_be_loaded_is_an_attempt_and_nothing_else() -> None:
