@@ -37,6 +37,8 @@ REACHING_OUT = {
     "sys.meta_path": "changes how modules are imported",
     "threading.Thread": "starts threads",
 }
+TAILS = {name.rpartition(".")[2] for name in REACHING_OUT}
+"""What an attribute is called that may be one of those."""
 MODULES = {
     "subprocess": "starts programs",
     "socket": "opens connections",
@@ -56,7 +58,7 @@ BUILTINS = {"exec": "runs code from text", "eval": "runs code from text", "open"
 def flags_in(source: Source) -> list[str]:
     """One line for each thing in a file that a person should look at, with the line of the file."""
     found: dict[str, int] = {}
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for text in _flags_of(node, source):
             found.setdefault(text, getattr(node, "lineno", 0))
     return [f"{source.place(line)} {text}" for text, line in found.items()]
@@ -75,7 +77,7 @@ def _flags_of(node: ast.AST, source: Source) -> list[str]:
             return [f"replaces attributes of {owner}"]
         if name in BUILTINS:
             return [f"{BUILTINS[name]} ({name})"]
-    if isinstance(node, ast.Attribute | ast.Name):
+    if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in TAILS):
         name = resolved(node, source)
         return [f"{REACHING_OUT[name]} ({name})"] if name in REACHING_OUT else []
     if isinstance(node, ast.FunctionDef) and node.name in ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__"):

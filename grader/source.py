@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import bisect
 import functools
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +30,31 @@ class Source:
         """The module's name: the file's, without its ending."""
         return self.filename.rsplit(".", 1)[0]
 
-    @functools.cached_property
+    @property
     def tree(self) -> ast.Module:
         """The syntax tree; an empty one where the text is no Python (the worker says so, with line and column)."""
+        root = self.nodes[0]
+        assert isinstance(root, ast.Module)
+        return root
+
+    @functools.cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree, level by level as ``ast.walk`` has them, so that whoever looks for something need not walk again."""
         nothing = ast.Module(body=[], type_ignores=[])
         try:
-            tree = ast.parse(self.text)
+            found: list[ast.AST] = [ast.parse(self.text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return nothing
-        return nothing if any(True for _ in itertools.islice(ast.walk(tree), MAX_NODES, None)) else tree
+            return [nothing]
+        for node in found:  # which grows meanwhile
+            for field in node._fields:
+                value = getattr(node, field, None)
+                if isinstance(value, list):
+                    found += [item for item in value if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    found.append(value)
+            if len(found) > MAX_NODES:
+                return [nothing]
+        return found
 
     @property
     def unreadable(self) -> bool:
@@ -55,7 +70,7 @@ class Source:
     def imports(self) -> dict[str, str]:
         """Local names of imports anywhere in the file, with what they stand for: ``{"F": "torch.nn.functional"}``."""
         names: dict[str, str] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     names[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]

@@ -28,12 +28,13 @@ PREDICTED_GRADIENT: float = 20.0
 
 # solution
 def visits(node, depth=0):
-    """Yield (depth, node) for the node and everything that it leads to, each time that it is reached."""
+    """List (depth, node) for the node and everything that it leads to, each time that it is reached."""
     if node is None:
-        return
-    yield depth, node
+        return []
+    found = [(depth, node)]
     for following, _ in node.next_functions:
-        yield from visits(following, depth + 1)
+        found += visits(following, depth + 1)
+    return found
 
 
 # end solution

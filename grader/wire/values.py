@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,14 +103,18 @@ class Encoder:
         if depth > MAX_DEPTH:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, list):
-            return [self.encode(item, depth + 1) for item in value]
+            return self._several(value, depth)
         if isinstance(value, tuple):
-            return {"tuple": [self.encode(item, depth + 1) for item in value]}
+            return {"tuple": self._several(value, depth)}
         if isinstance(value, dict):
-            return {"dict": [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in value.items()]}
+            return {"dict": [self._several(pair, depth) for pair in value.items()]}
         if isinstance(value, set | frozenset):
-            return {"set": [self.encode(item, depth + 1) for item in value]}
+            return {"set": self._several(value, depth)}
         return self._scalar(value)
+
+    def _several(self, items: Iterable[Any], depth: int) -> list[Any]:
+        """Most items stand for themselves, and are spared the call."""
+        return [item if type(item) in PLAIN else self.encode(item, depth + 1) for item in items]
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
@@ -209,19 +213,22 @@ class Decoder:
         if depth > MAX_DEPTH + 2:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
         if isinstance(data, list):
-            return [self._decode(item, depth + 1) for item in data]
+            return self._several(data, depth)
         if not isinstance(data, dict) or len(data) != 1:
             raise BrokenFrame("an object that is no tagged value")
         ((tag, body),) = data.items()
         if tag == "tensor":
             return self._tensor(body)
         if tag == "tuple":
-            return tuple(self._decode(item, depth + 1) for item in _array(body))
+            return tuple(self._several(_array(body), depth))
         if tag == "dict":
             return {self._key(k, depth): self._decode(v, depth + 1) for k, v in _array(body)}
         if tag == "set":
             return {self._key(item, depth) for item in _array(body)}
         return self._leaf(tag, body)
+
+    def _several(self, items: list[Any], depth: int) -> list[Any]:
+        return [item if type(item) in PLAIN else self._decode(item, depth + 1) for item in items]
 
     def _key(self, data: Any, depth: int) -> Any:
         key = self._decode(data, depth + 1)
@@ -320,6 +327,8 @@ def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | No
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
     """The structure with each ``Slot`` replaced by its tensor."""
+    if not tensors or type(structure) in PLAIN:
+        return structure  # where nothing crossed as a tensor there is no slot
     if isinstance(structure, Slot):
         return tensors[structure.index]
     if isinstance(structure, list):
