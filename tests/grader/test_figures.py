@@ -495,6 +495,11 @@ DRAWN = {
     ("second_derivative", "create_graph_once", "first_three_derivatives"): ("f''(x)", "f''(x) = AddBackward0"),
     ("second_derivative", "past_cut_off", "second_derivative_of_a_drawn_function"): ("f'(x)", "f'(x) = AddBackward0"),
     ("second_derivative", "penalty_cut_off__2", "penalty_trains_the_parameters"): ("penalty", "penalty = MeanBackward0"),
+    ("chain_rule", "one_path_only", "both_paths_add_up"): (None, "x"),
+    ("chain_rule", "exponent_like_a_base", "base_and_exponent_get_their_gradients"): (None, "q"),
+    ("chain_rule", "graph_is_cut__2", "prices_pieces_and_tax"): ("tangerine_price", "tangerine_price = MulBackward0"),
+    ("chain_rule", "stops_one_step_early__3", "three_gradients_in_their_order"): (None, "loss = PowBackward0"),
+    ("chain_rule", "retain_grad_missing__2", "the_nine_numbers_of_s"): ("result = MulBackward0", "result = MulBackward0"),
     ("second_derivative", "graph_that_misses_x__2", "hessian_of_a_linear_function_with_weights_to_learn"): (None, "∇f(x) = MulBackward0"),
 }
 """A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside it."""

@@ -1,10 +1,12 @@
 """chain_rule, what its visible and hidden checks share."""
 
 import math
+from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, fail, type_name
+from grader.checks import assert_gradient, drawing, fail, graphs_figure, in_short, type_name
+from grader.wire.trace import trace
 
 WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
 BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"
@@ -31,8 +33,8 @@ def truth(f, *inputs):
     return torch.autograd.grad(f(*leaves).sum(), leaves)
 
 
-def assert_both(got, want, inputs, message="the gradient with respect to {name} is wrong", **tolerance):
-    """A tuple of the two gradients of power_gradients_by_hand."""
+def assert_both(got, want, inputs, message="the gradient with respect to {name} is wrong", figure=None, **tolerance):
+    """A tuple of the two gradients of power_gradients_by_hand; ``figure`` makes one that marks the input of a name."""
     details = {"expected": want, "actual": got, "inputs": inputs}
     if got is None:
         fail("None came back: is there a return?", **details)
@@ -43,7 +45,8 @@ def assert_both(got, want, inputs, message="the gradient with respect to {name} 
     for name, found, right in zip("xq", got, want, strict=True):
         if found is None:
             fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
-        assert_gradient(found, right, message, inputs=inputs, facts={"name": name}, **tolerance)
+        figures = [partial(figure, at=name)] if figure else []
+        assert_gradient(found, right, message, inputs=inputs, facts={"name": name}, figures=figures, **tolerance)
 
 
 def number_in(value):
@@ -114,3 +117,83 @@ def drawn_bill(draw):
     """Prices, pieces and a tax for shopping, all of them floats and no two alike."""
     apple, tangerine = draw.number(10.0, 90.0), draw.number(100.0, 200.0)
     return apple, draw.number(2.1, 4.9), tangerine, draw.number(5.1, 8.9), draw.number(1.05, 1.95)
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+def paths_figure(x):
+    """The graph of z = log(y) + sqrt(w) with y = x ** 3 and w = x ** 2, and what comes back to each of them."""
+    x = x.detach().clone().requires_grad_()
+    y, w = x**3, x**2
+    return with_gradients(torch.log(y) + torch.sqrt(w), {"y": y, "w": w, "x": x}, at="x")
+
+
+def power_figure(x, q, at):
+    """The graph of z = log(y) with y = x ** q, what comes back to each, and one of them marked."""
+    x, q = (one.detach().clone().requires_grad_() for one in (x, q))
+    y = x**q
+    return with_gradients(torch.log(y), {"y": y, "x": x, "q": q}, at=at)
+
+
+def with_gradients(z, named, at):
+    """The graph of z, at each named tensor its gradient."""
+    gradients = torch.autograd.grad(z.sum(), list(named.values()), retain_graph=True)
+    notes = {name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip(named, gradients, strict=True)}
+    return graphs_figure(None, trace(z, {"z": z, **named}), notes=({}, notes), at=at)
+
+
+def square(x, w, b):
+    """The numbers of linear_gradients as leaves, and what becomes of them, by name; what is differentiated comes last."""
+    y = w * x + b
+    return {"x": x, "w": w, "b": b, "y": y, "loss": y**2}
+
+
+def bill_of(apple, num_apple, tangerine, num_tangerine, ctax):
+    """The same for shopping."""
+    leaves = {"apple": apple, "num_apple": num_apple, "tangerine": tangerine, "num_tangerine": num_tangerine, "ctax": ctax}
+    apple_price, tangerine_price = apple * num_apple, tangerine * num_tangerine
+    price = apple_price + tangerine_price
+    return {**leaves, "apple_price": apple_price, "tangerine_price": tangerine_price, "price": price, "result": price * ctax}
+
+
+def drawn_behind(student, name, build, numbers):
+    """A block that asks ``name`` about these numbers: a failure shows where the graph ends early, or no gradient is retained."""
+    return drawing(partial(differentiated, student, name, build, numbers))
+
+
+def differentiated(student, name, build, numbers):
+    """The graph that ``name`` differentiated beside the right one, as both are before the pass; None where nothing is amiss in it.
+
+    Marked is the first tensor, from the root on, that is missing, or computed from others in one graph only; where there is none and
+    a gradient is None, the first that does not retain it.
+    """
+    known = build(*(float(number) for number in numbers))
+    root = [*known][-1]
+    seen = student.observe("graphs", name, numbers, known)
+    if not seen["graphs"]:
+        return None
+    mine = next((graph for graph in seen["graphs"] if root in by_name(graph)), seen["graphs"][0])
+    named = build(*(torch.tensor(float(number), dtype=torch.float64, requires_grad=True) for number in numbers))
+    for tensor in named.values() if name == "shopping" else ():
+        tensor.retain_grad()
+    right = trace(named[root], named)
+    here, there = by_name(mine), by_name(right)
+    for at in reversed(known):
+        if at not in here or computed(here[at]) != computed(there[at]):
+            return graphs_figure(mine, right, at=at)
+    for at in reversed(known):
+        if seen["none"] and there[at].get("retains_grad") and not here[at].get("retains_grad"):
+            return graphs_figure(mine, right, at=at)
+    return None
+
+
+def by_name(graph):
+    """A graph's nodes by the names of their tensors; a constant is in no graph, but for one that is all there is."""
+    nodes = graph["nodes"]
+    return {name: node for node in nodes for name in node["name"].split(", ") if name and (node is nodes[0] or node["kind"] != "constant")}
+
+
+def computed(node):
+    """Whether a node is neither leaf nor constant."""
+    return node["kind"] not in ("leaf", "constant")

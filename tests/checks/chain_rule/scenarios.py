@@ -1,8 +1,9 @@
-"""What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch only."""
+"""What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch, and the engine's walk for pictures."""
 
 import contextlib
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -67,3 +68,53 @@ def in_turn(student, name, first, second):
     """What a function returns for the first arguments, for the second, and for the first once more."""
     function = getattr(student, name)
     return [function(*first), function(*second), function(*first)]
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+MOST_NUMBERS, MOST_GRAPHS = 1000, 9
+
+
+class Watch(TorchFunctionMode):
+    """Every single number that torch meets while it is on, and the graph behind each tensor that is differentiated, just before it is."""
+
+    def __init__(self, numbers):
+        super().__init__()
+        self.numbers, self.met, self.graphs = numbers, {}, []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """Do what is asked for, and note it."""
+        head = args[0] if args else None
+        if function in (torch.autograd.grad, torch.Tensor.backward) and len(self.graphs) < MOST_GRAPHS:
+            self.graphs.append(self.graph(head if isinstance(head, torch.Tensor) else head[0]))
+        result = function(*args, **(kwargs or {}))
+        if len(self.met) < MOST_NUMBERS:
+            self.met |= {id(one): one for one in (*args, result) if isinstance(one, torch.Tensor) and one.numel() == 1}
+        return result
+
+    def graph(self, root):
+        """The graph behind a tensor, in which each number has the name that it goes by."""
+        from grader.wire.trace import trace
+
+        known = {f"{name}@{key}": one for key, one in self.met.items() if (name := self.name_of(one.item()))}
+        data = trace(root, known, limit=60)
+        for node in data["nodes"]:
+            node["name"] = ", ".join(dict.fromkeys(label.partition("@")[0] for label in node["name"].split(", ")))
+        return data
+
+    def name_of(self, number):
+        """What a number is called; None for one that is none of them."""
+        return next((name for name, known in self.numbers.items() if abs(number - known) <= 1e-5 * abs(known)), None)
+
+
+def graphs(student, name, args, numbers):
+    """The graphs of what a function differentiated, its tensors named by their numbers; whether it raised, or has a gradient of None."""
+    result, raised = None, False
+    with Watch(numbers) as watch:
+        try:
+            result = getattr(student, name)(*args)
+        except Exception:
+            raised = True
+    gradients = list(result.values()) if isinstance(result, dict) else list(result) if isinstance(result, (list, tuple)) else []
+    return {"graphs": watch.graphs, "none": raised or any(one is None for one in gradients)}

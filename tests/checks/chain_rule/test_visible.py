@@ -1,5 +1,7 @@
 """chain_rule, the checks that students may read."""
 
+from functools import partial
+
 import torch
 
 from grader.checks import assert_gradient, beside, check
@@ -18,7 +20,7 @@ def test_both_paths_add_up(student, draw):
     """both paths from x to z add up"""
     x = draw.tensor(4, low=0.3, high=4.0)
     (want,) = truth(two_paths, x)
-    assert_gradient(student.gradient_by_hand(x), want, inputs={"x": x})
+    assert_gradient(student.gradient_by_hand(x), want, inputs={"x": x}, figures=[partial(helpers.paths_figure, x)])
 
 
 @check(points=0.25, about="gradient_by_hand", needs=helpers.WRITTEN_OUT)
@@ -36,7 +38,8 @@ def test_the_number_of_c9(student):
 def test_base_and_exponent_get_their_gradients(student, draw):
     """x and q each get their gradient"""
     x, q = draw.tensor(3, low=1.5, high=4.0), draw.tensor(3, low=1.5, high=4.0)
-    assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q})
+    figure = partial(helpers.power_figure, x, q)
+    assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, figure=figure)
 
 
 @check(points=0.25, about="power_gradients_by_hand", needs=helpers.BOTH_WRITTEN_OUT)
@@ -55,7 +58,8 @@ def test_the_numbers_of_c10(student):
 def test_three_gradients_in_their_order(student, draw):
     """(w·x + b)² gets three gradients, in the order x, w, b"""
     x, w, b = draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)
-    assert_three(student.linear_gradients(x, w, b), x, w, b)
+    with helpers.drawn_behind(student, "linear_gradients", helpers.square, (x, w, b)):
+        assert_three(student.linear_gradients(x, w, b), x, w, b)
 
 
 @check(points=0.25, about="linear_gradients", needs=helpers.BY_AUTOGRAD)
@@ -71,7 +75,8 @@ def test_the_numbers_of_g(student):
 def test_prices_pieces_and_tax(student, draw):
     """prices, pieces and tax get their gradients"""
     bill = helpers.drawn_bill(draw)
-    assert_entries(student.shopping(*bill), raises_of(*bill), PRICES, bill)
+    with helpers.drawn_behind(student, "shopping", helpers.bill_of, bill):
+        assert_entries(student.shopping(*bill), raises_of(*bill), PRICES, bill)
 
 
 def raises_of(apple, n_apple, tangerine, n_tangerine, tax):
@@ -90,4 +95,5 @@ def test_the_nine_numbers_of_s(student):
     bill = (100, 2, 150, 3, 1.1)
     numbers = (2.2, 3.3, 110.0, 165.0, 650.0, 1.1, 1.1, 1.1, 1.0)
     want = dict(zip(PRICES + BETWEEN, numbers, strict=True))
-    assert_entries(student.shopping(*bill), want, PRICES + BETWEEN, bill)
+    with helpers.drawn_behind(student, "shopping", helpers.bill_of, bill):
+        assert_entries(student.shopping(*bill), want, PRICES + BETWEEN, bill)
