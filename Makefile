@@ -15,10 +15,11 @@ test: $(READY)  ## every test, the linters, the types
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
+# Verdicts are kept in .proof as they come: a proof that was cut goes on where it stopped, as long as engine and lessons are the same.
 prove: $(READY)  ## what takes longer: all attacks, all mutants, all seeds
 	$(BIN)/python -m pytest -m "proof or not proof"
-	$(BIN)/grade verify --lang ko
-	$(BIN)/grade verify --seeds 200 --table
+	$(BIN)/grade verify --lang ko --keep .proof/verify.sqlite
+	$(BIN)/grade verify --seeds 200 --table --keep .proof/verify.sqlite
 
 bench: $(READY)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py

@@ -8,45 +8,34 @@
 * nothing is left to write: no placeholder of ``grade new`` stands anywhere
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no mistake without its proof
 
+All cases are graded from the first seed, then all from the second: what a run that was cut has shown is a proof from fewer seeds.
+
 Imports ``grading`` and what lies below; no torch.
 """
 
 from __future__ import annotations
 
-import queue
+import contextlib
 import string
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.batch.executors import Hosts, over
 from grader.course import Course, Lesson
 from grader.errors import CourseError
-from grader.grading import Judged, Settings, grade_lesson
+from grader.findings import Case, Finding, finding_of, mistake_id
+from grader.grading import Settings, grade_lesson
 from grader.host import Host
-from grader.model import CheckResult, Outcome
+from grader.kept import Kept, keeping
 from grader.scaffold import MARK, placeholders_in
-from grader.scoring import FULL_LESSON
 from grader.source import Source
 from grader.stubs import compose, stub_of, without_markers
 from grader.submission import LessonFile
 from grader.translation import ENGLISH, load
 
 CHECK_FILES = {"test_visible.py", "test_hidden.py", "helpers.py", "scenarios.py", "diagnosis.py", "README.md"}
-LEAST_CHECKS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A file whose verdict is known: ``kind`` is solution, stub, accepted or mistake, ``name`` says which."""
-
-    lesson: Lesson
-    kind: str
-    name: str
-    source: str
-
-    def __str__(self) -> str:
-        return f"{self.lesson.id}: {self.kind} {self.name}" if self.name else f"{self.lesson.id}: {self.kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +53,59 @@ class LessonProof:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The outcome: problems as text, the proof lesson by lesson, how many gradings it took."""
+    """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
+
+    Of a run that was cut there is no proof, and ``left`` gradings are wanting. With a file of findings ``kept`` of them are in it as they
+    should be, and ``complete`` says of each lesson from how many seeds, counted from the first, all its cases are.
+    """
 
     problems: tuple[str, ...]
     proofs: tuple[LessonProof, ...]
     gradings: int
+    left: int = 0
+    kept: int = 0
+    complete: tuple[tuple[str, int], ...] = ()
+
+
+Found = dict[Case, dict[int, Finding]]
 
 
 def verify(
     course: Course, lessons: Sequence[Lesson], *, seeds: Sequence[int], settings: Settings, workers: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    keep: Path | None = None, during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: contextlib.nullcontext(),
 ) -> Verification:  # fmt: skip
-    """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings done and in all."""
+    """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings done and in all.
+
+    With ``keep`` each finding is written to that file, and what it holds of the same thing is not graded again; ``during`` surrounds the
+    grading and may have the hosts finish early. Without, a KeyboardInterrupt goes through.
+    """
+    lessons = list(dict.fromkeys(lessons))
+    problems, cases = _before_grading(course, lessons, settings)
+    total = len(cases) * len(seeds)
+    with keeping(keep, course, settings, cases) as kept:
+        found: Found = {case: kept.of(case, seeds) for case in cases}
+        try:
+            _grade_rest(course, found, seeds, settings, workers, kept, progress=progress, during=during)
+        except KeyboardInterrupt:
+            if keep is None:
+                raise
+        left = total - sum(len(found[case]) for case in cases)
+        counted = (kept.count(seeds), tuple((lesson.id, kept.complete(lesson)) for lesson in lessons)) if keep else (0, ())
+    if left:
+        return Verification((*problems, *_so_far(found)), (), total, left, *counted)
+    proofs = []
+    for lesson in lessons:
+        mine = {case: [(seed, of[seed]) for seed in seeds] for case, of in found.items() if case.lesson.id == lesson.id}
+        if mine:
+            proof, more = judge_lesson(lesson, mine)
+            proofs.append(proof)
+            problems += more
+    return Verification(tuple(problems), tuple(proofs), total, 0, *counted)
+
+
+def _before_grading(course: Course, lessons: Sequence[Lesson], settings: Settings) -> tuple[list[str], list[Case]]:
+    """The problems that no grading shows, and what there is to grade."""
     problems = [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
     cases: list[Case] = []
     for lesson in lessons:
@@ -88,46 +118,43 @@ def verify(
             problems.append(str(error))
         except OSError as error:
             problems.append(f"{lesson.id}: {error.filename}: {error.strerror}")
-    runs = [(case, seed) for case in cases for seed in seeds]
-    outcomes = _grade_all(runs, settings, workers, progress)
-    by_case: dict[Case, list[tuple[int, Judged]]] = {}
-    for (case, seed), judged in zip(runs, outcomes, strict=True):
-        by_case.setdefault(case, []).append((seed, judged))
-    proofs = []
-    for lesson in lessons:
-        mine = {case: found for case, found in by_case.items() if case.lesson.id == lesson.id}
-        if mine:
-            proof, found = judge_lesson(lesson, mine)
-            proofs.append(proof)
-            problems += found
-    return Verification(tuple(problems), tuple(proofs), len(runs))
+    return problems, cases
 
 
-def _grade_all(runs: Sequence[tuple[Case, int]], settings: Settings, workers: int, progress: Callable[[int, int], None]) -> list[Judged]:
-    hosts: queue.SimpleQueue[Host] = queue.SimpleQueue()
-    count = max(1, min(workers, len(runs)))
-    for _ in range(count):
-        hosts.put(Host(lasting=True))
-    done = 0
+def _grade_rest(
+    course: Course, found: Found, seeds: Sequence[int], settings: Settings, workers: int, kept: Kept, *,
+    progress: Callable[[int, int], None], during: Callable[[Hosts[Host]], AbstractContextManager[None]],
+) -> None:  # fmt: skip
+    """Add what is wanting to ``found``: seed by seed, lessons in the course's order, each finding kept as soon as it is there."""
+    order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
+    cases = sorted(found, key=lambda case: order[case.lesson.id])
+    total = len(cases) * len(seeds)
+    runs = [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
+    done = total - len(runs)
+    if done:
+        progress(done, total)
+    if not runs:
+        return
 
-    def grade(run: tuple[Case, int]) -> Judged:
-        nonlocal done
+    def grade(host: Host, run: tuple[Case, int]) -> tuple[Case, int, Finding]:
         case, seed = run
-        host = hosts.get()
-        try:
-            file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
-            return grade_lesson(host, case.lesson, file, replace(settings, seed=seed))
-        finally:
-            hosts.put(host)
-            done += 1
-            progress(done, len(runs))
+        file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
+        return case, seed, finding_of(case, grade_lesson(host, case.lesson, file, replace(settings, seed=seed)))
 
-    try:
-        with ThreadPoolExecutor(count) as pool:
-            return list(pool.map(grade, runs))
-    finally:
-        while not hosts.empty():
-            hosts.get().close()
+    shared: dict[Finding, Finding] = {}  # most are equal, so that memory hardly grows with the seeds
+    with closing(Hosts(max(1, min(workers, len(runs))), lambda: Host(lasting=True, apart=kept.lasts))) as hosts, during(hosts):
+        for case, seed, finding in over(hosts, runs, grade):
+            finding = shared.setdefault(finding, finding)
+            kept.add(case, seed, finding)
+            found[case][seed] = finding
+            done += 1
+            progress(done, total)
+
+
+def _so_far(found: Found) -> Iterator[str]:
+    """The trouble that a run had until it was cut. What no case has shown by then, one of those that are left may show."""
+    for case, of in found.items():
+        yield from (f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble)
 
 
 # -------------------------------------------------------------------------------------------------------------- the cases
@@ -143,12 +170,7 @@ def cases_of(lesson: Lesson) -> list[Case]:
     return cases
 
 
-def mistake_id(name: str) -> str:
-    """The mistake that a file proves: ``ignores_grad_output__2`` is a second solution that shows it."""
-    return name.split("__")[0]
-
-
-def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) -> tuple[LessonProof, list[str]]:
+def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Finding]]]) -> tuple[LessonProof, list[str]]:
     """Hold the verdicts of one lesson's cases against what is known of them."""
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
@@ -156,16 +178,13 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
     bad: set[Case] = set()
     unnamed: set[Case] = set()
     for case, runs in found.items():
-        for seed, judged in runs:
-            about |= judged.catalogue
-            trouble = list(case_problems(case, judged))
-            problems += [f"{lesson.id}: not translated: {text!r}" for text in judged.untranslated if MARK not in text]
-            if case.kind == "solution":
-                checks = len(judged.result.checks)
-                trouble += points_problems(lesson, judged.result.checks)
-            bad |= {case} if trouble else set()
-            unnamed |= {case} if not is_named(case, judged) else set()
-            problems += [f"{case}, seed {seed}: {text}" for text in trouble]
+        for seed, finding in runs:
+            about |= dict(finding.about)
+            problems += [f"{lesson.id}: not translated: {text!r}" for text in finding.untranslated if MARK not in text]
+            checks = finding.checks if case.kind == "solution" else checks
+            bad |= {case} if finding.trouble else set()
+            unnamed |= set() if finding.named else {case}
+            problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
     cases = list(found)
     mistakes = [case for case in cases if case.kind == "mistake"]
     accepted = [case for case in cases if case.kind == "accepted"]
@@ -176,7 +195,7 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
         lesson=lesson.id,
         checks=checks,
         mistakes=len(mistakes),
-        caught=sum(all(lost(case, judged) for _, judged in found[case]) for case in mistakes),
+        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
         named=sum(case not in unnamed for case in mistakes),
         accepted=len(accepted),
         accepted_passed=sum(case not in bad for case in accepted),
@@ -184,72 +203,7 @@ def judge_lesson(lesson: Lesson, found: dict[Case, list[tuple[int, Judged]]]) ->
     return proof, list(dict.fromkeys(problems))
 
 
-def lost(case: Case, judged: Judged) -> list[CheckResult]:
-    """The checks that were not passed and count: those of full marks, and all where the mistake is about bonus parts only."""
-    about = judged.catalogue.get(mistake_id(case.name), ())
-    bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
-    return [check for check in judged.result.checks if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)]
-
-
-def is_named(case: Case, judged: Judged) -> bool:
-    """Whether the first diagnosis of a mistake's grading is that mistake; true of everything else."""
-    named = [check.diagnosis for check in judged.result.checks if check.diagnosis]
-    return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
-
-
-def case_problems(case: Case, judged: Judged) -> Iterable[str]:
-    """What is wrong with one verdict."""
-    checks = judged.result.checks
-    for check in checks:
-        if check.outcome is Outcome.GRADER_ERROR or check.note:
-            yield f"{check.id}: the grader's own fault: {(check.note or check.message or '').strip()}"
-    if judged.result.message:
-        yield judged.result.message
-    if case.kind in ("solution", "accepted"):
-        for check in checks:
-            if check.outcome is not Outcome.PASSED and not (check.bonus and case.kind == "accepted"):
-                yield f"{check.id} is {check.outcome.value}, should be passed: {check.message}"
-    if case.kind == "stub":
-        for check in checks:
-            if check.outcome is not Outcome.NOT_STARTED:
-                yield f"{check.id} is {check.outcome.value}, should be not_started: {check.message}"
-    if case.kind == "mistake":
-        yield from mistake_problems(case, judged)
-
-
-def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
-    """A mistake must cost marks on what it is about, nowhere else, and be named."""
-    about = judged.catalogue.get(mistake_id(case.name), ())
-    failing = [check for check in judged.result.checks if check.outcome is not Outcome.PASSED]
-    if not lost(case, judged):
-        yield "loses no marks"
-    for check in failing:
-        if about and check.function not in about:
-            yield f"loses {check.id}, which is about {check.function}, not about {', '.join(about)}: {check.message}"
-    if failing and not is_named(case, judged):
-        named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
-        yield "is not named: " + "; ".join(named)
-
-
 # -------------------------------------------------------------------------------------------------------------- metadata
-
-
-def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
-    """Ten points, at least two checks a name, titles that are there and differ."""
-    problems = []
-    points = sum(check.max_points for check in checks if not check.bonus)
-    if round(points, 4) != FULL_LESSON:
-        problems.append(f"the checks are worth {points:g} points, should be {FULL_LESSON:g}")
-    for name in (*lesson.names, *lesson.bonus):
-        count = sum(check.function == name for check in checks)
-        if count < LEAST_CHECKS:
-            problems.append(f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}")
-    known = {*lesson.names, *lesson.bonus}
-    problems += [f"{c.id} is about {c.function}, which course.toml doesn't list" for c in checks if c.function not in known]
-    titles = [check.title for check in checks]
-    problems += [f"two checks have the title {title!r}" for title in sorted({t for t in titles if titles.count(t) > 1})]
-    problems += [f"{check.id} has no docstring for a title" for check in checks if check.title.startswith("test_")]
-    return problems
 
 
 def static_problems(lesson: Lesson) -> list[str]:

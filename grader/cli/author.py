@@ -14,21 +14,31 @@ from grader.cli.options import course, course_option
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="From how many seeds; the verdicts must agree.")
 @click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write each finding to FILE at once and don't grade again what it holds of the same thing, so that a run that was cut goes on."
+    " What found a problem is graded again. With --table: from how many seeds each lesson is complete.",
+)
 @click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
 @click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
 @click.option("--lang", default="en", show_default=True, help="Grade in a language, and list what it has no words for.")
 @course_option
 def verify(
-    lessons: tuple[str, ...], seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str, course_root: Path | None
-) -> None:
+    lessons: tuple[str, ...], seeds: int, workers: int | None, keep: Path | None, table: bool, write_stubs: bool, lang: str,
+    course_root: Path | None,
+) -> None:  # fmt: skip
     """Hold the course to its word: references pass, stubs don't, mistakes are named.
 
     Example: grade verify custom_sigmoid --seeds 5
+
+    A long proof, in pieces: grade verify --seeds 200 --keep proof.sqlite
     """
     from grader.commands.author import verify_course
 
     found = course(course_root)
-    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang))
+    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, keep=keep))
 
 
 @click.command(short_help="Make a lesson that holds, to turn into yours.")

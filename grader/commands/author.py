@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
 
 from rich.progress import Progress
 
+from grader.commands.interrupts import patience
 from grader.course import Course
 from grader.errors import ExitCode
 from grader.grading import Settings
@@ -17,9 +21,10 @@ from grader.verify import verify as run_verification
 
 
 def verify_course(
-    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en"
-) -> ExitCode:
-    """Verify lessons; list all problems; the exit code."""
+    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en",
+    keep: Path | None = None,
+) -> ExitCode:  # fmt: skip
+    """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt, after a word on what ``keep`` holds."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     if write_stubs:
         for lesson in lessons:
@@ -32,15 +37,31 @@ def verify_course(
         found = run_verification(
             course, lessons, seeds=range(1, seeds + 1), settings=settings, workers=workers or os.cpu_count() or 1,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
+            keep=keep, during=lambda hosts: patience(console, hosts, what="grading") if keep else nullcontext(),
         )  # fmt: skip
-    if table:
+    if table and not found.left:
         print(proof_table(found))
+    for line in completeness(found) if table or found.left else ():
+        print(line)
     for problem in found.problems:
         print(problem)
+    if found.left:
+        print(f"stopped: {keep} keeps {found.kept:,} of {found.gradings:,} gradings. The same command goes on from there")
+        raise KeyboardInterrupt
     count = len(found.problems)
     said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
     print(f"{len(lessons)} lessons, {found.gradings} gradings, {seeds} seed{'' if seeds == 1 else 's'}: {said}")
     return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
+
+
+def completeness(found: Verification) -> Iterator[str]:
+    """From how many seeds lessons are complete in the file of findings, those of one number together; nothing where there is no file."""
+    names: dict[int, list[str]] = {}
+    for lesson, seeds in found.complete:
+        names.setdefault(seeds, []).append(lesson)
+    for seeds, lessons in sorted(names.items(), reverse=True):
+        listed = "all lessons" if len(names) == 1 and len(lessons) > 1 else ", ".join(lessons)
+        yield f"complete from {'no seed' if not seeds else 'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}: {listed}"
 
 
 def proof_table(found: Verification) -> str:

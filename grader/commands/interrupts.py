@@ -1,4 +1,4 @@
-"""Ctrl-C during a batch: the first lets what is under way come to its end, the second doesn't wait.
+"""Ctrl-C during a batch or a long proof: the first lets what is under way come to its end, the second doesn't wait.
 
 Imports ``batch.executors`` and rich.
 """
@@ -18,7 +18,7 @@ from grader.batch.executors import Hosts
 
 
 @contextlib.contextmanager
-def patience(console: Console, hosts: Hosts[Any]) -> Iterator[None]:
+def patience(console: Console, hosts: Hosts[Any], *, what: str = "submission") -> Iterator[None]:
     """While this lasts, the first Ctrl-C has ``hosts`` begin nothing new, and says so at once; the next one is a KeyboardInterrupt.
 
     Where somebody else decided what Ctrl-C means, or that it means nothing (``nohup``), it stays so.
@@ -32,7 +32,7 @@ def patience(console: Console, hosts: Hosts[Any]) -> Iterator[None]:
         signal.signal(signal.SIGINT, again)
         hosts.finishing.set()
         with contextlib.suppress(RuntimeError):  # a line was being written when the signal came, and can't be written into
-            console.print(Text(stopping(hosts.busy)), soft_wrap=True)
+            console.print(Text(stopping(hosts.busy, what)), soft_wrap=True)
 
     def again(*_: object) -> None:
         hosts.abandon()
@@ -45,7 +45,7 @@ def patience(console: Console, hosts: Hosts[Any]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def stopping(busy: int) -> str:
-    """What the first Ctrl-C says."""
-    waiting = f"waiting for {busy} submission{'' if busy == 1 else 's'} under way; Ctrl-C again ends at once" if busy else "one moment"
+def stopping(busy: int, what: str = "submission") -> str:
+    """What the first Ctrl-C says; ``what`` is what is graded."""
+    waiting = f"waiting for {busy} {what}{'' if busy == 1 else 's'} under way; Ctrl-C again ends at once" if busy else "one moment"
     return f"stopping: {waiting}\nwhat was graded is kept, and the same command goes on from there"

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from grader.course import Course, Lesson, load_course
+from grader.findings import Case, finding_of, mistake_id
 from grader.grading import Judged, Settings
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.stubs import stub_of
-from grader.verify import Case, LessonProof, Verification, catalogue_problems, judge_lesson, mistake_id, static_problems, verify
+from grader.verify import LessonProof, Verification, catalogue_problems, judge_lesson, static_problems, verify
 
 
 class Copy:
@@ -371,7 +372,9 @@ def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Co
     """A mistake that escapes from one seed in three is not caught."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     wrong, right = judged(Outcome.FAILED, Outcome.PASSED, diagnosis="squares"), judged(Outcome.PASSED, Outcome.PASSED)
-    proof, problems = judge_lesson(case.lesson, {case: [(1, wrong), (2, right), (3, wrong)]})
+    proof, problems = judge_lesson(
+        case.lesson, {case: [(seed, finding_of(case, one)) for seed, one in enumerate((wrong, right, wrong), 1)]}
+    )
     assert problems == ["tiny: mistake squares, seed 2: loses no marks"]
     assert (proof.caught, proof.named) == (0, 0)
 
@@ -382,30 +385,29 @@ def test_the_first_diagnosis_is_what_a_mistake_is_called(names: tuple[str, str],
     case = Case(small_course.lesson("tiny"), "mistake", "squares__2", "")
     one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
     both = LessonResult("tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks)
-    proof, problems = judge_lesson(case.lesson, {case: [(1, Judged(both, catalogue=one.catalogue))]})
+    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, Judged(both, catalogue=one.catalogue)))]})
     assert (proof.named, len(problems)) == (named, 1 - named)
 
 
 @pytest.mark.parametrize("bonus", [True, False])
 def test_an_alternative_may_lose_a_bonus_and_a_solution_may_not(bonus: bool, small_course: Course) -> None:
     lesson = small_course.lesson("tiny")
-    found = [
-        judge_lesson(lesson, {Case(lesson, kind, "x", ""): [(1, Judged(judged(Outcome.FAILED, bonus=bonus).result))]})[1]
-        for kind in ("accepted", "solution")
-    ]
+    cases = [Case(lesson, kind, "x", "") for kind in ("accepted", "solution")]
+    shown = Judged(judged(Outcome.FAILED, bonus=bonus).result)
+    found = [judge_lesson(lesson, {case: [(1, finding_of(case, shown))]})[1] for case in cases]
     assert ["is failed, should be passed" in " ".join(problems) for problems in found] == [not bonus, True]
 
 
 def test_a_mistake_in_the_bonus_alone_loses_no_marks(small_course: Course) -> None:
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
-    _, problems = judge_lesson(case.lesson, {case: [(1, judged(Outcome.FAILED, diagnosis="squares", bonus=True))]})
+    _, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
     assert problems == ["tiny: mistake squares, seed 1: loses no marks"]
 
 
 def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> None:
     """There are no other marks that it could lose."""
     case = Case(dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)), "mistake", "squares", "")
-    proof, problems = judge_lesson(case.lesson, {case: [(1, judged(Outcome.FAILED, diagnosis="squares", bonus=True))]})
+    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
     assert (proof.caught, proof.named, problems) == (1, 1, [])
 
 
@@ -457,7 +459,7 @@ def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course)
     """… once, from however many seeds."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     shown = dataclasses.replace(judged(Outcome.FAILED, diagnosis="squares"), untranslated=("m",))
-    assert judge_lesson(case.lesson, {case: [(1, shown), (2, shown)]})[1] == ["tiny: not translated: 'm'"]
+    assert judge_lesson(case.lesson, {case: [(seed, finding_of(case, shown)) for seed in (1, 2)]})[1] == ["tiny: not translated: 'm'"]
 
 
 def test_several_files_may_prove_one_mistake() -> None:
