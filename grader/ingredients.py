@@ -9,6 +9,7 @@ Imports ``findings`` and what lies below; no torch.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import platform
@@ -118,15 +119,21 @@ def module_file(name: str, package: Path) -> Path | None:
 def imported(path: Path, package: Path) -> set[str]:
     """The modules of ours that a file imports, by name, with the packages around them; none where the file is no Python."""
     try:
-        tree = ast.parse(path.read_bytes())
+        names = mentioned(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return set()
+    ours = [name.split(".")[1:] for name in names if name.split(".")[0] == package.name]
+    found = {".".join(parts[:end]) for parts in ours for end in range(len(parts) + 1)}
+    return {name for name in found if module_file(name, package)}
+
+
+@functools.cache
+def mentioned(source: bytes) -> tuple[str, ...]:
+    """What a text of Python may import, by full name; raises SyntaxError or ValueError for one that is none."""
     names: list[str] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    ours = [name.split(".")[1:] for name in names if name.split(".")[0] == package.name]
-    found = {".".join(parts[:end]) for parts in ours for end in range(len(parts) + 1)}
-    return {name for name in found if module_file(name, package)}
+    return tuple(names)

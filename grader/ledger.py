@@ -141,7 +141,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 
 def refusal(path: Path, error: sqlite3.Error | OSError) -> UsageError:
     """What to say where a file of findings can't be written or read. What was committed stays, in every case."""
-    reason = str(error.strerror if isinstance(error, OSError) else error)
+    reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
     if any(word in reason.lower() for word in ("full", "no space", "quota")):
         return UsageError(f"{path}: the disk is full. What was graded so far is kept; make room, then run the same command again")
     if any(word in reason.lower() for word in ("not a database", "malformed")):
