@@ -500,6 +500,11 @@ DRAWN = {
     ("chain_rule", "graph_is_cut__2", "prices_pieces_and_tax"): ("tangerine_price", "tangerine_price = MulBackward0"),
     ("chain_rule", "stops_one_step_early__3", "three_gradients_in_their_order"): (None, "loss = PowBackward0"),
     ("chain_rule", "retain_grad_missing__2", "the_nine_numbers_of_s"): ("result = MulBackward0", "result = MulBackward0"),
+    ("vector_backward", "first_gradient_frees_the_graph", "the_value_and_two_gradients"): ("z = DotBackward0", "z = DotBackward0"),
+    ("vector_backward", "only_a_leaf_keeps_grad", "the_value_and_two_gradients"): (None, "y = MulBackward0"),
+    ("vector_backward", "frees_the_graph", "the_graph_can_still_be_used"): ("MulBackward0", "MulBackward0"),
+    ("vector_backward", "rows_free_the_graph", "the_jacobian_of_a_drawn_map"): ("MulBackward0", "MulBackward0"),
+    ("vector_backward", "path_to_x_taken_for_granted", "the_jacobian_of_a_constant"): (None, "f(x)"),
     ("second_derivative", "graph_that_misses_x__2", "hessian_of_a_linear_function_with_weights_to_learn"): (None, "∇f(x) = MulBackward0"),
 }
 """A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside it."""

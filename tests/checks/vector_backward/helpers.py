@@ -1,9 +1,12 @@
 """vector_backward, what its visible and hidden checks share."""
 
+from functools import partial
+
 import torch
 
-from grader.checks import assert_tensor, fail, type_name
+from grader.checks import assert_tensor, drawing, fail, graphs_figure, in_short, type_name
 from grader.wire.program import program
+from grader.wire.trace import trace
 
 WRONG_PRODUCT = "not the product of v with the Jacobian of y"
 WRONG_JACOBIAN = "not the Jacobian of f"
@@ -24,6 +27,7 @@ class Formula:
 
     def __init__(self, text, shown=None, **parameters):
         self.text = shown or text
+        self.parameters = parameters
         names = ", ".join(["x", *parameters])
         self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
 
@@ -53,9 +57,42 @@ def assert_dot(got, x, a, b, **facts):
         fail("the tuple should hold three Tensors and holds {count}", expected=want, actual=got, **details)
     for name, mine, right, message in zip(("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
         details["facts"] |= {"name": name, "type": type_name(mine)}
+        details["figures"] = [partial(dot_figure, x, a, b, at=name.removeprefix("dz/d"))]
         if not isinstance(mine, torch.Tensor):
             fail("{name} is of type {type}, a Tensor is promised", expected=right, actual=mine, **details)
         if mine.shape != right.shape:
             details["facts"] |= {"shape": str(tuple(mine.shape)), "expected_shape": str(tuple(right.shape))}
             fail("{name} has the shape {shape}, expected {expected_shape}", expected=right, actual=mine, **details)
         assert_tensor(mine, right, message, **details)
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+def dot_figure(x, a, b, at):
+    """The graph of z = y @ b with y = x * a, what comes back to x and y, and one of the three marked."""
+    x = x.detach().clone().requires_grad_()
+    y = x * a
+    z = y @ b
+    gradients = torch.autograd.grad(z, (y, x), retain_graph=True)
+    notes = {name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip("yx", gradients, strict=True)}
+    return graphs_figure(None, trace(z, {"x": x, "y": y, "z": z}), notes=({}, notes), at=at)
+
+
+def without_x(f, x):
+    """The graph of an f(x) that x is not in."""
+    y = f.program(x)
+    return graphs_figure(None, trace(y, {"x": x, **f.parameters, "f(x)": y}), at="f(x)")
+
+
+def drawn_freed(student, name, x, *more):
+    """A block that asks ``name``: one that ends because a graph was freed shows that graph, beside it as it was before."""
+    return drawing(partial(freed, student, name, x, *more, met=True))
+
+
+def freed(student, name, x, *more, met=False):
+    """The graph that ``name`` differentiated as it leaves it, beside it as it was; ``met``: only where it met a freed graph itself."""
+    seen = student.observe("freed", name, x, *more)
+    if seen is None or (met and not seen["again"]):
+        return None
+    return graphs_figure(seen["after"], seen["before"])

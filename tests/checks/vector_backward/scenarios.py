@@ -1,6 +1,7 @@
-"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 
 def product(student, f, x, v, held=None):
@@ -43,3 +44,55 @@ def kept(value):
     if isinstance(value, list):
         return [kept(item) for item in value]
     return value
+
+
+# ---------------------------------------------------------------------------------------------------------------- pictures
+
+
+class Watch(TorchFunctionMode):
+    """The first tensor that is differentiated while it is on, and how its graph was then; y is the one of certain numbers."""
+
+    def __init__(self, x, numbers, y=None, end=""):
+        super().__init__()
+        self.x, self.numbers, self.y, self.end, self.root, self.before = x, numbers, y, end, None, None
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """Do what is asked for, and note it."""
+        head = args[0] if args else None
+        if function in (torch.autograd.grad, torch.Tensor.backward) and self.root is None:
+            self.root = head if isinstance(head, torch.Tensor) else head[0]
+            self.before = self.graph()
+        result = function(*args, **(kwargs or {}))
+        if self.y is None and isinstance(result, torch.Tensor) and result.requires_grad and torch.equal(result.detach(), self.numbers):
+            self.y = result
+        return result
+
+    def graph(self):
+        """The graph behind that tensor, as it is now."""
+        from grader.wire.trace import trace
+
+        return trace(self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})})
+
+
+def freed(student, name, x, *more):
+    """The graph of the first tensor that a function differentiated, before and afterwards; whether the function met a freed graph.
+
+    For vjp and jacobian that graph is f's, f being the first of ``more``.
+    """
+    if name == "broadcast_dot":
+        (a, _), arguments = more, (x, *more)
+        watch = Watch(x, x.detach() * a, end="z")
+    else:
+        f, *rest = more
+        y = f(x)
+        arguments = (y, x, *rest) if name == "vjp" else (f, x)
+        watch = Watch(x, y.detach(), y if name == "vjp" else None)
+    again = False
+    with watch:
+        try:
+            getattr(student, name)(*arguments)
+        except Exception as error:
+            again = "second time" in str(error)
+    if watch.root is None:
+        return None
+    return {"before": watch.before, "after": watch.graph(), "again": again}

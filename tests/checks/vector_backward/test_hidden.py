@@ -1,8 +1,10 @@
 """vector_backward, the checks that are not handed out."""
 
+from functools import partial
+
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail
+from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, drawing, fail
 
 helpers = beside(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
@@ -115,7 +117,8 @@ def test_the_graph_can_still_be_used(student, draw):
     seen, _, details = observed(student, f, x, v, W=w)
     del details["facts"]["held"]  # what became of x.grad is another check's question
     if not isinstance(seen["further"], torch.Tensor):
-        fail(GRAPH_GONE, expected=rows, actual=seen["further"], **details)
+        figures = [partial(helpers.freed, student, "vjp", x, f.program, v)]
+        fail(GRAPH_GONE, expected=rows, actual=seen["further"], figures=figures, **details)
     assert_gradient(seen["further"], rows, OTHER_GRADIENT, **details)
 
 
@@ -172,7 +175,9 @@ def test_the_jacobian_of_a_constant(student, draw):
         f = Formula("c.exp() * 2", c=c)
         want = torch.zeros(c.shape + x.shape, dtype=x.dtype)
         facts = {"constant": True}
-        assert_tensor(student.jacobian(f.program, x), want, "not zeros", inputs={"f": f, "c": c, "x": x}, facts=facts)
+        with drawing(partial(helpers.without_x, f, x)):
+            got = student.jacobian(f.program, x)
+        assert_tensor(got, want, "not zeros", inputs={"f": f, "c": c, "x": x}, facts=facts)
 
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
