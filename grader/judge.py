@@ -98,7 +98,7 @@ class Judge:
         try:
             session.load()
             if source.unreadable:  # rules that look at the source would look at nothing
-                raise session.refuse(StudentError("unreadable file", UNREADABLE))
+                raise session.refuse(StudentError(self.plugin.say("unreadable file"), self.plugin.say(UNREADABLE)))
         except StudentError as error:
             return {"message": error.message if problem else str(error), "line": error.line}
         except WorkerLost as lost:

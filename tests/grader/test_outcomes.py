@@ -16,12 +16,12 @@ from grader.submission import LessonFile, decode, read_submission
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
 
-def grade(host: Host, course: Course, source: str | bytes, *, seed: int = 1) -> LessonResult:
+def grade(host: Host, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en") -> LessonResult:
     """The result of a file of that text."""
     lesson = course.lesson("tiny")
     data = source.encode() if isinstance(source, str) else source
     file = decode("tiny", "tiny.py", data)
-    settings = Settings(seed, "auto", course.limits)
+    settings = Settings(seed, "auto", course.limits, lang=lang)
     return grade_submission(host, course, [lesson], {"tiny": file}, settings, name="someone").lessons[0]
 
 
@@ -156,6 +156,11 @@ def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(name: str, host: 
     assert set(outcomes(result)) == set(ALL)
     assert set(outcomes(result).values()) == {outcome}
     assert result.seconds < 15
+
+
+def test_that_a_file_can_not_be_read_is_said_in_the_reader_s_language(host: Host, small_course: Course) -> None:
+    data, _, _ = UNLOADABLE["too long to be read"]
+    assert (grade(host, small_course, data, lang="ko").message or "").startswith("읽을 수 없는 파일: 너무 길거나")
 
 
 def test_a_syntax_error_has_its_line(host: Host, small_course: Course) -> None:
