@@ -19,15 +19,15 @@ from grader.errors import CourseError, UsageError
 from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.model import Report
-from grader.render.html import render_page
+from grader.render.html import folded, render_page, to_open
 from grader.render.keepsake import Keepsake
 from grader.render.terminal import make_console, plain_text
 from grader.submission import LessonFile, read_cell, read_submission
 from grader.translation import Catalogue, engine_catalogue, wanted_language
 
 COLUMNS = 100
-HEAD_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 45, 420
-"""How high a report is shown where nothing may measure it: the head with what lies below, a check, the one that is open."""
+HEAD_PIXELS, LINE_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 34, 45, 420
+"""How high a report is shown where nothing may measure it: the head with what lies below, a lesson not started, a check, an open one."""
 FIT = "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};d.addEventListener('toggle',f,true);f()"
 """Gives the frame the height of its page, again when something in that is opened; a front end that runs no handlers keeps the first."""
 
@@ -72,8 +72,10 @@ class Shown:
     def _repr_html_(self) -> str:
         """The page in a frame of its own: no style of the notebook gets in, none gets out, and nothing in it may run."""
         page = html.escape(render_page(self.report, self.say, keepsake=self.keepsake, inline=self.command))
-        checks = sum(len(lesson.checks) for lesson in self.report.lessons)
-        height = HEAD_PIXELS + CHECK_PIXELS * checks + (0 if self.report.right_so_far else OPEN_PIXELS)
+        lines = folded(self.report.lessons, self.keepsake or Keepsake())
+        shown = [lesson for lesson in self.report.lessons if lesson not in lines]
+        height = HEAD_PIXELS + LINE_PIXELS * len(lines) + CHECK_PIXELS * sum(len(lesson.checks) for lesson in shown)
+        height += OPEN_PIXELS * sum(to_open(lesson) is not None for lesson in shown)
         style = f"display: block; width: 100%; height: {height}px; border: 0; border-radius: 8px"
         title = html.escape(f"{self.report.submission}: {self.report.score:g} / {self.report.max_score:g}")
         return f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}" srcdoc="{page}"></iframe>'

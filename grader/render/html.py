@@ -55,7 +55,7 @@ def environment() -> jinja2.Environment:
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
     env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}
-    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "panels": panels, "cards": cards, "place": place}
+    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "folded": folded, "panels": panels, "cards": cards, "place": place}
     return env
 
 
@@ -92,6 +92,13 @@ def to_do(lesson: LessonResult) -> int:
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
     return sum(check.outcome not in QUIET for check in lesson.checks)
+
+
+def folded(lessons: Sequence[LessonResult], keepsake: Keepsake) -> list[LessonResult]:
+    """The lessons of several that a page gives a line each: nothing is written, and nothing is known of them that would be lost."""
+    blank = [one for one in lessons if one.status is LessonStatus.NOT_STARTED and len(lessons) > 1]
+    told = [one for one in blank if one.notes or keepsake.of(one).progress.attempts or any(check.output for check in one.checks)]
+    return [one for one in blank if one not in told]
 
 
 def warm_up() -> None:

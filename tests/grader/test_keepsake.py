@@ -112,6 +112,18 @@ def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(browser: Browser, pag
     assert browser.requests == [page.as_uri()]
 
 
+@pytest.mark.parametrize("width", [1280, 375])
+def test_lessons_not_started_are_a_table_that_shuts_nobody_out(browser: Browser, wrong: Report, tmp_path: Path, width: int) -> None:
+    (tiny,) = wrong.lessons
+    file = "a_lesson_with_a_long_name/a_lesson_with_a_long_name.py"
+    blank = [replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=()) for k in range(3)]
+    (tmp_path / "report.html").write_text(render_page(replace(wrong, lessons=(tiny, *blank))), "utf-8")
+    tab = browser.open(tmp_path / "report.html", width=width)
+    assert tab.locator("#not-started tbody tr").count() == 3
+    assert browser.barriers(tab) == []
+    assert not browser.overflows(tab)
+
+
 def test_the_way_so_far_is_told_as_text(browser: Browser, page: Path) -> None:
     """A name that would be markup stays a name; a mistake without a name has its id."""
     told = browser.open(page).inner_text(".way")

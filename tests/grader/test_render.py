@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import math
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,8 +19,10 @@ from rich.cells import cell_len
 
 from grader.evidence import describe, describe_pair
 from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.progress import LessonProgress
 from grader.render.clean import MAX_CHARACTERS, clean
 from grader.render.html import inlined, render_page, style
+from grader.render.keepsake import Keepsake, LessonStory
 from grader.render.terminal import make_console, show_report
 from grader.render.values import pair, text
 from grader.render.words import MARKS, STATUS_WORDS, WORDS
@@ -67,6 +70,7 @@ FAULT = check("fault", Outcome.GRADER_ERROR, message="ZeroDivisionError: divisio
 UNLOADABLE = check("unloadable", Outcome.ERROR, message="SyntaxError: expected ':'", output="")
 INVALID = lesson(UNLOADABLE, id="broken", title="Broken", status=LessonStatus.INVALID, file="broken.py", message=UNLOADABLE.message)
 MISSING = LessonResult("absent", "Absent", LessonStatus.MISSING, 0.0, 10.0, message="there is no absent.py")
+BLANK = [lesson(check("later", Outcome.NOT_STARTED), id=name, title=f"Title of {name}", file=f"{name}.py") for name in ("one", "two")]
 REPORTS = {
     "all right": report(lesson(RIGHT, BONUS)),
     "wrong": report(lesson(RIGHT, NAMED, WAITING, check("raising", Outcome.ERROR), check("looping", Outcome.TIMEOUT))),
@@ -78,6 +82,8 @@ REPORTS = {
         lesson(RIGHT), INVALID, MISSING, lesson(NAMED, FAULT, check("dying", Outcome.CRASHED), id="more", title="More"),
         flags=("tiny.py:3 calls into the C library",),
     ),
+    "begun": report(lesson(RIGHT, NAMED), *BLANK),
+    "fresh": report(*BLANK),
     "empty": report(),
 }  # fmt: skip
 
@@ -492,7 +498,9 @@ def test_a_style_sheet_closes_nothing() -> None:
 PLACES = {
     "all right": ["2 / 2", "+ 1 bonus", "complete", "doubling does what it should"],
     "wrong": ["in progress", "x is squared", "You returned [0.0961, 1.44].", "work/tiny.py:3", "return x * x", "[0.62, -2.4]", "--seed 7"],
-    "stub": ["0 / 4", "not started"],
+    "stub": ["0 / 4", "not started", "one does what it should"],
+    "begun": ["Not started", "0 / 4", "Title of two", "two.py", "1 to look at"],
+    "fresh": ["Title of one", "not started"],
     "missing": ["absent.py", "there is no absent.py", "0 / 10"],
     "invalid": ["could not be loaded", "SyntaxError: expected ':'"],
     "grader_error": ["by the grader's own fault", "ZeroDivisionError", "Traceback"],
@@ -517,6 +525,48 @@ def test_a_page_opens_where_something_is_to_do_and_only_there() -> None:
     ]
     assert ["open" in attributes for attributes in details] == [True, False, False, False]
     assert "details" not in Page(render_page(REPORTS["stub"])).texts
+
+
+@pytest.mark.parametrize("name", ["begun", "fresh"])
+def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> None:
+    """Their checks are counted, not listed, and the contents name them in one line."""
+    made = render_page(REPORTS[name])
+    assert "later does what it should" not in made
+    assert [made.count(f"Title of {one}") for one in ("one", "two")] == [1, 1]
+    assert made.rindex('class="lesson') < made.index('id="not-started"') if name == "begun" else 'class="lesson' not in made
+
+
+@pytest.mark.parametrize(
+    ("keepsake", "made", "told"),
+    [
+        (Keepsake("2026-03-02T10:00"), {}, True),
+        (Keepsake("2026-03-02T10:00"), {"options": ("--in", "bob")}, False),
+        (None, {}, False),
+    ],
+    ids=["own", "somebody else's", "batch"],
+)
+def test_a_learner_who_has_begun_nothing_is_told_how(keepsake: Keepsake | None, made: dict[str, Any], told: bool) -> None:
+    assert ("<code>grade next</code>" in render_page(REPORTS["fresh"], keepsake=keepsake, **made)) is told
+    assert "<code>grade next</code>" not in render_page(REPORTS["begun"], keepsake=keepsake, **made)
+
+
+def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> None:
+    """Its score so far, or what it printed, is told nowhere else."""
+    printed = replace(BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks))
+    story = Keepsake("", {"one": LessonStory(progress=LessonProgress(attempts=3, best=1.5))})
+    made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
+    assert ("best 1.5" in made, "loaded" in made, made.count('class="lesson')) == (True, True, 2)
+
+
+@pytest.mark.parametrize("options", [(), ("--in", "bob's work")])
+def test_the_command_that_runs_a_check_again_looks_at_the_same_files(options: tuple[str, ...], shown: Shown) -> None:
+    command = ["grade", "replay", "tiny.naming", "--seed", "7", *options]
+    made = Page(render_page(REPORTS["wrong"], options=options)).texts["code"]
+    assert shlex.join(command) in made
+    console = make_console()
+    with console.capture() as caught:
+        show_report(console, REPORTS["wrong"], html=None, options=options)
+    assert command in [shlex.split(line.partition("Again")[2]) for line in caught.get().splitlines() if "Again" in line]
 
 
 def test_a_lesson_that_could_not_be_loaded_says_so_once() -> None:
