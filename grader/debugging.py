@@ -22,6 +22,7 @@ from typing import Any, cast
 
 from grader.cellwise import cell_name, cells_of, execute_cells
 from grader.checks import CheckSpec
+from grader.diagnosis import fill_text, in_cells
 from grader.errors import CheckFailure
 from grader.inputs import Draw
 from grader.local import LocalStudent, Withheld, execute
@@ -58,7 +59,7 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
         if error is None:
             print(say("This check passes with this seed. To step through your code all the same: --break"))
             return
-        print(error.message if isinstance(error, CheckFailure) else f"{type(error).__name__}: {error}")
+        print(told(error, source, say))
         if own := own_part(error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}):
             stopping = debugger()
             stopping.reset()
@@ -76,6 +77,13 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
     stopping.rcLines.append("continue")
     with contextlib.suppress(CheckFailure):
         stopping.runcall(run)
+
+
+def told(error: Exception, source: Source, say: Catalogue) -> str:
+    """What was raised, in words: a check's message filled as a report has it."""
+    if isinstance(error, CheckFailure):
+        return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, say)
+    return f"{type(error).__name__}: {error}"
 
 
 def outcome_of(run: Callable[[], None]) -> Exception | None:

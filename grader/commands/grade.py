@@ -52,7 +52,7 @@ def grade_here(
         from grader.render.terminal import make_console, show_report
 
         course = load_course(find_course(course_root, here=Path()))
-        chosen = select(course, names, place, say)
+        chosen = select(course, names, place)
         settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
         warm_up()
         with waiting(make_console(stderr=True), say):
@@ -87,7 +87,8 @@ def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalo
             with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 stream.write(summary(report, say))
         except OSError as error:
-            raise UsageError(f"{file} can't be written: {error.strerror}. It is what GITHUB_STEP_SUMMARY names") from None
+            message = "{path} can't be written: {reason}. It is what GITHUB_STEP_SUMMARY names"
+            raise UsageError(message, path=file, reason=str(error.strerror)) from None
 
 
 def write_file(path: Path | None, make: Callable[[], str]) -> None:
@@ -96,4 +97,5 @@ def write_file(path: Path | None, make: Callable[[], str]) -> None:
         if path is not None:
             path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
-        raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --html or --json") from None
+        message = "{path} can't be written: {reason}. Name another place with {options}"
+        raise UsageError(message, path=str(error.filename), reason=str(error.strerror), options="--html, --json") from None

@@ -41,10 +41,11 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> Wanted:
     """``FILE:FUNCTION`` and texts such as ``2.0,3.0``, understood. Raises UsageError."""
     place, colon, function = target.rpartition(":")
     if not colon or not place or not function:
-        raise UsageError(f"{target!r} names no function. Write FILE:FUNCTION, such as my_lesson/my_lesson.py:my_function")
+        message = "{target} names no function. Write FILE:FUNCTION, such as {example}"
+        raise UsageError(message, target=repr(target), example="my_lesson/my_lesson.py:my_function")
     file = Path(place)
     if not file.is_file():
-        raise UsageError(f"{file} is no file. Write FILE:FUNCTION, with a Python file that is there")
+        raise UsageError("{path} is no file. Write FILE:FUNCTION, with a Python file that is there", path=str(file))
     return Wanted(file.resolve(), function, tuple(numbers(text) for text in inputs), backward)
 
 
@@ -55,7 +56,8 @@ def numbers(text: str) -> Any:
         if not _numeric(value):
             raise ValueError(text)
     except ValueError:
-        raise UsageError(f'--input {text!r} is no tensor. Write numbers, such as 2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"') from None
+        message = "--input {text} is no tensor. Write numbers, such as {examples}"
+        raise UsageError(message, text=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"') from None
     return value
 
 
@@ -83,10 +85,11 @@ def run_function(what: Wanted) -> tuple[GraphPicture, str]:
         command = [sys.executable, "-m", "grader.graph.child"]
         done = subprocess.run(command, input=json.dumps(request), encoding="utf-8", env=users_environment(), check=False)
         if not answer.exists():
-            raise UsageError(f"{what.file}: the process ended ({done.returncode}) before {what.function} returned")
+            message = "{path}: the process ended ({code}) before {name} returned"
+            raise UsageError(message, path=str(what.file), code=str(done.returncode), name=what.function)
         found = json.loads(answer.read_text("utf-8"))
     if "problem" in found:
-        raise UsageError(clean(found["problem"]))
+        raise UsageError(found["problem"], **{name: clean(fact) for name, fact in found["facts"].items()})
     return GraphPicture.from_json(found["picture"]), clean(found["called"])
 
 
@@ -125,4 +128,5 @@ def write(path: Path | None, make: Callable[[], str]) -> None:
         if path is not None:
             path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
-        raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name another place with --svg or --html") from None
+        message = "{path} can't be written: {reason}. Name another place with {options}"
+        raise UsageError(message, path=str(error.filename), reason=str(error.strerror), options="--svg, --html") from None

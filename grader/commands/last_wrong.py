@@ -36,7 +36,7 @@ def settled(course: Course, asked: Asked) -> Asked | None:
     files = read_submission(asked.place, [lesson.id for lesson in course.lessons])
     here = [lesson for lesson in course.lessons if lesson.id in files]
     if not here:
-        raise nothing_in(asked.place, [lesson.id for lesson in course.lessons], learner.say)
+        raise nothing_in(asked.place, [lesson.id for lesson in course.lessons])
     wrong = wrong_last(here, learner.progress)
     if len(here) == 1 or len(wrong) == 1:
         return replace(asked, target=next(iter(wrong), here[0].id))

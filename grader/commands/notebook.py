@@ -98,7 +98,7 @@ class Kernel:
     def grade_here(self, asked: Asked, place: Path) -> Shown:
         """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the progress there."""
         course = load_course(find_course(asked.course_root, here=place))
-        chosen = select(course, asked.lessons, place, engine_catalogue(wanted_language(asked.lang)))
+        chosen = select(course, asked.lessons, place)
         shown = self._graded(asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade")
         kept = keep(course, shown.report, chosen.files, place, shown.say.lang, console=make_console())
         return replace(shown, keepsake=kept)

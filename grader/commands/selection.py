@@ -10,7 +10,6 @@ from grader.course import Course, Lesson
 from grader.errors import SubmissionError, UsageError
 from grader.progress import find_workspace
 from grader.submission import LessonFile, nearly_named, read_submission
-from grader.translation import Catalogue
 
 MISSING = "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons: {command}"
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
@@ -29,7 +28,7 @@ class Selection:
     options: tuple[str, ...] = ()
 
 
-def select(course: Course, words: tuple[str, ...], place: Path, say: Catalogue) -> Selection:
+def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     """What the words name in ``place``, a folder or zip: all lessons that are there where none is typed.
 
     A word that is a lesson's name is the lesson, wherever it lies in ``place``; another that is a path from there is what lies at it.
@@ -42,13 +41,13 @@ def select(course: Course, words: tuple[str, ...], place: Path, say: Catalogue) 
     files = read_submission(place, named) if named else {}
     at: dict[str, LessonFile] = {}
     for path in paths:
-        for lesson, file in found_at(place / path, Path(path), ids, say).items():
+        for lesson, file in found_at(place / path, Path(path), ids).items():
             if lesson in at and at[lesson].path != file.path:
                 other, command = at[lesson].path, "grade batch DIR --out OUT"
                 raise UsageError(TWICE, lesson=lesson, path=other, other=file.path, command=command)
             at[lesson] = file
     if not words and not files:
-        raise nothing_in(place, ids, say)
+        raise nothing_in(place, ids)
     files |= at
     chosen = wanted + [lesson for lesson in course.lessons if lesson.id in files and lesson not in wanted]
     lone = place / paths[0] if len(words) == len(paths) == 1 else place
@@ -78,20 +77,20 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def found_at(path: Path, typed: Path, ids: list[str], say: Catalogue) -> dict[str, LessonFile]:
+def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
     """The lessons at a path, theirs beginning as it was typed; raises UsageError where there is none."""
     files = read_submission(path, ids, below=typed.as_posix())
     if not files:
-        raise nothing_in(path, ids, say)
+        raise nothing_in(path, ids)
     return files
 
 
-def nothing_in(place: Path, ids: list[str], say: Catalogue) -> UsageError:
+def nothing_in(place: Path, ids: list[str]) -> UsageError:
     """What to say of a folder or zip without a lesson."""
     if near := nearly_named(place, ids):
         return near
     message = "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of them: grade init my-work"
-    return UsageError(say(message, folder=place.resolve(), file=f"{ids[0]}.py"))
+    return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
 
 
 def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:

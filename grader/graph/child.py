@@ -25,7 +25,12 @@ DEFAULT_INPUT = [2.0, 3.0]
 
 
 class Unusable(Exception):
-    """What was asked for can't be drawn; the text says why."""
+    """What was asked for can't be drawn; ``template``, filled with ``facts``, says why."""
+
+    def __init__(self, template: str, **facts: str) -> None:
+        super().__init__(template.format(**facts))
+        self.template = template
+        self.facts = facts
 
 
 def main() -> None:
@@ -34,7 +39,7 @@ def main() -> None:
     try:
         answer = drawn(request)
     except Unusable as problem:
-        answer = {"problem": str(problem)}
+        answer = {"problem": problem.template, "facts": problem.facts}
     Path(request["answer"]).write_text(json.dumps(answer), "utf-8", newline="\n")
 
 
@@ -56,7 +61,7 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
         raise
     except Exception as error:
         traceback.print_exception(error.with_traceback(own_part(error.__traceback__, request["file"])))
-        raise Unusable(f"{request['function']} raised {type(error).__name__}; the traceback is above") from None
+        raise Unusable("{name} raised {error}; the traceback is above", name=request["function"], error=type(error).__name__) from None
     shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True))
     return {"picture": trace(root, {**inside, **inputs}), "called": f"{request['function']}({shown})"}
 
@@ -65,7 +70,7 @@ def load(path: Path) -> types.ModuleType:
     """The file as a module. Raises Unusable where it can't be loaded."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise Unusable(f"{path} is no Python file")
+        raise Unusable("{path} is no Python file. Name one that ends with .py", path=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent))
@@ -73,7 +78,7 @@ def load(path: Path) -> types.ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         traceback.print_exception(error.with_traceback(own_part(error.__traceback__, str(path))))
-        raise Unusable(f"{path} can't be loaded: {type(error).__name__}; the traceback is above") from None
+        raise Unusable("{path} can't be loaded: {error}; the traceback is above", path=str(path), error=type(error).__name__) from None
     return module
 
 
@@ -91,10 +96,10 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     for part in name.split("."):
         if not hasattr(value, part):
             there = ", ".join(key for key, one in vars(module).items() if isinstance(one, types.FunctionType) and not key.startswith("_"))
-            raise Unusable(f"{module.__file__} has no {name}. Its functions: {there or 'none'}")
+            raise Unusable("{path} has no {name}. Its functions: {names}", path=str(module.__file__), name=name, names=there or "-")
         value = getattr(value, part)
     if not callable(value):
-        raise Unusable(f"{name} is a {type(value).__name__}, and can't be called. Name a function")
+        raise Unusable("{name} is a {type}, and can't be called. Name a function", name=name, type=type(value).__name__)
     return value  # type: ignore[no-any-return]
 
 
@@ -129,7 +134,7 @@ def root_of(result: Any) -> Tensor:
     """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises Unusable where there is none."""
     tensors = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
     if not tensors:
-        raise Unusable(f"what came back is of type {type(result).__name__}, and no tensor: there is no graph to draw")
+        raise Unusable("what came back is of type {type}, and no tensor: there is no graph to draw", type=type(result).__name__)
     return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])
 
 

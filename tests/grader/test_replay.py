@@ -19,12 +19,15 @@ import grader
 from grader.cli import main
 from grader.commands.replay import Asked, Replay, asked_of_debugger, comment, debug_command, script, understood
 from grader.course import Course, find_course, load_course
-from grader.errors import ExitCode, UsageError
+from grader.debugging import told
+from grader.errors import CheckFailure, ExitCode, UsageError
 from grader.grading import Judged, Settings, grade_lesson
 from grader.host import Host
 from grader.model import CheckResult
 from grader.script import Inexpressible, literal, reached_by
+from grader.source import Source
 from grader.stubs import compose, without_markers
+from grader.translation import Catalogue
 from grader.wire.program import program
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -391,6 +394,13 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
         with pytest.raises(SystemExit) as ended:
             main([*command, "--course", str(small_course.root), "--lang", lang])
         assert (ended.value.code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), command
+
+
+def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
+    say = Catalogue("ko", {"{name} is not twice {x}": "{name} 은 {x} 의 두 배가 아닙니다"})
+    failure = CheckFailure("{name} is not twice {x}", inputs={"x": 3}, facts={"name": "double"})
+    assert told(failure, Source(RIGHT, "tiny.py"), say) == "double 은 3 의 두 배가 아닙니다"
+    assert told(ValueError("no"), Source(RIGHT, "tiny.py"), say) == "ValueError: no"
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from grader.grading import Settings, grade_submission
 from grader.host import Host
 from grader.progress import FILE
 from grader.render.terminal import make_console
-from grader.translation import engine_catalogue
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) 
 
 
 def chosen(course: Course, *words: str, place: Path | None = None) -> Selection:
-    return select(course, words, place or Path(), engine_catalogue("en"))
+    return select(course, words, place or Path())
 
 
 @pytest.mark.parametrize("word", ["tiny", "tiny.py", "tiny.ipynb", "tiny/", "./tiny", "tiny/tiny.py", "."])
