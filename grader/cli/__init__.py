@@ -16,6 +16,7 @@ from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
 from grader.errors import ExitCode, GraderError, UsageError
 
+NEEDED = "{command} needs {what}. How it is used: {command} --help"
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
 
 
@@ -33,9 +34,14 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         return cast(list[str], super().parse_args(ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error that has words in the reader's language is told in those."""
+        """Run the command; an error is told in the reader's language where there are words for it."""
         try:
             return super().invoke(ctx)
+        except click.MissingParameter as error:
+            if error.ctx is None or error.param is None:
+                raise
+            needed = UsageError(NEEDED, command=error.ctx.command_path, what=error.param.human_readable_name)
+            raise UsageError(translated(needed, ctx.meta.get(LANG))) from None
         except UsageError as error:
             raise type(error)(translated(error, ctx.meta.get(LANG))) from None
 

@@ -79,13 +79,13 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
 
 
 @click.command()
-@click.argument("lesson", shell_complete=lesson_names)
+@click.argument("lesson", required=False, shell_complete=lesson_names)
 @click.argument("name", required=False)
 @click.option("--step", type=click.IntRange(1, 3), help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time.")
 @lang_option
 @course_option
-def hint(lesson: str, name: str | None, step: int | None, lang: str | None, course_root: Path | None) -> None:
-    """Show a hint for a lesson, or for one function of it.
+def hint(lesson: str | None, name: str | None, step: int | None, lang: str | None, course_root: Path | None) -> None:
+    """Show a hint for a lesson, or for one function of it. Without a lesson: for the one that you are at.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """

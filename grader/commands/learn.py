@@ -93,12 +93,20 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
 
 
 def show_hint(
-    course: Course, place: Path, lesson_id: str, name: str | None, *, step: int | None, lang: str | None, console: Console | None = None
+    course: Course,
+    place: Path,
+    lesson_id: str | None,
+    name: str | None,
+    *,
+    step: int | None,
+    lang: str | None,
+    console: Console | None = None,
 ) -> None:
     """Print a hint: the step that was asked for, else in a workspace one further than the last time, for what is wrong there."""
     learner, console = Learner.at(course, place, lang), console or make_console()
-    lesson, say = course.lesson(lesson_id), learner.say
-    hints, progress = lesson.hints(), learner.progress
+    say, progress = learner.say, learner.progress
+    lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
+    hints = lesson.hints()
     if name is not None and name not in hints:
         there = ", ".join(hints) or "-"
         raise UsageError(
@@ -119,6 +127,15 @@ def show_hint(
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
     show_further(learner, lesson, name or next(iter(shown)), step, most=max(map(len, shown.values())), console=console)
+
+
+def at_hand(learner: Learner, progress: Progress) -> Lesson:
+    """The lesson that one is at: the only one here, else the first that was wrong when it was graded last, else the one to take next."""
+    files = learner.files()
+    here = [lesson for lesson in learner.course.lessons if lesson.id in files]
+    wrong = [lesson for lesson in here if progress.of(lesson.id).wrong]
+    following = next_lesson(learner.course, progress) or learner.course.lessons[0]
+    return next(iter(here if len(here) == 1 else wrong), following)
 
 
 def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:

@@ -149,7 +149,7 @@ def unwritable(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -
 def test_a_page_that_can_not_be_written_ends_with_2_and_a_remedy(unwritable: Run) -> None:
     assert unwritable.code == ExitCode.USAGE
     assert unwritable.err == (
-        "grade: nowhere/page.html can't be written: No such file or directory. Name another place with --html or --json\n"
+        "grade: nowhere/page.html can't be written: No such file or directory. Name another place with --html, --json\n"
     )
 
 
@@ -205,7 +205,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
         (["run", "--seed", "-1"], "not in the range"),
         (["run", "--seed", "many"], "not a valid integer"),
         (["run", "--sandbox", "maybe"], "'auto', 'require', 'off'"),
-        (["init"], "Missing argument 'FOLDER'"),
+        (["init"], "grade init needs FOLDER. How it is used: grade init --help"),
         (["hint", "tiny", "--step", "4"], "not in the range"),
         (["verify", "--seeds", "0"], "not in the range"),
         (["list", "--course", "nowhere"], "nowhere holds no course"),

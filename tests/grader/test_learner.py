@@ -17,6 +17,7 @@ from click.shell_completion import ShellComplete
 import grader
 from grader.cli import cli, main
 from grader.commands.keepsake import keep
+from grader.commands.learn import at_hand
 from grader.commands.workspace import Learner, make_workspace, record, show_completed
 from grader.course import Course
 from grader.errors import ExitCode
@@ -248,6 +249,20 @@ def test_a_step_that_is_asked_for_is_never_a_step_back(work: Path, grade: Callab
     grade("hint", "tiny", "double", "--step", "2")
     grade("hint", "tiny", "double", "--step", "1")
     assert read_progress(work).of("tiny").hints == {"double": 2}
+
+
+def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(work: Path, small_course: Course) -> None:
+    (tiny,) = small_course.lessons
+    course = replace(small_course, lessons=(tiny, replace(tiny, id="second"), replace(tiny, id="third")))
+    for name in ("second", "third"):
+        (work / f"{name}.py").write_text("x = 1\n")
+    learner = Learner.at(course, work, "en")
+    assert at_hand(learner, Progress()).id == "tiny"
+    assert at_hand(learner, Progress({"tiny": FULL})).id == "second"
+    assert at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
+    (work / "alone").mkdir()
+    (work / "alone" / "second.py").write_text("x = 1\n")
+    assert at_hand(replace(learner, folder=work / "alone"), Progress()).id == "second"
 
 
 def test_a_function_without_hints_is_passed_over(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
