@@ -12,7 +12,7 @@ import pytest
 import grader
 
 PACKAGE = Path(grader.__file__).parent
-MODULES = """archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/learn cli/magics
+MODULES = """archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/__init__ cli/learn cli/magics
     commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook commands/replay
     commands/selection commands/waiting commands/watch commands/workspace""".split()
 RAISED = {"UsageError", "SubmissionError", "Unusable"}
