@@ -15,7 +15,8 @@ from grader.translation import Catalogue
 def waiting(console: Console, say: Catalogue) -> Iterator[None]:
     """Say that grading has begun, and take it away in the end; nothing where there is no terminal.
 
-    Jupyter wants colours without a terminal: each picture of what moves would be a line there. A first run reads torch from a cold disk: seconds in which an empty screen looks like a program that hangs.
+    A first run reads torch from a cold disk: seconds in which an empty screen looks like a program that hangs. Jupyter wants colours
+    without a terminal: each picture of what moves would be a line there.
     """
     if not (console.is_terminal and console.file.isatty()):
         yield

@@ -12,9 +12,11 @@ import pytest
 import grader
 
 PACKAGE = Path(grader.__file__).parent
-MODULES = """archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/__init__ cli/learn cli/magics
-    commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook commands/replay
-    commands/selection commands/waiting commands/watch commands/workspace""".split()
+MODULES = """
+    archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/__init__ cli/learn
+    cli/magics commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook commands/replay
+    commands/selection commands/waiting commands/watch commands/workspace
+""".split()
 RAISED = {"UsageError", "SubmissionError", "Unusable"}
 SAID = RAISED | {"say", "wrong", "phrase"}
 TEMPLATE_AT = {"wrong": 2}
