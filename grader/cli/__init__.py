@@ -40,7 +40,7 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         except click.MissingParameter as error:
             if error.ctx is None or error.param is None:
                 raise
-            needed = UsageError(NEEDED, command=error.ctx.command_path, what=error.param.human_readable_name)
+            needed = UsageError(NEEDED, command=error.ctx.command_path, what=error.param.human_readable_name.rstrip("."))
             raise UsageError(translated(needed, ctx.meta.get(LANG))) from None
         except UsageError as error:
             raise type(error)(translated(error, ctx.meta.get(LANG))) from None

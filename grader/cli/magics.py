@@ -25,6 +25,7 @@ from grader.translation import engine_catalogue, wanted_language
 NAME = "grade"
 PASSED_ON = frozenset(str(command.name) for command in learn.COMMANDS) - {"run", "watch"}
 """The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does."""
+NO_WATCH = "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
 
 
 @click.command(NAME, context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,6 +60,8 @@ class GradeMagic:
             if cell is None and words and words[0] in PASSED_ON:
                 pass_on(words)
                 return
+            if words[:1] == ["watch"]:
+                raise UsageError(NO_WATCH, magic="%grade")
             wanted: Any = asked.main(words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False)
             if isinstance(wanted, Asked):
                 display(  # type: ignore[no-untyped-call]

@@ -188,7 +188,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         if found is not None and found.problem is None and found.text == stub:
             console.print(Text(learner.say("{file} is a fresh stub already.", file=found.path)))
             continue
-        if found is not None and not sure and not click.confirm(learner.say("Begin {file} anew? A copy is kept", file=found.path)):
+        if found is not None and not sure and not agreed(learner.say("Begin {file} anew? A copy is kept", file=found.path), lesson):
             console.print(Text(learner.say("Nothing was changed.")))
             continue
         try:
@@ -202,6 +202,18 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         told = learner.say("{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix())
         kept = " " + learner.say("What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()) if copy else ""
         console.print(Text(told + kept))
+
+
+def agreed(question: str, lesson: Lesson) -> bool:
+    """The answer to a question; raises UsageError where there is nobody to give one, as in a notebook."""
+    try:
+        return click.confirm(question)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        click.echo()
+        message = "Nobody can answer here, so nothing was changed. To begin it anew without a question: {command}"
+        raise UsageError(message, command=f"grade reset {lesson.id} --yes") from None
 
 
 def set_aside(path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -292,6 +293,19 @@ def test_reset_asks_first(
     monkeypatch.setattr(click, "confirm", lambda *_: answer)
     grade("reset", "tiny")
     assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") == (text is not None)
+
+
+def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
+    work: Path, grade: Callable[..., tuple[object, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, whose cells have no standard input."""
+    (work / "tiny" / "tiny.py").write_text("mine = 1\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code, said = grade("reset", "tiny")
+    assert code == ExitCode.USAGE
+    assert "so nothing was changed. To begin it anew without a question: grade reset tiny --yes" in said
+    assert [path.name for path in (work / "tiny").glob("tiny.py*")] == ["tiny.py"]
+    assert (work / "tiny" / "tiny.py").read_text() == "mine = 1\n"
 
 
 def test_reset_of_a_fresh_stub_does_nothing(work: Path, grade: Callable[..., tuple[object, str]]) -> None:

@@ -215,3 +215,12 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     tab.wait_for_function(f"before => ({FITS})() && document.querySelector('iframe').clientHeight < before", arg=before)
     assert tab.evaluate("document.querySelector('iframe').sandbox.value") == "allow-same-origin"
     assert browser.complaints == []
+
+
+def test_a_notebook_is_told_what_takes_the_place_of_watch() -> None:
+    """And not that there is no lesson of that name. Nothing is graded, so no host is started."""
+    from IPython.core.error import UsageError as Refused
+
+    magic = GradeMagic.__new__(GradeMagic)
+    with pytest.raises(Refused, match="Save, and run the cell with %grade again"):
+        magic.grade("watch")
