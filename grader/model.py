@@ -7,7 +7,7 @@ Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_
 from __future__ import annotations
 
 import enum
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 SCHEMA_VERSION = 1
@@ -78,7 +78,7 @@ class CheckResult:
 
     def as_data(self) -> dict[str, Any]:
         """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return fields_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,10 @@ class LessonResult:
     """What those are worth; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data, those of the checks included."""
+        return {**fields_of(self), "checks": tuple(check.as_data() for check in self.checks)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,8 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain data, the keys in the schema's order."""
-        data = asdict(self)
+        lessons = tuple(lesson.as_data() for lesson in self.lessons)
+        data = {**fields_of(self), "course": fields_of(self.course), "sandbox": fields_of(self.sandbox), "lessons": lessons}
         return {"schema_version": data.pop("schema_version"), **data}
 
     @classmethod
@@ -183,6 +188,11 @@ class Report:
                 "lessons": tuple(lesson_from_json(lesson) for lesson in data["lessons"]),
             }
         )
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a slotted dataclass by name, in their order; their values are not copied."""
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def check_from_json(data: dict[str, Any]) -> CheckResult:
