@@ -29,7 +29,7 @@ from grader.source import Source
 from grader.workers import WorkerSource
 
 PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
-debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping"""
+debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping unittest subtests"""
 PYTEST_OPTIONS = (
     "--noconftest", "--import-mode=importlib", "--assert=plain",
     *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
