@@ -66,3 +66,11 @@ def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text('REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\nsay("c" if x else "d")\n')
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
+
+
+CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercises/*/*.po")])
+
+
+@pytest.mark.parametrize("catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_text_is_translated_twice(catalogue: Path) -> None:
+    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0  # raises ValueError for the second
