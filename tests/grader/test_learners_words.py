@@ -73,4 +73,4 @@ CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercis
 
 @pytest.mark.parametrize("catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_no_text_is_translated_twice(catalogue: Path) -> None:
-    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0  # raises ValueError for the second
+    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0  # reading refuses a second one
