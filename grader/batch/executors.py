@@ -33,6 +33,9 @@ class NotBegun(Exception):
 
 AHEAD = 2
 """How many jobs a worker has under way or before it: the next is there when one is done, and memory doesn't grow with the class."""
+LOOK_SECONDS = 0.1
+"""How often who waits for results looks up. A signal that comes in the moment before a thread begins to wait for a lock doesn't wake it, so
+that a Ctrl-C would be heeded only when the next result is there."""
 
 
 class Hosts(Generic[Host]):
@@ -97,16 +100,24 @@ def over(hosts: Hosts[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Re
         for job in jobs:
             running.add(pool.submit(hosts.lend, work, job))
             if len(running) >= AHEAD * hosts.count:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, running = _some(running)
                 yield from _results(done)
             if hosts.finishing.is_set():
                 break
         while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
+            done, running = _some(running)
             yield from _results(done)
     finally:
         hosts.stopping.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _some(running: set[Future[Result]]) -> tuple[set[Future[Result]], set[Future[Result]]]:
+    """Wait until some are done; these, and the rest."""
+    done: set[Future[Result]] = set()
+    while not done:
+        done, running = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+    return done, running
 
 
 def _results(done: Iterable[Future[Result]]) -> Iterator[Result]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,7 +54,7 @@ class Pressing:
             before = signal.getsignal(signal.SIGINT)
             signal.pthread_kill(main, signal.SIGINT)
             looks = range(LONGEST_SECONDS * 1000)
-            next(_ for _ in looks if signal.getsignal(signal.SIGINT) is not before or self.abandoned.wait(0.001))
+            assert any(signal.getsignal(signal.SIGINT) is not before or self.abandoned.wait(0.001) for _ in looks), "nobody heeded Ctrl-C"
 
     def abandon(self) -> None:
         self.abandoned.set()
@@ -116,6 +119,34 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(tmp_path: Path, 
     assert run("out").graded == len(NAMES) - len(already)
     run("whole")
     assert final(tmp_path / "out") == final(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("moment", range(40))
+def test_a_second_ctrl_c_right_behind_the_first_is_heeded(moment: int) -> None:
+    """Also in the moment before the main thread waits for a lock, which a signal doesn't wake: it looks up by itself."""
+    abandoned, heeded = threading.Event(), []
+    host = SimpleNamespace(abandon=abandoned.set, close=lambda: None)
+
+    def press(_host: object, job: int) -> None:
+        if job != 1:
+            return
+        main = threading.main_thread().ident
+        assert main is not None
+        before = signal.getsignal(signal.SIGINT)
+        signal.pthread_kill(main, signal.SIGINT)
+        while signal.getsignal(signal.SIGINT) is before:
+            time.sleep(0)
+        until = time.perf_counter() + moment * 4e-5  # the main thread is through with the first one after about a millisecond
+        while time.perf_counter() < until:
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+        heeded.append(abandoned.wait(LONGEST_SECONDS))
+
+    hosts: Hosts[Any] = Hosts(1, lambda: host)
+    with pytest.raises(KeyboardInterrupt), patience(Console(file=io.StringIO()), hosts):
+        list(over(hosts, range(4), press))
+    hosts.close()  # which waits until nobody has the host
+    assert heeded == [True]
 
 
 def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
