@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
+from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from grader.batch import executors
 from grader.batch.executors import Hosts, NotBegun, over
 from grader.commands.batch import Wanted, grade_class
 from grader.commands.interrupts import patience, stopping
@@ -121,32 +121,18 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(tmp_path: Path, 
     assert final(tmp_path / "out") == final(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("moment", range(40))
-def test_a_second_ctrl_c_right_behind_the_first_is_heeded(moment: int) -> None:
-    """Also in the moment before the main thread waits for a lock, which a signal doesn't wake: it looks up by itself."""
-    abandoned, heeded = threading.Event(), []
-    host = SimpleNamespace(abandon=abandoned.set, close=lambda: None)
+def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal in the moment before a thread waits for a lock doesn't wake it: without an end of the wait, Ctrl-C would not be heeded."""
+    waits = []
 
-    def press(_host: object, job: int) -> None:
-        if job != 1:
-            return
-        main = threading.main_thread().ident
-        assert main is not None
-        before = signal.getsignal(signal.SIGINT)
-        signal.pthread_kill(main, signal.SIGINT)
-        while signal.getsignal(signal.SIGINT) is before:
-            time.sleep(0)
-        until = time.perf_counter() + moment * 4e-5  # the main thread is through with the first one after about a millisecond
-        while time.perf_counter() < until:
-            pass
-        signal.pthread_kill(main, signal.SIGINT)
-        heeded.append(abandoned.wait(LONGEST_SECONDS))
+    def wait(running: set[Any], *, timeout: float | None = None, return_when: str) -> tuple[set[Any], set[Any]]:
+        waits.append(timeout)
+        return (set(), running) if len(waits) % 2 else futures.wait(running, return_when=return_when)
 
-    hosts: Hosts[Any] = Hosts(1, lambda: host)
-    with pytest.raises(KeyboardInterrupt), patience(Console(file=io.StringIO()), hosts):
-        list(over(hosts, range(4), press))
-    hosts.close()  # which waits until nobody has the host
-    assert heeded == [True]
+    monkeypatch.setattr(executors, "wait", wait)
+    hosts: Hosts[Any] = Hosts(1, lambda: SimpleNamespace(close=lambda: None))
+    assert sorted(over(hosts, range(5), lambda _, job: job)) == [0, 1, 2, 3, 4]
+    assert waits and all(timeout is not None and timeout < 1 for timeout in waits)
 
 
 def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
