@@ -97,6 +97,12 @@ def test_the_solution_is_on_the_page_only_once_it_is_earned(wrong: Report, small
     assert "def double" in str(keep(small_course, right, files, somewhere, "en").lessons["tiny"].solution)
 
 
+@pytest.mark.parametrize(("attempts", "words"), [(1, ">1 run ·"), (4, ">4 runs ·")])
+def test_one_run_is_no_plural(wrong: Report, attempts: int, words: str) -> None:
+    story = LessonStory(WRONG, None, replace(PROGRESS, attempts=attempts))
+    assert words in render_page(wrong, keepsake=Keepsake("2026-03-02T10:00", {"tiny": story}))
+
+
 def test_a_page_of_a_batch_has_none_of_it(wrong: Report) -> None:
     made = render_page(wrong)
     for sign in ('class="solution"', 'class="way"', 'class="spark"', 'class="diff"'):
