@@ -490,7 +490,7 @@ def test_what_is_done_is_given_before_what_was_raised_beside_it(monkeypatch: pyt
             raise Cut
         return job
 
-    monkeypatch.setattr(executors, "wait", lambda running, return_when: wait(running))  # until all have ended
+    monkeypatch.setattr(executors, "wait", lambda running, **_: wait(running))  # until all have ended
     hosts = Hosts(4, Idle)  # type: ignore[arg-type]
     given = []
     with pytest.raises(Cut):

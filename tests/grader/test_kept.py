@@ -58,10 +58,10 @@ class Counting:
             assert main is not None
             signal.pthread_kill(main, signal.SIGINT)
             looks, pause = range(int(LONGEST_SECONDS * 1000)), threading.Event()
-            next(_ for _ in looks if signal.getsignal(signal.SIGINT) is not before or pause.wait(0.001))
+            assert any(signal.getsignal(signal.SIGINT) is not before or pause.wait(0.001) for _ in looks), "nobody heeded Ctrl-C"
         if number == self.breaks_at:
             raise EngineFault("out of memory")
-        if self.waits_for and number > 1:
+        if self.waits_for and number > 1 and not any(at < number for at in self.changes_at):  # what comes after a change is never kept
             next(held for held in committed(self.waits_for) if held >= number - 1)
         asked = (task["source"], spec["lang"])
         if asked not in ANSWERS:
