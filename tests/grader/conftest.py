@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported: a fork of a process that ran two threads hangs
 
@@ -31,6 +32,8 @@ from grader.source import Source
 from grader.workers import Death, WorkerProcess, greet
 
 torch.set_num_threads(1)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what it starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["small_course", "savings_course"]  # courses of their own, which the tests grade
 SMALL_COURSE = Path(__file__).parent / "small_course"
