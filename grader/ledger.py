@@ -1,29 +1,30 @@
 """The file of ``grade verify --keep``: findings, each on the disk as soon as it is known, so that a proof that was cut goes on.
 
-One SQLite file like the gradebook, with its rollback journal and ``synchronous=FULL``: what was committed survives the process and the
-power. A catalogue stands in every finding of its lesson, so equal findings are written once, and a grading is a line of three numbers.
+A catalogue stands in every finding of its lesson, so equal findings are written once, and a grading is a line of three numbers.
 
-Imports ``findings`` and what lies below; no torch.
+Imports ``durable``, ``findings`` and what lies below; no torch.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
+from grader import durable
+from grader.durable import connect, transaction
 from grader.errors import UsageError
 from grader.findings import Finding
 
 APPLICATION = 0x67726C64
 """``PRAGMA application_id``, by which a file is known as one of these: "grld" in ASCII."""
 FORMAT = 1
-WAIT_SECONDS = 30.0
-"""How long one run waits for another one's commit."""
+refusal = partial(durable.refusal, kind="file of findings", other="another file with --keep")
+"""What to say where a file of findings can't be written or read."""
 TABLES = f"""
     BEGIN IMMEDIATE;
     CREATE TABLE cases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, scope TEXT NOT NULL, lesson TEXT NOT NULL);
@@ -50,10 +51,8 @@ class Ledger:
         """The findings in a file, which is made where there is none; raises UsageError for one that can't be used."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+            db = connect(path)
             try:
-                db.execute("PRAGMA journal_mode = DELETE")
-                db.execute("PRAGMA synchronous = FULL")
                 _prepare(db, path)
             except BaseException:
                 db.close()
@@ -72,7 +71,7 @@ class Ledger:
 
     def drop_others(self, scope: str, keys: Mapping[str, Collection[str]]) -> None:
         """Of some lessons keep what is about ``keys[lesson]``; what is about anything else, in the same scope, is stale."""
-        with self._writing() as db:
+        with transaction(self._db) as db:
             for lesson, current in keys.items():
                 rows = db.execute("SELECT id, key FROM cases WHERE scope = ? AND lesson = ?", [scope, lesson]).fetchall()
                 stale = [(number,) for number, key in rows if key not in current]
@@ -96,24 +95,12 @@ class Ledger:
     def keep(self, key: str, seed: int, finding: Finding) -> None:
         """Write a finding, in place of what there was."""
         body = json.dumps(asdict(finding), ensure_ascii=True)
-        with self._writing() as db:
+        with transaction(self._db) as db:
             db.execute("INSERT INTO findings (body) VALUES (?) ON CONFLICT (body) DO NOTHING", [body])
             query = "INSERT OR REPLACE INTO gradings SELECT c.id, ?, f.id FROM cases c, findings f WHERE c.key = ? AND f.body = ?"
             written = db.execute(query, [seed, key, body]).rowcount
         if written != 1:
             raise UsageError(f"{self.path} is used by a run of other files meanwhile. Give each its own with --keep")
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._db
-            self._db.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back already
-                self._db.execute("ROLLBACK")
-            raise
 
 
 def finding_from(body: str) -> Finding:
@@ -137,15 +124,3 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
     (whole,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if whole != "ok":
         raise sqlite3.DatabaseError(f"malformed: {whole}")
-
-
-def refusal(path: Path, error: sqlite3.Error | OSError) -> UsageError:
-    """What to say where a file of findings can't be written or read. What was committed stays, in every case."""
-    reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
-    if any(word in reason.lower() for word in ("full", "no space", "quota")):
-        return UsageError(f"{path}: the disk is full. What was graded so far is kept; make room, then run the same command again")
-    if any(word in reason.lower() for word in ("not a database", "malformed")):
-        return UsageError(f"{path} is damaged or no file of findings: {reason}. Delete it or move it away, or name another one with --keep")
-    if "locked" in reason.lower():
-        return UsageError(f"{path} is in use by another process. Wait until it is done, then run the same command again")
-    return UsageError(f"{path} can't be used: {reason}. Name another file with --keep")

@@ -1,26 +1,26 @@
 """The gradebook: one SQLite file, ``grades.sqlite``, written by one process at a time and readable by any.
 
-The journal is SQLite's rollback journal with ``synchronous=FULL``: a result that was committed survives the process and the power,
-also on a network drive and copied as the one file that it is, which a write-ahead log doesn't promise. A batch commits once a
-submission, so the price is paid seldom.
+A batch commits once a submission (``durable``), so the price is paid seldom.
 
-Imports ``reading``, ``migrations`` and what lies below; no torch.
+Imports ``durable``, ``reading``, ``migrations`` and what lies below; no torch.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
+from grader import durable
+from grader.durable import connect, transaction
 from grader.errors import UsageError
 from grader.gradebook.migrations import migrate
 from grader.gradebook.reading import Shelf, students_as_json
@@ -30,8 +30,6 @@ from grader.model import Report
 from grader.submission import LessonFile, writable
 
 FILE = "grades.sqlite"
-WAIT_SECONDS = 30.0
-"""How long a writer waits for a reader, such as an export, to be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +64,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def refusal(path: Path, error: sqlite3.Error | OSError) -> UsageError:
-    """What to say where a gradebook or a file beside it can't be written or read. What was committed stays, in every case."""
-    reason = str(error.strerror if isinstance(error, OSError) else error).lower()
-    if "full" in reason or "no space" in reason or "quota" in reason:
-        return UsageError(f"{path}: the disk is full. What was graded so far is kept; make room, then run the same command again")
-    if "readonly" in reason or "read-only" in reason or "permission" in reason or "unable to open" in reason:
-        return UsageError(f"{path} can't be written: {reason}. Give a folder that you may write to with --out")
-    if "not a database" in reason or "malformed" in reason:
-        return UsageError(f"{path} is damaged or no gradebook: {reason}. Move it away, or name another folder with --out")
-    if "locked" in reason:
-        return UsageError(f"{path} is in use by another process. Wait until it is done, then run the same command again")
-    return UsageError(f"{path} can't be used: {reason}. Name another folder with --out")
+refusal = partial(durable.refusal, kind="gradebook", other="another folder with --out")
+"""What to say where a gradebook or a file beside it can't be written or read."""
 
 
 class Gradebook(Shelf):
@@ -96,10 +84,8 @@ class Gradebook(Shelf):
                 folder.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 raise UsageError(f"{folder} holds no gradebook: there is no {FILE} in it. Make one: grade batch DIR --out {folder}")
-            db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+            db = connect(path)
             try:
-                db.execute("PRAGMA journal_mode = DELETE")
-                db.execute("PRAGMA synchronous = FULL")
                 migrate(db, str(path))
                 db.execute("PRAGMA foreign_keys = ON")
             except BaseException:
@@ -117,18 +103,6 @@ class Gradebook(Shelf):
         if isinstance(error, sqlite3.Error):
             raise refusal(self.path, error) from None
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield self.db
-            self.db.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back already
-                self.db.execute("ROLLBACK")
-            raise
-
     # ------------------------------------------------------------------------------------------------------------- the class
 
     def seed_for(self, digest: str) -> int:
@@ -138,7 +112,7 @@ class Gradebook(Shelf):
 
     def set_secret(self, seed: int | None) -> None:
         """Make the class's secret: from a number for a run that can be repeated, at random where there is none yet."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
                 db.execute("INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret = excluded.secret", [secret])
@@ -147,7 +121,7 @@ class Gradebook(Shelf):
 
     def set_class(self, values: Mapping[str, str]) -> None:
         """Keep what is known of the class: columns of the table ``class``, by name."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             for column, value in values.items():
                 db.execute(f"UPDATE class SET {column} = ?", [value])
 
@@ -157,13 +131,13 @@ class Gradebook(Shelf):
 
     def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
         """Keep what was no submission, each with the reason."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             db.execute("DELETE FROM passed_over")
             db.executemany("INSERT INTO passed_over VALUES (?, ?)", [(writable(entry), writable(reason)) for entry, reason in passed])
 
     def set_roster(self, students: Iterable[tuple[int, Student]]) -> None:
         """Keep a roster, in place of the one that was there."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             db.execute("DELETE FROM roster")
             db.executemany("INSERT INTO roster VALUES (?, ?, ?)", [(line, one.name, json.dumps(one.ids)) for line, one in students])
 
@@ -177,7 +151,7 @@ class Gradebook(Shelf):
 
     def set_absent(self, absent: Iterable[tuple[str, Student, str | None]]) -> None:
         """List who is on the roster and has no submission: a name for the line, the student, a problem where that isn't certain."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             db.execute("DELETE FROM submissions WHERE missing > 0")
             db.executemany(
                 "INSERT INTO submissions (name, students, missing, problem) VALUES (?, ?, ?, ?)",
@@ -188,7 +162,7 @@ class Gradebook(Shelf):
 
     def begin(self, plan: str) -> int:
         """A run's number: that of the last one where it was the same and did not come to its end."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             last = db.execute("SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1").fetchone()
             if last and last[1] == plan and last[2] is None:
                 return int(last[0])
@@ -196,7 +170,7 @@ class Gradebook(Shelf):
 
     def end(self, run: int) -> None:
         """Say that a run came to its end."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
     def find(self, name: str, key: Key, *, run: int | None = None) -> int | None:
@@ -225,13 +199,13 @@ class Gradebook(Shelf):
 
     def use(self, owner: Owner, attempt: int) -> None:
         """Let an attempt that is there be the one that counts."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             self._line(db, owner, attempt)
 
     def keep(self, owner: Owner, run: int, key: Key, report: Report, files: Iterable[LessonFile]) -> None:
         """Keep a report, with its results and what it is about; it is the one that counts from now on."""
         made = [owner.name, run, *astuple(key), len(report.grader_faults), report.score, now(), report.seconds]
-        with self._writing() as db:
+        with transaction(self.db) as db:
             row = db.execute("SELECT current FROM submissions WHERE name = ?", [owner.name]).fetchone()
             self._line(db, owner, row[0] if row else None)
             fields = "submission, run, digest, course_hash, grader_version, seed, sandbox, lang, lessons, faults, score, made_at, seconds"
@@ -247,12 +221,12 @@ class Gradebook(Shelf):
 
     def keep_problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
         """Keep why a submission could not be graded."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             self._line(db, owner, None, writable(problem), fault=fault)
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
         """Add to the audit trail."""
-        with self._writing() as db:
+        with transaction(self.db) as db:
             fields = (adjustment.lesson, adjustment.points, adjustment.reason, adjustment.author, adjustment.made_at)
             query = "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at) VALUES (?, ?, ?, ?, ?, ?)"
             db.execute(query, [name, *fields])

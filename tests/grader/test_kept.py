@@ -258,7 +258,7 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(course: Course, c
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"no database at all, whatever its name says" * 40, "is damaged or no file of findings: .*Delete it or move it away, or name"),
+        (b"no database at all, whatever its name says" * 40, "is damaged or no file of findings: .*Move it away, or name another"),
         ("CREATE TABLE x (y)", "is a database, but none of findings. Name another file with --keep"),
         ("PRAGMA user_version = 9", "has format 9"),
         ("UPDATE findings SET body = '{\"about\": 3}' WHERE id = 1", "is damaged or no file of findings: malformed finding"),
@@ -291,7 +291,7 @@ def test_a_damaged_page_is_told(course: Course, counting: Counting, tmp_path: Pa
     data = bytearray((tmp_path / "f").read_bytes())
     data[4096:8192] = b"\xff" * 4096
     (tmp_path / "f").write_bytes(data)
-    with pytest.raises(UsageError, match=r"is damaged or no file of findings.*name another one with --keep"):
+    with pytest.raises(UsageError, match=r"is damaged or no file of findings.*name another file with --keep"):
         run(course, tmp_path / "f")
 
 

@@ -49,7 +49,7 @@ FLOORS = [
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}
     | {"notebooks", "render.places"},
     {"scaffold", "render.comparison", "render.code", "progress"},
-    {"leaves", "gradebook.migrations", "batch.regrade"},
+    {"leaves", "gradebook.migrations", "batch.regrade", "durable"},
     {"submission"},
     {"graph.picture"},
     {"graph.layout", "graph.words"},
