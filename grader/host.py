@@ -1,4 +1,7 @@
-"""The supervisor's handle on a fork host: start it early, give it jobs, read results. Imports ``workers`` and ``wire.frames``; no torch."""
+"""The supervisor's handle on a fork host: start it early, give it jobs, read results.
+
+Imports ``workers``, ``transforms`` and ``wire.frames``; no torch.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from grader import transforms
 from grader.errors import EngineFault, SandboxRefused
 from grader.wire.frames import BrokenFrame, pack, read_frame
 from grader.workers import isolated_command, scrubbed_environment
@@ -78,7 +82,8 @@ class Host:
         new = key not in self._lessons
         self._lessons.add(key)
         try:
-            jobs.write(b"".join([pack({**terms, "lesson": key, "new": new}), pack(spec) if new else b"", pack(task)]))
+            envelope = {**terms, "lesson": key, "new": new, "transforms": transforms.used(task["source"])}
+            jobs.write(b"".join([pack(envelope), pack(spec) if new else b"", pack(task)]))
             jobs.flush()
             frame = read_frame(results)
         except (OSError, BrokenFrame) as error:

@@ -47,7 +47,7 @@ FLOORS = [
         "",
     },
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}
-    | {"notebooks", "render.places"},
+    | {"notebooks", "render.places", "transforms"},
     {"scaffold", "render.comparison", "render.code", "progress"},
     {"leaves", "gradebook.migrations", "batch.regrade", "durable"},
     {"submission"},

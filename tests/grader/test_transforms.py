@@ -1,0 +1,103 @@
+"""What torch imports for function transforms: seen in a submission's text, imported by a host before a worker needs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from grader import transforms
+from grader.course import Course
+from grader.grading import Settings, grade_lesson
+from grader.host import Host, default_mode
+from grader.model import Outcome
+from grader.submission import LessonFile
+
+USES = {
+    "by its whole name": "import torch\ndef f(x): return torch.func.jacrev(g)(x)\n",
+    "imported alone": "from torch.func import hessian\ndef f(x): return hessian(g)(x)\n",
+    "its module imported": "from torch import func\ndef f(x): return func.vjp(g, x)\n",
+    "under another name": "import torch.func as F\ndef f(x): return F.grad(g)(x)\n",
+    "inside a function": "def f(x):\n    from functorch import jacfwd\n    return jacfwd(g)(x)\n",
+    "forward mode": "import torch.autograd.forward_ad as fwAD\ndef f(x): return fwAD.make_dual(x, x)\n",
+}
+USES_NONE = {
+    "nothing of the kind": "import torch\ndef f(x): return torch.autograd.grad(x.sum(), x)\n",
+    "in a docstring": 'import torch\ndef f(x):\n    """Without torch.func.grad."""\n    return x\n',
+    "in a comment": "import torch\ndef f(x): return x  # torch.func.grad(g) would do\n",
+    "a name of the student's": "def f(func, x): return func.grad(x)\n",
+    "imported and not used": "from torch.func import grad\ndef f(x): return x\n",
+    "what needs no import": "import torch\ndef f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {}, x)\n",
+    "no Python": "def f(x: torch.func.grad(\n",
+}
+BARE = """
+import os, sys, torch
+import torch.fx.experimental.symbolic_shapes, torch.testing, torch.autograd.forward_ad as forward_mode
+from torch.utils._python_dispatch import TorchDispatchMode
+from grader import transforms
+
+class NoOperation(TorchDispatchMode):
+    def __torch_dispatch__(self, operation, *_):
+        sys.exit(f"ran {operation}")
+
+def threads(): return len(os.listdir("/proc/self/task"))
+
+before = threads()
+with NoOperation():
+    transforms.load()
+assert transforms.loaded() and threads() == before, threads()
+known = set(sys.modules)
+f, x = lambda x: (x ** 3).sum(), torch.ones(2)
+for name in set(transforms.TRANSFORMS) - {"linearize"}:  # which traces, and imports two little modules more
+    made = getattr(torch.func, name)
+    made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)
+with forward_mode.dual_level():
+    forward_mode.unpack_dual(forward_mode.make_dual(x, x) * 2)
+print(*sorted(name for name in set(sys.modules) - known if name.startswith("torch")))
+"""
+ASKS = """
+import sys
+HAS = all(name in sys.modules for name in {modules})
+def double(x):
+    if HAS is not {expected}:
+        raise RuntimeError("it is not as expected")
+    return 2 * x
+def triple(x): return 3 * x
+LIMIT = 20.0
+"""
+USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)\n"
+
+
+@pytest.mark.parametrize("text", USES.values(), ids=USES)
+def test_a_use_is_seen(text: str) -> None:
+    assert transforms.used(text)
+
+
+@pytest.mark.parametrize("text", USES_NONE.values(), ids=USES_NONE)
+def test_what_is_none_is_not_seen(text: str) -> None:
+    assert not transforms.used(text)
+
+
+@pytest.mark.linux
+def test_it_is_all_that_torch_imports_at_first_use() -> None:
+    """Nothing of torch is imported by the transforms any more; and importing it ran no operation and left no thread."""
+    done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("", 0), done
+
+
+@pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
+@pytest.mark.parametrize("ahead", [False, True], ids=["a worker as it is needed", "a worker made ahead"])
+def test_a_host_has_it_once_a_submission_uses_it(small_course: Course, ahead: bool) -> None:
+    lesson = small_course.lesson("tiny")
+    settings = Settings(7, limits=small_course.limits, ahead=ahead)
+    with Host() as host:
+        for source in (
+            ASKS.format(modules=transforms.MODULES, expected=False),
+            ASKS.format(modules=transforms.MODULES, expected=True) + USING,
+            ASKS.format(modules=transforms.MODULES, expected=True),
+        ):
+            checks = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", source), settings).result.checks
+            asked = [check for check in checks if check.function == "double"]
+            assert asked
+            assert {check.outcome for check in asked} == {Outcome.PASSED}, asked
