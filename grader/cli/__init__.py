@@ -14,21 +14,36 @@ from grader import __version__
 from grader.cli import author, learn, teach
 from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
+from grader.cli.words import marked, misuse, peek_language, summary, unmarked, words_for, write_help, write_options
 from grader.errors import ExitCode, GraderError, UsageError
 
-NEEDED = "{command} needs {what}. How it is used: {command} --help"
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
 
 
 class Commands(DefaultGroup):  # type: ignore[misc]
     """Commands; a first word that is none of them is a lesson for ``run``."""
 
+    def get_help(self, ctx: click.Context) -> str:
+        """Help in the reader's language."""
+        return unmarked(super().get_help(ctx))
+
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show how lessons are graded beside how commands are called."""
-        formatter.write_usage("grade", "[LESSON]... [OPTIONS]\n       grade COMMAND [ARGS]...")
+        head = marked(words_for(ctx)("Usage: "))
+        formatter.write(f"{head}grade [LESSON]... [OPTIONS]\n{' ' * len(head)}grade COMMAND [ARGS]...\n")
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What a learner types first."""
+        write_help(self, formatter, words_for(ctx))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        write_options(self, ctx, formatter, words_for(ctx))
+        self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Where a shell asks what a first word may become, no default command takes its place."""
+        """Where a shell asks what a first word may become, no default command takes its place. The language is known from here on."""
+        ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return cast(list[str], super().parse_args(ctx, args))
@@ -37,13 +52,14 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         """Run the command; an error is told in the reader's language where there are words for it."""
         try:
             return super().invoke(ctx)
-        except click.MissingParameter as error:
-            if error.ctx is None or error.param is None:
+        except click.ClickException as error:
+            name = ctx.invoked_subcommand or ""
+            wrong = misuse(error, self.commands.get(name, self), f"{ctx.command_path} {name}".rstrip())
+            if wrong is None:
                 raise
-            needed = UsageError(NEEDED, command=error.ctx.command_path, what=error.param.human_readable_name.rstrip("."))
-            raise UsageError(translated(needed, ctx.meta.get(LANG))) from None
+            raise UsageError(words_for(ctx)(wrong.template, **wrong.facts)) from None
         except UsageError as error:
-            raise type(error)(translated(error, ctx.meta.get(LANG))) from None
+            raise type(error)(words_for(ctx)(error.template, **error.facts)) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands, and the lessons that can be named without one."""
@@ -52,11 +68,11 @@ class Commands(DefaultGroup):  # type: ignore[misc]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, under whom they are for."""
-        width = max(len(command.name or "") for command in self.commands.values())
+        say, width = words_for(ctx), max(len(command.name or "") for command in self.commands.values())
         for heading, commands in SECTIONS:
-            rows = [((command.name or "").ljust(width), command.get_short_help_str(formatter.width - width - 6)) for command in commands]
+            rows = [((command.name or "").ljust(width), marked(summary(command, say))) for command in commands]
             if rows:
-                with formatter.section(heading):
+                with formatter.section(marked(say(heading))):
                     formatter.write_dl(rows)
 
 
@@ -77,13 +93,6 @@ cli = cast(click.Group, grade)
 for _, section in SECTIONS:
     for one in section:
         cli.add_command(one)
-
-
-def translated(error: UsageError, lang: str | None) -> str:
-    """The message of an error in the language that was asked for, where there are words for it."""
-    from grader.translation import engine_catalogue, wanted_language
-
-    return engine_catalogue(wanted_language(lang))(error.template, **error.facts)
 
 
 def tell(message: str) -> None:

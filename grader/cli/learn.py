@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from grader.cli.options import PATH, check_names, course, course_option, lang_option, lesson_names, sandbox_option, seed_option
+from grader.cli.words import Spoken
 
 FORMAT_HELP = "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's summary."
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder or zip with your lessons; this folder by default.")
 @click.option("--json", "json_file", type=PATH, help="Write the report as JSON to this file.")
@@ -37,7 +38,7 @@ def run(
     sys.exit(grade_here(course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang))
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("folder", type=PATH)
 @click.option("--notebook", is_flag=True, help="The stubs as notebooks, for Jupyter.")
 @lang_option
@@ -52,7 +53,7 @@ def init(folder: Path, notebook: bool, lang: str | None, course_root: Path | Non
     make_workspace(course(course_root), folder, lang, notebook=notebook)
 
 
-@click.command("list")
+@click.command("list", cls=Spoken)
 @lang_option
 @course_option
 def list_lessons(lang: str | None, course_root: Path | None) -> None:
@@ -65,7 +66,7 @@ def list_lessons(lang: str | None, course_root: Path | None) -> None:
     show_lessons(course(course_root), Path(), lang)
 
 
-@click.command("next")
+@click.command("next", cls=Spoken)
 @lang_option
 @course_option
 def next_one(lang: str | None, course_root: Path | None) -> None:
@@ -78,10 +79,12 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
     show_next(course(course_root), Path(), lang)
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("lesson", required=False, shell_complete=lesson_names)
 @click.argument("name", required=False)
-@click.option("--step", type=click.IntRange(1, 3), help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time.")
+@click.option(
+    "--step", type=click.IntRange(1, 3), metavar="N", help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time."
+)
 @lang_option
 @course_option
 def hint(lesson: str | None, name: str | None, step: int | None, lang: str | None, course_root: Path | None) -> None:
@@ -94,11 +97,13 @@ def hint(lesson: str | None, name: str | None, step: int | None, lang: str | Non
     show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
 
 
-@click.command(short_help="Run a check again from its seed, or debug it.")
+@click.command(short_help="Run a check again from its seed, or debug it.", cls=Spoken)
 @click.argument("target", metavar="[LESSON[.CHECK]]", default="", shell_complete=check_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
 @seed_option
-@click.option("--check-seed", type=click.IntRange(0, 2**32 - 1), help="The check's own seed, from a report, in place of the run's.")
+@click.option(
+    "--check-seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="The check's own seed, from a report, in place of the run's."
+)
 @click.option("--show", "way", flag_value="show", help="Print a script that does the same without the grader.")
 @click.option("--pdb", "way", flag_value="pdb", help="Debug your code, where it raises or is called. It runs with your rights.")
 @click.option("--break", "stop", is_flag=True, help="With --pdb: stop at the first line of the function in any case.")
@@ -131,7 +136,7 @@ def replay(
     sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("target", metavar="FILE:FUNCTION")
 @click.option(
     "--input", "inputs", multiple=True, metavar="NUMBERS", help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default."
@@ -150,7 +155,7 @@ def graph(target: str, inputs: tuple[str, ...], backward: bool, svg: Path | None
     show_graph(wanted(target, inputs, backward=backward), svg=svg, html=html, lang=lang)
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
 @click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
 @click.option("--poll", is_flag=True, help="Look for changes again and again, where none are told: WSL, network folders.")
@@ -167,7 +172,7 @@ def watch(lessons: tuple[str, ...], place: Path, poll: bool, sandbox: str, lang:
     sys.exit(watch_lessons(course_root, lessons, place, poll=poll, sandbox=sandbox, lang=lang))
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names)
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @lang_option
@@ -183,7 +188,7 @@ def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Pa
     reset_lessons(Learner.at(found, Path(), lang), [found.lesson(name) for name in lessons], sure=yes)
 
 
-@click.command()
+@click.command(cls=Spoken)
 @click.argument("lesson", shell_complete=lesson_names)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
 @lang_option

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import click
 
 from grader.cli import learn
 from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
+from grader.cli.words import Spoken, misuse, peek_language
 from grader.commands.notebook import COLUMNS, Asked, Kernel, greeting
 from grader.errors import GraderError, UsageError
 from grader.translation import engine_catalogue, wanted_language
@@ -28,7 +28,7 @@ PASSED_ON = frozenset(str(command.name) for command in learn.COMMANDS) - {"run",
 NO_WATCH = "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
 
 
-@click.command(NAME, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(NAME, cls=Spoken, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @seed_option
 @sandbox_option
@@ -68,7 +68,8 @@ class GradeMagic:
                     self.kernel.grade_here(wanted, Path()) if cell is None else self.kernel.grade_cell(wanted, cell, Path())
                 )
         except click.ClickException as error:
-            raise Refused(error.format_message()) from None
+            wrong = misuse(error, asked, "%grade")
+            raise Refused(told(wrong, line) if wrong else error.format_message()) from None
         except (GraderError, ValueError) as error:
             raise Refused(told(error, line)) from None
 
@@ -86,8 +87,7 @@ def told(error: Exception, line: str) -> str:
     """The message of an error, in the language of the magic's line where it has words in that."""
     if not isinstance(error, UsageError) or not error.facts:
         return str(error)
-    found = re.search(r"--lang[ =](\w+)", line)
-    return engine_catalogue(wanted_language(found[1] if found else None))(error.template, **error.facts)
+    return engine_catalogue(wanted_language(peek_language(line.split())))(error.template, **error.facts)
 
 
 def register(shell: Any) -> None:

@@ -33,7 +33,7 @@ def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> s
 LANG_HELP = "The language: en or ko; by default GRADE_LANG, or your locale's."
 lang_option = click.option("--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP)
 course_option = click.option("--course", "course_root", type=PATH, help="Another course's folder, in place of the one that came along.")
-seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of the random inputs, to repeat a run.")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="The seed of the random inputs, to repeat a run.")
 sandbox_option = click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default=default_sandbox, help=SANDBOX_HELP)
 
 

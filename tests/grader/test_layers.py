@@ -113,6 +113,7 @@ FLOORS = [
     {"commands.replay"},
     {"commands.last_wrong", "commands.new", "commands.graph", "commands.batch", "commands.adjust", "commands.similar", "commands.notebook"},
     {"cli.options", "cli.streams"},
+    {"cli.words"},
     {"cli.learn", "cli.teach", "cli.author"},
     {"cli.magics"},
     {"cli"},

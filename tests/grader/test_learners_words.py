@@ -6,16 +6,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import polib
 import pytest
 
 import grader
+from grader.cli import SECTIONS, cli, learn, magics, words
+from grader.translation import engine_catalogue
 
 PACKAGE = Path(grader.__file__).parent
 MODULES = """
     archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/__init__ cli/learn
-    cli/magics commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook commands/replay
-    commands/selection commands/waiting commands/watch commands/workspace
+    cli/magics cli/words commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook
+    commands/replay commands/selection commands/waiting commands/watch commands/workspace
 """.split()
 RAISED = {"UsageError", "SubmissionError", "Unusable"}
 SAID = RAISED | {"say", "wrong", "phrase"}
@@ -61,6 +64,28 @@ def spoken(path: Path) -> set[str | None]:
 def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> None:
     known = {entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr}
     assert spoken(PACKAGE / f"{module}.py") - known == set()
+
+
+def test_help_has_korean_words() -> None:
+    say = engine_catalogue("ko")
+    for command in (cli, *learn.COMMANDS, magics.asked):
+        context = click.Context(command, info_name="grade")
+        words.write_help(command, context.make_formatter(), say)
+        words.write_options(command, context, context.make_formatter(), say)
+    for command in cli.commands.values():
+        words.summary(command, say)
+    for heading, _ in SECTIONS:
+        say(heading)
+    assert say.missing == set()
+
+
+def test_an_option_without_korean_words_is_found() -> None:
+    say = engine_catalogue("ko")
+    command = click.Command("one", params=[click.Option(["--two"], help="Do three.")], help="Do one.")
+    context = click.Context(command, info_name="grade")
+    words.write_help(command, context.make_formatter(), say)
+    words.write_options(command, context, context.make_formatter(), say)
+    assert say.missing == {"Do one.", "Do three."}
 
 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
