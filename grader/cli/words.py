@@ -41,11 +41,11 @@ def words_for(context: click.Context) -> Catalogue:
 
 def peek_language(args: Sequence[str]) -> str | None:
     """The value of ``--lang`` among words that were not parsed yet, or can't be; None where it isn't there."""
-    for word, following in zip(args, [*args[1:], None], strict=True):
-        if word == "--lang":
-            return following
+    for number, word in enumerate(args):
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")
+        if word == "--lang" and number + 1 < len(args):
+            return args[number + 1]
     return None
 
 

@@ -23,7 +23,7 @@ from rich.cells import cell_len
 
 import grader
 from grader.cli import cli, learn, main
-from grader.cli.words import MARK
+from grader.cli.words import MARK, peek_language
 from grader.commands.author import verify_course
 from grader.commands.workspace import quoted
 from grader.course import Course
@@ -230,6 +230,20 @@ def test_bad_input_ends_with_2_on_standard_error(
     said = capsys.readouterr()
     assert said.out == ""
     assert answer in said.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "lang"),
+    [
+        ([], None),
+        (["--lang"], None),
+        (["run", "--lang"], None),
+        (["run", "--lang", "ko", "-h"], "ko"),
+        (["--seed", "1", "--lang=ko"], "ko"),
+    ],
+)
+def test_the_language_is_seen_before_words_are_parsed(words: list[str], lang: str | None) -> None:
+    assert peek_language(words) == lang
 
 
 def ended(words: list[str]) -> object:

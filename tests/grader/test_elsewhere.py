@@ -282,7 +282,7 @@ def carelessly_opened(path: Path) -> Iterator[str]:
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
         given = {keyword.arg for keyword in node.keywords}
         texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
-        if name in ("read_text", "write_text"):
+        if name in ("read_text", "write_text") and owner != "formatter":  # click's, of help
             safe = "encoding" in given or "utf-8" in texts
             safe = safe and (name == "read_text" or "newline" in given)
         elif name == "fdopen" or (name == "open" and owner in ("", "io", "Path") and len(node.args) > 0):

@@ -89,7 +89,9 @@ def test_a_line_grades_the_folder_and_the_cell_goes_on(ran: dict[str, Any]) -> N
     assert printed(outputs) == "after\n"
 
 
-@pytest.mark.parametrize(("cell", "said"), [("%grade nothing", "There is no lesson 'nothing'"), ("%grade --seed x", "'x' is not a valid")])
+@pytest.mark.parametrize(
+    ("cell", "said"), [("%grade nothing", "There is no lesson 'nothing'"), ("%grade --seed x", "%grade: --seed takes a whole number")]
+)
 def test_what_is_wrong_with_the_line_is_told_in_a_line(ran: dict[str, Any], cell: str, said: str) -> None:
     assert said in printed(ran[cell])
     assert "Traceback" not in printed(ran[cell])
