@@ -22,6 +22,8 @@ from torch import Tensor
 from grader.wire.trace import trace
 
 DEFAULT_INPUT = [2.0, 3.0]
+OTHER_ARGUMENTS = "{call} can't be called with these inputs ({reason}). Write one --input for each of its arguments, all of them tensors"
+TAKES_A_FUNCTION = "{name} calls what it is given, and --input gives tensors. Draw a function of yours that calls it, such as {example}"
 
 
 class Unusable(Exception):
@@ -48,6 +50,7 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
     function = lookup(load(Path(request["file"])), request["function"])
     names = parameters(function)
     values = request["inputs"] or [DEFAULT_INPUT] * max(1, len(names))
+    insist_on_call(function, request["function"], len(values))
     inputs = {
         names[k] if k < len(names) else f"input{k}": torch.tensor(value, dtype=torch.get_default_dtype(), requires_grad=True)
         for k, value in enumerate(values)
@@ -61,6 +64,10 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
         raise
     except Exception as error:
         traceback.print_exception(error.with_traceback(own_part(error.__traceback__, request["file"])))
+        if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
+            raise Unusable(
+                TAKES_A_FUNCTION, name=request["function"], example=f"def shown(x): return {request['function']}(torch.sin, x)"
+            ) from None
         raise Unusable("{name} raised {error}; the traceback is above", name=request["function"], error=type(error).__name__) from None
     shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True))
     return {"picture": trace(root, {**inside, **inputs}), "called": f"{request['function']}({shown})"}
@@ -110,6 +117,19 @@ def parameters(function: Callable[..., Any]) -> list[str]:
     except (TypeError, ValueError):
         return []
     return [one.name for one in found if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
+    """Raise Unusable for a function that can't be called with so many inputs and nothing else."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # as for a builtin one: the call will tell
+        return
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        call = f"{name}{signature.replace(return_annotation=signature.empty)}"
+        raise Unusable(OTHER_ARGUMENTS, call=call, reason=str(error)) from None
 
 
 def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:

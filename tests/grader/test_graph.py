@@ -391,6 +391,12 @@ def wrong(x):
 
 def three(x):
     return 3
+
+def derivative(f, x):
+    return f(x)
+
+def scaled(x, *, by):
+    return x * by
 """
 
 
@@ -424,7 +430,9 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
     [
         ("three", "type int"),
         ("wrong", "wrong raised AttributeError"),
-        ("nope", "Its functions: f, with_gradient, wrong, three"),
+        ("nope", "Its functions: f, with_gradient, wrong, three, derivative, scaled"),
+        ("derivative", "Draw a function of yours that calls it, such as def shown(x): return derivative(torch.sin, x)"),
+        ("scaled", "scaled(x, *, by) can't be called with these inputs (missing a required"),
         ("f.x", "has no f.x"),
     ],
 )
@@ -433,6 +441,14 @@ def test_what_can_not_be_drawn_is_told(tmp_path: Path, function: str, said: str)
     path.write_text(FILE, "utf-8")
     with pytest.raises(Unusable, match=re.escape(said)):
         drawn({"file": str(path), "function": function, "inputs": [], "backward": False})
+
+
+def test_too_many_inputs_are_told(tmp_path: Path) -> None:
+    done = graph(tmp_path, "wrong", "--input", "1", "--input", "2")
+    assert done.exit_code != 0
+    assert str(done.exception).startswith(
+        "wrong(x) can't be called with these inputs (too many positional arguments). Write one --input for each"
+    )
 
 
 def test_a_process_that_ends_early_is_told(tmp_path: Path) -> None:
