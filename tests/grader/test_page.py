@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from grader.course import Course
 from grader.grading import Settings, grade_submission
 from grader.host import Host
+from grader.model import Outcome
 from grader.render.html import render_page, style, style_hash
 from grader.submission import decode
 
@@ -81,6 +83,27 @@ def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
     assert struct.unpack(">II", (tmp_path / "page.png").read_bytes()[16:24]) == (800, 600)
     browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def pages_in_print(tmp_path: Path, page: Path) -> int:
+    """How many sheets of paper a page is."""
+    browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    return len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
+
+
+def test_on_paper_a_check_that_waits_is_a_line(tmp_path: Path, host: Host, small_course: Course) -> None:
+    """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no paper."""
+    files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
+    report = grade_submission(host, small_course, small_course.lessons, files, Settings(1, "auto", small_course.limits), name="one")
+    lesson = report.lessons[0]
+    wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
+    sheets = {}
+    for outcome in (Outcome.FAILED, Outcome.SKIPPED):
+        many = [replace(wrong, id=f"tiny.more{number}", outcome=outcome, hint="Look again. " * 20) for number in range(60)]
+        path = tmp_path / f"{outcome}.html"
+        path.write_text(render_page(replace(report, lessons=(replace(lesson, checks=(wrong, *many)),))), "utf-8")
+        sheets[outcome] = pages_in_print(tmp_path, path)
+    assert sheets[Outcome.SKIPPED] <= 4 < 10 <= sheets[Outcome.FAILED]
 
 
 def test_the_policy_allows_just_the_style_sheet() -> None:
