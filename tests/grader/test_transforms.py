@@ -87,10 +87,10 @@ def test_it_is_all_that_torch_imports_at_first_use() -> None:
 
 
 @pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
-@pytest.mark.parametrize("ahead", [False, True], ids=["a worker as it is needed", "a worker made ahead"])
-def test_a_host_has_it_once_a_submission_uses_it(small_course: Course, ahead: bool) -> None:
+def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
+    """From that submission's own worker on, though one without it was made ahead."""
     lesson = small_course.lesson("tiny")
-    settings = Settings(7, limits=small_course.limits, ahead=ahead)
+    settings = Settings(7, limits=small_course.limits, ahead=True)
     with Host() as host:
         for source in (
             ASKS.format(modules=transforms.MODULES, expected=False),
