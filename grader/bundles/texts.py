@@ -50,13 +50,13 @@ graded, and `grade` says so each time. Change nothing in `course/` and `engine/`
 KOREAN = """\
 # {title}
 
-각 단원 폴더의 Python 파일을 완성하세요. 설명은 폴더 안의 README.ko.md에 있습니다. 그다음 다음 명령을 실행합니다.
+각 레슨 폴더의 Python 파일을 완성하세요. 설명은 폴더 안의 README.ko.md에 있습니다. 그런 다음 아래 명령을 실행합니다.
 
 ```
 {torch}
 pip install ./engine
-grade --lang ko                # 모든 단원. 하나만 채점하려면: grade 단원이름
-grade hint 단원이름 --lang ko  # 작은 힌트. --step 2, 3으로 갈수록 자세해집니다
+grade --lang ko                # 모든 레슨. 하나만 채점하려면: grade 레슨이름
+grade hint 레슨이름 --lang ko  # 작은 힌트. --step 2, 3으로 갈수록 자세해집니다
 ```
 
 여기에 들어 있는 검사의 배점은 모두 {points}점입니다. 나머지 비공개 검사 {held_checks}개({held_points}점)는 제출한 뒤 채점할 때 실행되며,

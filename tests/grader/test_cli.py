@@ -213,7 +213,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
         (["init", "one", "two"], "grade init takes fewer words than that. How it is used: grade init --help"),
         (["init"], "grade init needs FOLDER. How it is used: grade init --help"),
         (["hint", "tiny", "--step", "4"], "--step takes a whole number from 1 to 3"),
-        (["hint", "tiny", "--lang", "ko", "--step", "4"], "--step 에는 1 이상 3 이하의 정수를 씁니다. 사용법: grade hint --help"),
+        (["hint", "tiny", "--lang", "ko", "--step", "4"], "--step 옵션에는 1 이상 3 이하의 정수를 씁니다. 사용법: grade hint --help"),
         (["hint", "--lang=ko", "--stop"], "grade hint 명령에 --stop 옵션은 없습니다. 혹시 --step 옵션인가요?"),
         (["verify", "--seeds", "0"], "--seeds takes a whole number, 1 or more"),
         (["list", "--course", "nowhere"], "nowhere holds no course"),
