@@ -87,8 +87,8 @@ def uses_autograd(failure, student):
     "one_number_at_a_time",
     about=BY_HAND,
     title="A formula for one number met a tensor of several",
-    explanation="Python said: {said}. math.log, math.sqrt, float() and .item() take one number, and x is a tensor of any shape. "
-    "torch.log and torch.sqrt, and * and / and **, work on every element.",
+    explanation="Your code raised: {said}. math.log, math.sqrt, float(), .item() and a condition, as in `if x > 0`, take one number, and "
+    "x is a tensor of any shape. torch.log and torch.sqrt, and * and / and **, work on every element.",
 )
 def one_number_at_a_time(failure, student):
     """A tensor of several elements can't become one number."""
@@ -276,8 +276,8 @@ def tensors_not_numbers(failure, student):
     about=IN_NUMBERS,
     title="Backward ran more than once, and the gradients added up",
     explanation="Backward ran {passes} times, and your gradients are {ratios} times the right ones. A backward computes the gradients "
-    "of all leaves at once, and adds them to what .grad already holds. One backward is enough: run it before the loop, not in it, and "
-    "then read every .grad.",
+    "of all leaves at once, and adds them to what .grad already holds. One backward is enough: run it once, in no loop, and then read "
+    "every .grad.",
 )
 def passes_add_up(failure, student):
     """Whole multiples of the right gradients."""
@@ -317,10 +317,11 @@ def retain_grad_missing(failure, student):
 @mistake(
     "graph_is_cut",
     about=IN_NUMBERS,
-    title="The graph does not lead back to what you ask about",
-    explanation="torch or Python said: {said}. The numbers are there, but no path leads from the result back to the leaves. Either a leaf "
-    "was made without requires_grad=True, or a .item(), float(), .detach(), .data or torch.tensor(...) on the way made a new number, "
-    "which remembers nothing. Make the leaves once, and compute with them and with nothing else.",
+    title="No gradient came back to what you ask about",
+    explanation="torch or Python said: {said}. No gradient came back to the leaves. Either backward was not called before .grad was "
+    "read, or a leaf was made without requires_grad=True, or a .item(), float(), .detach(), .data or torch.tensor(...) on the way made "
+    "a new number, which remembers nothing. Make the leaves once, compute with them and with nothing else, and run backward from the "
+    "result.",
 )
 def graph_is_cut(failure, student):
     """.grad is None, or the result does not require grad, because no path leads back."""

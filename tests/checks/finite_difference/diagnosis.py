@@ -64,7 +64,7 @@ def steps_at(failure, k):
 @mistake(
     "f_gets_a_number",
     about=ALL,
-    title="f was asked at a number, not at a tensor",
+    title="f was asked at something that is no tensor",
     explanation="Line {line} raised {said}. f takes a tensor and may use a tensor's methods, so hand it one: x + h is a tensor already. "
     "x.item(), float(x), x.tolist() and x.numpy() all leave torch.",
 )
@@ -145,14 +145,14 @@ def writes_into_x(failure, student):
         return {"when": "While f was being asked, x held other numbers."}
     if isinstance(facts.get("after"), Tensor) and not torch.equal(facts["after"], x):
         return {"when": "Afterwards x holds other numbers."}
-    return {"when": "It was written to and put back; torch counts every write."} if facts.get("writes") else None
+    return {"when": "It was written to and put back; torch's count of writes shows it."} if facts.get("writes") else None
 
 
 @mistake(
     "float32_on_the_way",
     about=ALL,
     title="float64 became float32 on the way",
-    explanation="x is float64. {where} torch.tensor(...) of a Python number, torch.zeros(...) and torch.eye(...) make float32 unless they "
+    explanation="x is float64. {where} torch.tensor(...) of a Python float, torch.zeros(...) and torch.eye(...) make float32 unless they "
     "are told otherwise, and float32 has 7 digits, of which a difference of two close values leaves few. Say dtype=x.dtype, or use x + h "
     "and torch.zeros_like(x).",
 )

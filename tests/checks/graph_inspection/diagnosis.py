@@ -448,8 +448,8 @@ def tensor_for_node(failure, student):
 
 @mistake(
     "no_graph_not_handled", about=READERS, title="a root without a graph is not provided for",
-    explanation="On a tensor that nothing was computed for (a leaf, a constant, a detached tensor) root.grad_fn is None, and there your "
-    "code raised {error}. With a graph it did not.",
+    explanation="On a tensor that no recorded operation made (a leaf, a constant, a detached tensor) root.grad_fn is None, and there "
+    "your code raised {error}. With a graph it did not.",
 )  # fmt: skip
 def no_graph_not_handled(failure, student):
     """An exception for grad_fn None, and not only for None among next_functions."""
@@ -788,7 +788,7 @@ def leaves_compared_by_value(failure, student):
 @mistake(
     "leaf_root_forgotten", about="leaf_tensors", title="a root that is itself a leaf is forgotten",
     explanation="Asked for the leaves of x itself you returned []. x has no graph behind it (grad_fn is None), and yet a gradient "
-    "reaches it: x.backward() adds to x.grad. So the list is [x].",
+    "reaches it: x.backward(v) adds v to x.grad. So the list is [x].",
 )  # fmt: skip
 def leaf_root_forgotten(failure, student):
     """[] for a leaf that requires grad."""
@@ -798,8 +798,8 @@ def leaf_root_forgotten(failure, student):
 
 @mistake(
     "constant_taken_for_leaf", about="leaf_tensors", title="a constant is listed as a leaf that gets a gradient",
-    explanation="You listed a tensor that does not require grad. is_leaf is True of every tensor that autograd did not compute, "
-    "constants included; only requires_grad says whether a gradient arrives.",
+    explanation="You listed a tensor that does not require grad. is_leaf is True of every tensor without a grad_fn, constants "
+    "included; only requires_grad says whether a gradient arrives.",
 )  # fmt: skip
 def constant_taken_for_leaf(failure, student):
     """[root] for a root that requires no gradient."""

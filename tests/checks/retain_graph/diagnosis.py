@@ -94,7 +94,7 @@ def builds_a_fresh_graph(failure, student):
     about="second_backward_error",
     title="The graph was retained, so nothing was raised",
     explanation="Backward reached x {reached} times, so the second pass went through as well. The first one ran with retain_graph=True (or "
-    "create_graph=True, which retains too); leave that away, and the second pass raises.",
+    "create_graph=True, which retains too); leave that out, and the second pass raises.",
 )
 def keeps_the_graph_it_should_lose(failure, student):
     """The first backward retained the graph."""
@@ -140,8 +140,8 @@ def losses_compared_by_value(failure, student):
     "no_retain_graph",
     about=PASSES,
     title="The graph was not kept for the next pass",
-    explanation="Line {line} raised torch's 'second time' error. A backward without retain_graph=True frees the saved tensors when "
-    "it ends, so it is the pass before the last that must be told to keep them; told to the last one, it comes too late.",
+    explanation="Line {line} raised torch's 'second time' error. A backward without retain_graph=True frees the saved tensors as "
+    "it goes, so every pass but the last must be told to keep them; told to the last one, it comes too late.",
 )
 def no_retain_graph(failure, student):
     """A pass after one that freed the graph."""
@@ -167,7 +167,7 @@ def grad_is_none_at_first(failure, student):
     about=PASSES,
     title="The loss was asked for its .grad",
     explanation="Line {line} raised {raised}. If the loss is made to keep a gradient it does not raise, so it is the loss's .grad that "
-    "was None: backward stores gradients in the leaves, and the loss is none. The gradient with respect to x is in x.grad.",
+    "was None: backward stores gradients in the leaves, and the loss is not a leaf. The gradient with respect to x is in x.grad.",
 )
 def takes_grad_of_the_loss(failure, student):
     """An error about None that goes away where the loss retains its gradient."""

@@ -101,8 +101,8 @@ def node_is_no_name(failure, student):
     about="tensor_state",
     title="A leaf keeps its gradient, and its retains_grad is False",
     explanation="{tensor} is a leaf, and for it your retains_grad is {actual}. A leaf that requires grad gets its gradient in "
-    "any case. retains_grad tells only of intermediate results on which retain_grad() was called; on a leaf that call does "
-    "nothing.",
+    "any case. retains_grad tells only of intermediate results on which retain_grad() was called; on such a leaf that call "
+    "does nothing.",
 )
 def leaf_said_to_retain(failure, student):
     """Something true for a leaf."""
@@ -163,7 +163,7 @@ def grad_is_an_alias(failure, student):
     about="tensor_state",
     title=".grad was read on a tensor that keeps none",
     explanation="While tensor_state looked at {tensor}, torch warned that the .grad of a tensor that is no leaf was read. Its "
-    "retains_grad is False as well, so no gradient can be there. Look at is_leaf and retains_grad first, "
+    "retains_grad is False as well, so backward leaves no gradient there. Look at is_leaf and retains_grad first, "
     "and read .grad only where one of them is True.",
 )
 def warns_on_intermediates(failure, student):

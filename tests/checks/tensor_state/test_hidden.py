@@ -139,7 +139,7 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
 
 @check(points=0.25, about="tensor_state", needs=BOTH)
 def test_the_states_of_c3(student):
-    """C3 (C4 without requires_grad): all tensors are leaves"""
+    """C4 without requires_grad: all tensors are leaves"""
     f = program(lambda x: (y := x**3, y.log()))
     seen = student.observe("states", f, [torch.tensor(5.0)], [], {}, False)
     want = {"before": [state(False, True, False, None, None)] * 3}
