@@ -76,7 +76,7 @@ def came_back(failure: Failure) -> bool:
     "not_a_function",
     about=FUNCTIONS,
     title="the class is not derived from torch.autograd.Function",
-    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
     "class {function}(Function), is what gives it apply and the node.",
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
@@ -108,7 +108,7 @@ def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None
     about=FUNCTIONS,
     title="forward or backward takes other arguments than it is given",
     explanation="Python said: {said}. Either forward(ctx, x, y) alone, or forward(x, y) together with setup_context(ctx, inputs, output); "
-    "backward(ctx, grad_output) in both. apply(x, y) hands forward exactly what it got.",
+    "backward(ctx, grad_output) in both. apply(x, y) hands forward x and y, in the first style after ctx.",
 )
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
@@ -171,7 +171,7 @@ def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | Non
     about=FUNCTIONS,
     title="a tensor that belongs to somebody else is overwritten",
     explanation="{which} was {before}; afterwards it is {after}. Methods that end in _ and operators like *= change the tensor itself. "
-    "The inputs are the caller's, and the engine hands one grad_output to several nodes. Compute new tensors.",
+    "The inputs are the caller's, and the engine may hand one grad_output to several nodes. Compute new tensors.",
 )
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, y and v before and after."""
@@ -238,8 +238,8 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
     about=FUNCTIONS,
     title="None stands where a gradient belongs",
     explanation="For x = {x} and v = {v} backward ran, and gave None for the gradient with respect to {which}. None counts as 'no "
-    "gradient': torch raises nothing, and .grad stays None. It is right only for an argument that is no tensor or that requires no "
-    "gradient; here {which} does.",
+    "gradient': torch raises nothing, and .grad stays None. It is right for an argument that is no tensor, that requires no gradient "
+    "or that the result does not depend on; {which} is none of these.",
 )
 def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and a gradient is missing."""

@@ -61,7 +61,7 @@ def right_forward(student: Student, x: Tensor) -> bool:
     "not_a_function",
     about=("Sigmoid", "sigmoid"),
     title="Sigmoid is not derived from torch.autograd.Function",
-    explanation="Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    explanation="Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
     "class Sigmoid(torch.autograd.Function), is what gives it apply and the node.",
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
@@ -208,7 +208,7 @@ def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
     "view_of_strided",
     about="Sigmoid",
     title="view() was asked of a tensor that is not contiguous",
-    explanation="torch said: {said}. A transposed tensor can't be viewed as another shape; reshape copies where it has to. "
+    explanation="torch said: {said}. A transposed tensor can't be viewed as every shape; reshape copies where it has to. "
     "An elementwise formula needs neither.",
 )
 def view_of_strided(failure: Failure, student: Student) -> Facts | None:
@@ -391,8 +391,8 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     "writes_into_saved",
     about="Sigmoid",
     title="backward writes into a saved tensor",
-    explanation="The first backward was right; a second one through the same, retained graph raised: {said}. What was saved is the "
-    "caller's own x, or the result that was returned. Compute new tensors from it.",
+    explanation="torch said: {said}. A saved tensor is no copy: it may be the caller's own x, or the result that was returned, and the "
+    "next backward that needs it, your own or another node's, finds it changed. Compute new tensors from it.",
 )
 def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
     """torch has noticed by the version counter."""

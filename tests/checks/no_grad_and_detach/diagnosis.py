@@ -162,8 +162,8 @@ def numpy_does_not_cut(failure, student):
     "detached_in_place",
     about=("cut", "split_backward", "bootstrap_loss"),
     title="The tensor itself was taken out of its graph",
-    explanation="At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not: no gradient comes through it "
-    "any more. detach_() and requires_grad_(False) change the tensor that they are called on. detach(), without the "
+    explanation="At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not: what is computed from it now has "
+    "no way back through it. detach_() and requires_grad_(False) change the tensor that they are called on. detach(), without the "
     "underscore, makes a new one.",
 )
 def detached_in_place(failure, student):
@@ -320,8 +320,8 @@ def stops_at_the_cut(failure, student):
     "results_turned_round",
     about="split_backward",
     title="The two gradients are the other way round",
-    explanation="The first result, {first_result}, is the gradient at w, and the second is the one at x. It is the gradient at x that "
-    "comes first.",
+    explanation="Your first result, {first_result}, is the gradient at w, and your second is the one at x. The gradient at x has to come "
+    "first.",
 )
 def results_turned_round(failure, student):
     """w's gradient first."""

@@ -209,7 +209,7 @@ def in_dtype(draw, dtype):
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
 def test_second_begins_at_a_leaf(student, draw):
-    """second is given a leaf that requires grad (C15)"""
+    """second is given a leaf that requires grad"""
     x = torch.tensor(5.0, requires_grad=True)
     ten = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
     dot = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])

@@ -60,7 +60,7 @@ def came_back(failure: Failure) -> bool:
     "not_a_function",
     about=(*CLASSES, *CLASS_OF),
     title="the class is not derived from torch.autograd.Function",
-    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The line that the stub begins with, "
+    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
     "class {function}(torch.autograd.Function), is what gives it apply and the node.",
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
@@ -354,8 +354,8 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     "product_is_compared",
     about=CLASSES,
     title="the product is compared, not x",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. A comparison comes last in "
-    "Python, so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
+    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. Python multiplies before "
+    "it compares, so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
 )
 def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     """The brackets of v * (x > 0) are missing."""
@@ -411,8 +411,8 @@ def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     about="MyReLU",
     title="the gradient at 0 is neither 0 nor 1",
     explanation="At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no derivative, and the lesson takes "
-    "0 or 1 times grad_output: write it with a comparison, x > 0 or x >= 0. sign(x) and a derivative of abs or of torch.maximum share the "
-    "gradient out in halves there.",
+    "0 or 1 times grad_output: write it with a comparison, x > 0 or x >= 0. (1 + sign(x)) / 2 is one half there, and torch.maximum of x "
+    "and 0 gives x half of the gradient.",
 )
 def half_at_zero(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 not."""

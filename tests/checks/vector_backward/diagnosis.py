@@ -159,7 +159,7 @@ def frees_the_graph(failure, student):
     about="jacobian",
     title="An f that does not depend on x",
     explanation="Line {line} raised {raised}. Your jacobian finds its way where f(x) depends on x, and raises where f(x) is another "
-    "tensor. There is no path to x then: f(x) may not even require grad, and where it does, a gradient that does not exist is an "
+    "tensor. There is no path to x then: f(x) need not even require grad, and where it does, a gradient that does not exist is an "
     "error, or None with allow_unused=True. All these derivatives are zeros.",
 )
 def path_to_x_taken_for_granted(failure, student):
@@ -299,7 +299,7 @@ def shape_of_a_matrix(failure, student):
     about="jacobian",
     title="Close to the Jacobian, as differences are",
     explanation="Your Jacobian is off by up to {off}, in numbers of up to {size}. Quotients of small differences come out like that: a "
-    "step is never small enough, and rounding takes the rest. A backward pass for each row gives every digit that the dtype has.",
+    "step is never small enough, and rounding takes the rest. A backward pass for each row gives nearly every digit that the dtype has.",
 )
 def numerical_differences(failure, student):
     """Nearly right, everywhere."""
