@@ -4,7 +4,7 @@ Run `grade second_derivative` to see how far you are, `grade hint second_derivat
 
 Everywhere in this file f is a function of one tensor that is made of differentiable operations of torch, and x is any floating
 tensor, float32 or float64: it may require grad or not, be a leaf or the result of other operations. No function here changes
-x.grad. Neither torch.func nor torch.autograd.functional is needed, and neither may be used: they are what the checks compare with.
+x.grad. Neither torch.func nor torch.autograd.functional is needed, and neither may be used: they have the answers ready-made.
 """
 
 import torch

@@ -51,8 +51,8 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     """Run `module(x).sum().backward()` once; return the 2-norm of grad_output for each leaf submodule.
 
     A leaf submodule has no children; its key is its full name in `module.named_modules()`, and its grad_output is the gradient with
-    respect to what it returned, a single tensor. The values are plain floats. x may require grad or not. Every leaf submodule runs
-    once, and none works in place. Afterwards no hook of yours is left, also when the run raised, and each parameter's `.grad` is
-    what it was before, None included.
+    respect to what it returned, a single tensor that requires grad. The values are plain floats. x may require grad or not. Every
+    leaf submodule runs once, and none works in place. Afterwards no hook of yours is left, also when the run raised, and each
+    parameter's `.grad` is what it was before, None included.
     """
     raise NotImplementedError

@@ -300,7 +300,7 @@ def incoming_gradient_left_out(failure, student):
 @mistake(
     "logarithm_not_mended",
     about="FixedPow",
-    title="The gradient with respect to q is still C21's",
+    title="The gradient with respect to q still has the slip",
     explanation="For x = {x}, q = {q} and v = {v} it is {got}; that is v * x ** q * log(x + 1), and right is {want}. At x = 5, q = 3 "
     "the two are 223.9699 and 201.1797. Write x ** q as exp(q * log(x)) and differentiate with respect to q: nothing is "
     "added to x on the way.",

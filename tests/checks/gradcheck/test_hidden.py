@@ -152,7 +152,7 @@ def test_the_callers_tensors_stay(student, draw):
 
 @check(points=0.5, about="passes_gradcheck", needs=VERDICT)
 def test_c20_passes_and_c21_does_not(student, reference, draw):
-    """x ** q at (5, 3): C20 passes, C21 does not"""
+    """x ** q at (5, 3): passes when right, fails with the slip"""
     x, q = (torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (5.0, 3.0))
     right, wrong = "(v * q * x**(q-1), v * x**q * x.log())", "(v * q * x**(q-1), v * x**q * (x + 1).log())"
     for product, backward in draw.sample([(POWER_RIGHT, right), (POWER_WRONG, wrong)], 2):
@@ -250,7 +250,7 @@ def test_backward_is_not_asked(student, reference, draw):
 
 @check(points=0.25, about="numerical_jacobian", needs=BY_VALUES)
 def test_the_jacobian_of_c21(student, reference):
-    """C21's numbers: 75 and 201.1797, whatever its backward"""
+    """slope of x ** 3 at 5: 75; of 5 ** x at 3: 201.1797"""
     for at, f, text, number in (
         (5.0, lambda x, q: x**q, "x ** 3", 75.0),
         (3.0, lambda q, x: x**q, "5 ** x", 201.1797),

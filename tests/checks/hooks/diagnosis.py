@@ -832,9 +832,9 @@ def hooks_left(failure, student, trouble=None):
 @mistake(
     "module_hooks_left",
     about=NORMS,
-    title="Hooks stay on the modules",
-    explanation="After the call these are left: {left}. They run in every later backward, and each call adds as many. Keep the handles in"
-    " a list, and remove() each when you are done.",
+    title="Hooks are left behind",
+    explanation="After the call these are left: {left}. They run in every later forward or backward, and each call adds as many. Keep the"
+    " handles in a list, and remove() each when you are done.",
 )
 @unless_raised()
 def module_hooks_left(failure, student):
@@ -885,8 +885,8 @@ def parameter_grads_left(failure, student):
     "parameter_grads_cleared",
     about=NORMS,
     title="The parameters' gradients are cleared, not put back",
-    explanation="A weight's .grad was {before} before the call and is {after} now. zero_grad() also throws away what was there; set .grad"
-    " aside before backward, and put it back afterwards, None included.",
+    explanation="A weight's .grad was {before} before the call and is {after} now. To clear .grad, by zero_grad() or by hand, throws away"
+    " what was there, too: set .grad aside before backward, and put it back afterwards, None included.",
 )
 @unless_raised()
 def parameter_grads_cleared(failure, student):

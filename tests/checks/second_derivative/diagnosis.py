@@ -161,9 +161,9 @@ def tuple_of_gradients(failure, student):
 
 @mistake(
     "vector_without_v", about=ALL, title="A vector was differentiated as if it were a scalar",
-    explanation="Without a vector v to multiply the Jacobian with, autograd differentiates a single number only, and f(x) has as many "
-    "as x. Your code ended with: {text}. Each element of f(x) depends on its own part of x alone, so the gradient of the sum, or "
-    "v = ones, holds all the derivatives at once.",
+    explanation="Without a vector v to multiply the Jacobian with, autograd differentiates a single number only, and here it was "
+    "given several. Your code ended with: {text}. Where each of them depends on its own part of x alone, the gradient of the sum, or "
+    "v = ones, holds all the derivatives at once. For a Hessian the elements of the gradient are differentiated one by one.",
 )  # fmt: skip
 def vector_without_v(failure, student):
     return {"text": said(failure.error)} if failure.raised(NOT_SCALAR) else None
@@ -225,7 +225,8 @@ def x_must_require_grad(failure, student):
 @mistake(
     "only_a_leaf_keeps_grad", about=ORDERS, title="x.grad of a tensor that is no leaf stays None",
     explanation="At a leaf your answer is right. At an x that was computed from another tensor it ended with: {text}. backward() writes "
-    "to the .grad of leaves only. torch.autograd.grad returns the gradient in place of writing it, for any tensor of the graph.",
+    "to the .grad of leaves only, unless retain_grad() was called. torch.autograd.grad returns the gradient in place of writing it, for "
+    "any tensor of the graph.",
 )  # fmt: skip
 def only_a_leaf_keeps_grad(failure, student):
     if not failure.check.endswith("at_a_result") or not failure.raised("NoneType") or not right_on_a_curve(failure, student):

@@ -14,7 +14,7 @@ drawn_behind = helpers.drawn_behind
 
 NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
 CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
-BANNED = "{used} is what the checks compare with; build it from torch.autograd.grad"
+BANNED = "{used} is not to be used in this lesson; build the derivative from torch.autograd.grad"
 
 JUDGES = ("torch.func", "torch.autograd.functional", "torch._functorch", "functorch")
 JUDGES_INSIDE = ("torch.autograd.functional", "torch._functorch.eager_transforms")

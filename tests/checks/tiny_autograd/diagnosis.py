@@ -100,7 +100,7 @@ def recursion_too_deep(failure, student):
     about=BOTH,
     title="Values with an __eq__ of their own can't be told apart",
     explanation="Python raised {raised}. A class that says when two of its objects are equal, as a dataclass does, loses its hash, so "
-    "Values fit into no set; and two different nodes with equal numbers would be taken for one. Leave __eq__ away, or "
+    "Values fit into no set; and two different nodes with equal numbers would be taken for one. Leave __eq__ out, or "
     "write @dataclass(eq=False): then every Value is equal to itself only.",
 )
 def defines_equality(failure, student):
