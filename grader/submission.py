@@ -186,7 +186,7 @@ def _choose(lesson: str, leaves: list[Leaf]) -> LessonFile:
     first = leaves[0]
     if len(leaves) > 1 and leaves[1].depth == first.depth:
         path, other = writable(first.path), writable(leaves[1].path)
-        message = "two files claim to be this lesson: {path} and {other}. Keep one"
+        message = "two files claim to be this lesson: {path} and {other}. Keep one; a whole class is for grade batch"
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     limit = MAX_NOTEBOOK_BYTES if first.name.endswith(SUFFIX) else MAX_FILE_BYTES
     return decode(lesson, first.path, first.read(limit + 1), notebook=first.name.endswith(SUFFIX))

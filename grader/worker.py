@@ -132,8 +132,16 @@ class Worker:
         return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
 
     def names(self) -> list[str]:
-        """The public names of the student's module."""
-        return [name[:80] for name in vars(self.student) if not name.startswith("_")][:100]
+        """The public names that the student's file defines, and not what it imports."""
+        return [name[:80] for name, value in vars(self.student).items() if not name.startswith("_") and not self.imported(name, value)][
+            :100
+        ]
+
+    def imported(self, name: str, value: object) -> bool:
+        """Whether a name of the student's module is there by an import, under its own name."""
+        if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+            return value.__module__ != self.student.__name__ and value.__name__ == name
+        return isinstance(value, types.ModuleType)
 
     def lookup(self, path: str) -> Any:
         """``Sigmoid.apply`` in the student's module; raises AttributeError."""

@@ -20,7 +20,7 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     """Run two backward passes through the one graph of loss, and return what x.grad holds then.
 
     loss is a scalar, x a leaf of its graph, of any shape. An x.grad from before is not cleared, so it counts. The result has x's
-    shape and dtype. Afterwards the graph is freed: one more backward would raise.
+    shape and dtype. Afterwards what the graph saved is freed, as one backward leaves it.
     """
     raise NotImplementedError
 

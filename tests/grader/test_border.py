@@ -306,6 +306,7 @@ def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., Remo
     with pytest.raises(MissingName) as missing:
         _ = student.nowhere
     assert "cube" in missing.value.present
+    assert "torch" not in missing.value.present  # which the file imports, and doesn't define
     with pytest.raises(NotStarted):
         _ = student.UNFINISHED
     assert student.TABLE == {"x + 1": True, "x * 2": ...}

@@ -89,7 +89,9 @@ def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
     """And of no other lesson; one that lies deeper doesn't matter."""
     files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
     found = read_submission(folder(tmp_path, files), LESSONS)
-    assert problem(found["tiny"]) == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one"
+    assert (
+        problem(found["tiny"]) == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is for grade batch"
+    )
     assert found["small"].text == "fine\n"
 
 

@@ -372,7 +372,7 @@ def zeros_unlike_x(failure, student):
 @mistake(
     "connected_by_force", about=ORDERS, title="requires_grad_() on the gradient connects it to nothing",
     explanation="For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is {truth}. A gradient without a "
-    "graph that is told to require grad becomes a new leaf: there is still no path from it to x, and 'not connected' comes back as None "
+    "graph is a leaf, also once it is told to require grad: there is still no path from it to x, and 'not connected' comes back as None "
     "or zeros (allow_unused, materialize_grads). It must be computed with create_graph=True to begin with.",
 )  # fmt: skip
 def connected_by_force(failure, student):
