@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import PATH, course, course_option, lang_option
+from grader.errors import UsageError
 
 FORMATS = ("csv", "canvas", "moodle", "gradescope", "exercism", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
@@ -53,7 +54,7 @@ def batch(
     from grader.commands.batch import Wanted, grade_class
 
     if (executor == "dask") is not bool(scheduler):
-        raise click.UsageError("--executor dask and --scheduler ADDRESS go together: a cluster is told by its scheduler")
+        raise UsageError("--executor dask and --scheduler ADDRESS go together: a cluster is told by its scheduler")
     workers = workers or (0 if scheduler else os.cpu_count() or 1)
     wanted = Wanted(place, out, listed(lessons), layout, roster, workers, scheduler, seed, sandbox, lang, regrade, check, reveal)
     sys.exit(grade_class(course(course_root), wanted))
@@ -77,7 +78,7 @@ def adjust(out: Path, submission: str, points: float | None, reason: str | None,
     from grader.commands.adjust import list_adjustments
 
     if points is None and (reason or lesson or author):
-        raise click.UsageError("--points is missing: by how much should the score change?")
+        raise UsageError("--points is missing: by how much should the score change?")
     if points is None:
         list_adjustments(out, submission)
     else:

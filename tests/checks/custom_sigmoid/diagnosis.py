@@ -492,8 +492,9 @@ def formula_of_gradient(
         want = v * s * (1 - s)
         if got is None or not differs(got, want):
             return None
+        turned = ask(student, x, -v)[1]  # where v is negative throughout, its absolute value looks like a lost sign
         for name, formula in formulas.items():
-            if same(got, formula(v, x, s)):
+            if same(got, formula(v, x, s)) and turned is not None and same(turned, formula(-v, x, s)):
                 return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": name}
         return None
 

@@ -71,6 +71,18 @@ def penalty(f, x):
     return ((rows**2).sum(1).sqrt() - 1).square().mean()
 
 
+def steep(f, draw_x):
+    """An x, of those that are drawn, at which no row's gradient is near zero: a small number under the root would count there."""
+    drawn = []
+    for _ in range(50):
+        x = draw_x()
+        norms = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), x.detach()).norm(dim=1)
+        drawn.append((float(norms.min().detach()), len(drawn), x))
+        if drawn[-1][0] > 0.1:
+            break
+    return max(drawn)[2]
+
+
 # ---------------------------------------------------------------------------------------------------------------- pictures
 
 

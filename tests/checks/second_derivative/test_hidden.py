@@ -10,7 +10,7 @@ helpers = beside(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
 CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
 Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
-drawn_behind = helpers.drawn_behind
+drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
 NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
 CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
@@ -276,7 +276,7 @@ def test_penalty_is_your_own(student, draw):
 def test_penalty_is_exact(student, draw):
     """A large constant added to f leaves the penalty as it is"""
     f, parameters = critic(draw, ["(x @ W).tanh() @ v + 1e12"])
-    x = draw.tensor(3, 3, requires_grad=True)
+    x = steep(f, lambda: draw.tensor(3, 3, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
     assert_tensor(got, penalty(f, x), NOT_EXACT, **STABILISED, inputs={"f": f, **parameters, "x": x})
 
@@ -285,7 +285,7 @@ def test_penalty_is_exact(student, draw):
 def test_penalty_trains_the_parameters(student, draw):
     """The penalty has the right gradients for f's parameters"""
     f, parameters = critic(draw)
-    x = draw.tensor(4, 3, requires_grad=True)
+    x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
     inputs = {"f": f, **parameters, "x": x}
     with drawn_behind(student, "gradient_penalty", f, x):
         got = student.gradient_penalty(f.program, x)
@@ -303,7 +303,7 @@ def test_penalty_trains_the_parameters(student, draw):
 def test_penalty_of_a_column(student, draw):
     """f may return shape (batch, 1)"""
     f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=(1,))
-    x = draw.tensor(4, 3, requires_grad=True)
+    x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
     assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
 
@@ -313,7 +313,7 @@ def test_penalty_of_one_row(student, draw):
     """A batch of one row works, for either shape of f(x)"""
     for columns in ((), (1,)):
         f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=columns)
-        x = draw.tensor(1, 3, requires_grad=True)
+        x = steep(f, lambda: draw.tensor(1, 3, requires_grad=True))
         got = student.gradient_penalty(f.program, x)
         assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
 
@@ -322,7 +322,7 @@ def test_penalty_of_one_row(student, draw):
 def test_penalty_at_a_plain_tensor(student, draw):
     """gradient_penalty takes an x that does not require grad"""
     f, parameters = critic(draw)
-    x = draw.noncontiguous(4, 3)
+    x = steep(f, lambda: draw.noncontiguous(4, 3))
     with drawn_behind(student, "gradient_penalty", f, x):
         got = student.gradient_penalty(f.program, x)
         assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
@@ -339,6 +339,6 @@ def test_penalty_keeps_grad(student, draw):
 def test_penalty_in_single_precision(student, draw):
     """gradient_penalty keeps float32"""
     f, parameters = critic(draw, dtype=torch.float32)
-    x = draw.tensor(4, 3, dtype=torch.float32, requires_grad=True)
+    x = steep(f, lambda: draw.tensor(4, 3, dtype=torch.float32, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
     assert_tensor(got, penalty(f, x), WRONG_PENALTY, rtol=1e-3, atol=1e-4, inputs={"f": f, **parameters, "x": x})

@@ -106,7 +106,8 @@ def test_hessian_of_a_quadratic_form(student, draw):
 def test_penalty_of_a_drawn_critic(student, draw):
     """gradient_penalty is right for a function that is drawn"""
     w, v = draw.tensor(3, 2, requires_grad=True), draw.tensor(2, requires_grad=True)
-    f, x = drawn(draw, CRITICS, W=w, v=v), draw.tensor(4, 3, requires_grad=True)
+    f = drawn(draw, CRITICS, W=w, v=v)
+    x = helpers.steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
     inputs = {"f": f, "W": w, "v": v, "x": x}
     with drawn_behind(student, "gradient_penalty", f, x):
         assert_tensor(student.gradient_penalty(f.program, x), penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
