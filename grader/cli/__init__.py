@@ -14,31 +14,23 @@ from grader import __version__
 from grader.cli import author, learn, teach
 from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
-from grader.cli.words import marked, misuse, peek_language, summary, unmarked, words_for, write_help, write_options
+from grader.cli.words import Spoken, marked, misuse, peek_language, summary, words_for
 from grader.errors import ExitCode, GraderError, UsageError
 
 SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
 
 
-class Commands(DefaultGroup):  # type: ignore[misc]
+class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
     """Commands; a first word that is none of them is a lesson for ``run``."""
-
-    def get_help(self, ctx: click.Context) -> str:
-        """Help in the reader's language."""
-        return unmarked(super().get_help(ctx))
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show how lessons are graded beside how commands are called."""
         head = marked(words_for(ctx)("Usage: "))
         formatter.write(f"{head}grade [LESSON]... [OPTIONS]\n{' ' * len(head)}grade COMMAND [ARGS]...\n")
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What a learner types first."""
-        write_help(self, formatter, words_for(ctx))
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, then the commands."""
-        write_options(self, ctx, formatter, words_for(ctx))
+        super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -46,7 +38,7 @@ class Commands(DefaultGroup):  # type: ignore[misc]
         ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
-        return cast(list[str], super().parse_args(ctx, args))
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error is told in the reader's language where there are words for it."""
