@@ -1,6 +1,7 @@
 """What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch, and the engine's walk for pictures."""
 
 import contextlib
+import warnings
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -34,15 +35,18 @@ def traced(student, name, *args):
 
 
 def retained(student, *args):
-    """How often shopping called retain_grad before its first backward began, and how often later; and what it raised."""
+    """How often shopping called retain_grad before its first backward and later; if it read a .grad that is not kept; what it raised."""
     order, raised = [], None
-    with counted(torch.autograd, "backward", order), counted(torch.Tensor, "retain_grad", order):
+    listening = warnings.catch_warnings(record=True)
+    with counted(torch.autograd, "backward", order), counted(torch.Tensor, "retain_grad", order), listening as caught:
+        warnings.filterwarnings("always", append=True)
         try:
             student.shopping(*args)
         except Exception as error:
             raised = type(error).__name__
     before = order.index("backward") if "backward" in order else len(order)
-    return {"before": before, "after": order[before:].count("retain_grad"), "raised": raised}
+    read = any("not a leaf Tensor" in str(warning.message) for warning in caught)
+    return {"before": before, "after": order[before:].count("retain_grad"), "read": read, "raised": raised}
 
 
 @contextlib.contextmanager

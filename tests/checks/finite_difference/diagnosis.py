@@ -52,6 +52,20 @@ def points_like(failure, x):
     return [p.to(torch.float64) for p in failure.facts.get("points", ()) if isinstance(p, Tensor) and p.shape == x.shape]
 
 
+def went(failure, *distances):
+    """Whether f was asked at each of these distances from x; points of another shape (a batch of them) leave it open."""
+    _, x, h = question(failure)
+    steps = [(p - x).flatten() for p in points_like(failure, x) if p.numel()]
+    seen = [float(step[step.abs().argmax()]) for step in steps]
+    return not seen or all(any(abs(there - distance) < h / 100 for there in seen) for distance in distances)
+
+
+def near(failure, k):
+    """Whether point number k is a step away from x and no point of its own: nothing moved further than a step of some size would."""
+    _, x, h = question(failure)
+    return float((points_like(failure, x)[k] - x).abs().max()) <= 2 * max(h, 1e-3)
+
+
 def steps_at(failure, k):
     """How far each element had moved at point number k, without the rounding that comes of the subtraction."""
     _, x, _ = question(failure)
@@ -178,7 +192,7 @@ def several_at_once(failure, student):
     """The first step already moves several elements."""
     moved = moves(failure)
     first = next((k for k, count in enumerate(moved) if count), None)
-    if first is None or moved[first] < 2:
+    if first is None or moved[first] < 2 or not near(failure, first):
         return None
     return {"moved": moved[first], "count": failure.inputs["x"].numel(), "steps": steps_at(failure, first)}
 
@@ -194,7 +208,7 @@ def steps_pile_up(failure, student):
     """A later point has moved in more elements than one."""
     moved = moves(failure)
     later = next((k for k, count in enumerate(moved) if count > 1), None)
-    return None if later is None else {"moved": moved[later], "steps": steps_at(failure, later)}
+    return None if later is None or not near(failure, later) else {"moved": moved[later], "steps": steps_at(failure, later)}
 
 
 @mistake(
@@ -250,7 +264,7 @@ def divides_by_h(failure, student):
     if asked is None:
         return None
     f, x, h = asked
-    return hit(failure, {"": (shifted(f, x, h) - shifted(f, x, -h)) / h})
+    return hit(failure, {"": (shifted(f, x, h) - shifted(f, x, -h)) / h}) if went(failure, h, -h) else None
 
 
 @mistake(
@@ -286,7 +300,9 @@ def other_points(failure, student):
         return None
     f, x, h = asked
     up, here, down = f(x + h), f(x), f(x - h)
-    return hit(failure, {"(f(x) - f(x - h)) / h": (here - down) / h, "(f(x + h) - f(x - h)) / (2 * h)": (up - down) / (2 * h)})
+    behind = hit(failure, {"(f(x) - f(x - h)) / h": (here - down) / h}) if went(failure, 0.0, -h) else None
+    around = hit(failure, {"(f(x + h) - f(x - h)) / (2 * h)": (up - down) / (2 * h)}) if went(failure, h, -h) else None
+    return behind or around
 
 
 @mistake(
@@ -302,27 +318,22 @@ def wrong_formula(failure, student):
     if asked is None:
         return None
     f, x, h = asked
-    up, low = shifted(f, x, h), shifted(f, x, 0.0 if failure.about == "forward_difference" else -h)
-    if failure.about == "forward_difference":
-        return hit(
-            failure,
-            {
-                "(f(x) - f(x + h)) / h": (low - up) / h,
-                "f(x + h) - f(x)": up - low,
-                "f(x + h) - f(x) / h": up - low / h,
-                "(f(x + h) - f(x)) * h": (up - low) * h,
-                "(f(x + h) - f(x)) / (2 * h)": (up - low) / (2 * h),
-            },
-        )
-    return hit(
-        failure,
-        {
-            "(f(x - h) - f(x + h)) / (2 * h)": (low - up) / (2 * h),
-            "f(x + h) - f(x - h)": up - low,
-            "(f(x + h) - f(x - h)) / 2": (up - low) / 2,
-            "(f(x + h) - f(x - h)) / 2 * h": (up - low) / 2 * h,
-            "f(x + h) - f(x - h) / (2 * h)": up - low / (2 * h),
-            "f(x + h) - f(x - h) / 2 * h": up - low / 2 * h,
-            "(f(x + h) - f(x - h)) / h ** 2": (up - low) / h**2,
-        },
-    )
+    up, here, down = (shifted(f, x, by) for by in (h, 0.0, -h))
+    ahead = {
+        "(f(x) - f(x + h)) / h": (here - up) / h,
+        "f(x + h) - f(x)": up - here,
+        "f(x + h) - f(x) / h": up - here / h,
+        "(f(x + h) - f(x)) * h": (up - here) * h,
+        "(f(x + h) - f(x)) / (2 * h)": (up - here) / (2 * h),
+    }
+    around = {
+        "(f(x - h) - f(x + h)) / (2 * h)": (down - up) / (2 * h),
+        "f(x + h) - f(x - h)": up - down,
+        "(f(x + h) - f(x - h)) / 2": (up - down) / 2,
+        "(f(x + h) - f(x - h)) / 2 * h": (up - down) / 2 * h,
+        "f(x + h) - f(x - h) / (2 * h)": up - down / (2 * h),
+        "f(x + h) - f(x - h) / 2 * h": up - down / 2 * h,
+        "(f(x + h) - f(x - h)) / h ** 2": (up - down) / h**2,
+    }
+    # For a small h the same slip with f(x) and with f(x - h) gives nearly the same number; where f was asked tells them apart.
+    return hit(failure, (ahead if went(failure, h, 0.0) else {}) | (around if went(failure, h, -h) else {}))

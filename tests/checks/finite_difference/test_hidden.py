@@ -63,10 +63,10 @@ def assert_dtype_kept(student, reference, name, f, x, message):
 @check(points=0.5, about="forward_difference", needs=FORWARD)
 def test_forward_difference_uses_its_h(student, reference, draw):
     """forward_difference uses its h, given by place or by name"""
-    for at in (draw.number(0.5, 1.5), 0.0, draw.number(20.0, 30.0)):
+    for at in (draw.number(0.5, 1.5), 0.0, -draw.number(20.0, 30.0)):
         x, h = torch.tensor(at, dtype=torch.float64), draw.number(0.2, 0.9)
         a, b = draw.coefficients(2)
-        f = Formula(f"{a} * x ** 3 + {b} * x ** 2")
+        f = Formula(f"{a} * x ** 3 + {b} * x ** 4")
         want = reference.forward_difference(f.program, x, h)
         got, details = asked(student, "forward_difference", f, x, h)
         assert_values(got, want, NOT_THE_FORWARD, details)
@@ -94,10 +94,10 @@ def test_forward_difference_leaves_x_alone(student, draw):
 @check(points=0.5, about="central_difference", needs=CENTRAL)
 def test_central_difference_uses_its_h(student, reference, draw):
     """central_difference uses its h; the default is 0.001"""
-    for at in (draw.number(0.5, 1.5), 0.0, draw.number(20.0, 30.0)):
+    for at in (draw.number(0.5, 1.5), 0.0, -draw.number(20.0, 30.0)):
         x, h = torch.tensor(at, dtype=torch.float64), draw.number(0.2, 0.9)
         a, b = draw.coefficients(2)
-        f = Formula(f"{a} * x ** 3 + {b} * x ** 2")
+        f = Formula(f"{a} * x ** 3 + {b} * x ** 4")
         want = reference.central_difference(f.program, x, h)
         got, details = asked(student, "central_difference", f, x, h)
         assert_values(got, want, NOT_THE_CENTRAL, details)

@@ -313,7 +313,10 @@ def stops_at_the_cut(failure, student):
         return None
     at_x, held = result_at(failure, 0), failure.facts.get("held")
     nothing = at_x is None or (held is not None and agrees(at_x, held) and differs(at_x, failure.facts["at_x"]))
-    return {"at_first": at_x} if nothing and agrees(result_at(failure, 1), failure.facts.get("at_w")) else None
+    if not nothing or not agrees(result_at(failure, 1), failure.facts.get("at_w")):
+        return None
+    # Where a backward did begin at y, its gradient was found and not handed back.
+    return None if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_y"] else {"at_first": at_x}
 
 
 @mistake(
@@ -342,9 +345,9 @@ def ones_for_the_gradient(failure, student):
     x, at_x = failure.inputs.get("x"), result_at(failure, 0)
     if not isinstance(x, torch.Tensor) or agrees(at_x, failure.facts.get("at_x")):
         return None
-    seen = student.split_backward(leaf(0.3, 0.7), PLAIN, SQUARES)
-    ones = leaf(0.3, 0.7).detach().exp()
-    return {"at_first": at_x} if isinstance(seen, tuple) and agrees(seen[0], ones) else None
+    # What arrives at y has both signs and both sizes here, so that a gradient which was clipped is none of ones.
+    seen = student.split_backward(leaf(-0.1, 0.2), program(lambda x: x * 3), SQUARES)
+    return {"at_first": at_x} if isinstance(seen, tuple) and agrees(seen[0], torch.full((2,), 3.0, dtype=torch.float64)) else None
 
 
 @mistake(
@@ -414,8 +417,10 @@ def loss_made_a_leaf(failure, student):
     "or a detach() of the difference or of the loss, cuts both sides. Cut target, and nothing else.",
 )
 def nothing_learns(failure, student):
-    """No gradient on either side."""
-    return {} if sides(student) == (None, None) else None
+    """No gradient on either side, and no way back to one: a gradient of zeros is another matter."""
+    same_again = program(lambda x: x * 1)
+    state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
+    return {} if state and not state["requires_grad"] and sides(student) == (None, None) else None
 
 
 @mistake(
@@ -440,9 +445,9 @@ def online_was_cut(failure, student):
     "target that is already computed.",
 )
 def target_not_cut(failure, student):
-    """Both sides have a gradient."""
+    """Both sides have a gradient, and online that of the mean square."""
     at = sides(student)
-    return {"at_online": at[0], "at_target": at[1]} if at and None not in at else None
+    return {"at_online": at[0], "at_target": at[1]} if at and None not in at and abs(at[0] - 4.0) < 1e-6 else None
 
 
 def sides(student):

@@ -134,18 +134,24 @@ def kept(value):
 
 
 def begun(student, first, second, x):
-    """What second was given during split_backward, also where that raised; and the text of what it raised."""
-    given = []
+    """What second was given during split_backward, also where that raised; if a backward began at y; what it raised."""
+    given, begun = [], []
+
+    def hooked(t):
+        y = first(t)
+        if y.requires_grad:
+            y.register_hook(lambda grad: begun.append(1))
+        return y
 
     def watched(w):
         given.append({"requires_grad": w.requires_grad, "node": node(w)})
         return second(w)
 
     try:
-        student.split_backward(x, first, watched)
+        student.split_backward(x, hooked, watched)
     except (RuntimeError, AttributeError, TypeError) as error:
-        return {"given": given, "raised": str(error)}
-    return {"given": given, "raised": None}
+        return {"given": given, "at_y": bool(begun), "raised": str(error)}
+    return {"given": given, "at_y": bool(begun), "raised": None}
 
 
 # ---------------------------------------------------------------------------------------------------------------- pictures

@@ -203,7 +203,7 @@ def grad_is_none_at_first(failure, student):
     "gradient there, hands it on and drops it. retain_grad(), called before backward, makes the tensor keep it.",
 )
 def never_retained(failure, student):
-    """No gradient where retain_grad() was not called."""
+    """No gradient where retain_grad() was not called, and .grad was read all the same; a gradient can also be missing in a hook."""
     return missing(failure, student, keeps=False)
 
 
@@ -223,9 +223,9 @@ def missing(failure, student, *, keeps):
     """A None, or an error about one after a backward, where the tensor keeps its gradient by now, or does not."""
     facts = failure.facts
     if "keeps" in facts and failure.actual is None:
-        return {"which": facts["tensor"]} if facts["keeps"] is keeps and facts["passes"] else None
+        return {"which": facts["tensor"]} if facts["keeps"] is keeps and facts["passes"] and (keeps or facts["read"]) else None
     seen = stumbled(failure, student)
-    if not seen or not seen["passes"]:
+    if not seen or not seen["passes"] or not (keeps or seen["read"]):
         return None
     return {"which": "y"} if seen["keeps"][0] is keeps else None
 

@@ -72,19 +72,33 @@ def measured(t):
 def gradients(student, f, inputs, chosen, retained, held):
     """What gradients_along returned for the chosen tensors of a graph; how many backwards began at z; who keeps a gradient now."""
     asked, z, passes = watched(f, inputs, chosen, retained, held)
-    result = student.gradients_along(z, asked)
-    return {"result": kept(result), "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", append=True)
+        result = student.gradients_along(z, asked)
+    return {
+        "result": kept(result),
+        "read": read_in_vain(caught),
+        "passes": len(passes),
+        "keeps": [t.is_leaf or t.retains_grad for t in asked],
+    }
 
 
 def attempt(student, f, inputs, chosen):
     """The same without what came back, and also where the call raised."""
     asked, z, passes = watched(f, inputs, chosen, [], {})
     raised = None
-    try:
-        student.gradients_along(z, asked)
-    except Exception as error:
-        raised = type(error).__name__
-    return {"raised": raised, "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", append=True)
+        try:
+            student.gradients_along(z, asked)
+        except Exception as error:
+            raised = type(error).__name__
+    return {"raised": raised, "read": read_in_vain(caught), "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+
+
+def read_in_vain(caught):
+    """Whether torch warned that the .grad of a tensor was read that keeps none."""
+    return any("not a leaf Tensor" in str(warning.message) for warning in caught)
 
 
 def watched(f, inputs, chosen, retained, held):

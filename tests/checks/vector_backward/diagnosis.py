@@ -231,6 +231,8 @@ def rows_added_up(failure, student):
     if rows is None or rows.shape[0] < 2:
         return None
     total = rows.sum(0)
+    if not differs(total.expand_as(rows), rows):
+        return None  # all of them zeros: a sum of rows and the rows look alike
     if agrees(got, total):
         return {}
     return {} if got.shape == failure.expected.shape and agrees(got.reshape(rows.shape), total.expand_as(rows)) else None
@@ -290,6 +292,10 @@ def shape_of_a_matrix(failure, student):
     rows, got = rows_of(failure)
     if rows is None or got.shape == failure.expected.shape or got.numel() != rows.numel() or not rows.numel():
         return None
+    x = failure.inputs["x"].shape
+    y = failure.expected.shape[: failure.expected.dim() - len(x)]
+    if got.shape not in ((*ys, *xs) for ys in (y, (y.numel(),)) for xs in (x, (x.numel(),))):
+        return None
     shapes = {"shape": got, "x_shape": failure.inputs["x"], "expected_shape": failure.expected}
     return {name: str(tuple(tensor.shape)) for name, tensor in shapes.items()} if agrees(got.flatten(), rows.flatten()) else None
 
@@ -304,7 +310,7 @@ def shape_of_a_matrix(failure, student):
 def numerical_differences(failure, student):
     """Nearly right, everywhere."""
     rows, got = rows_of(failure)
-    if rows is None or got.shape != failure.expected.shape or not rows.numel():
+    if rows is None or got.shape != failure.expected.shape or got.dtype is not rows.dtype or not rows.numel():
         return None
     size, off = rows.abs().max().item(), (got - failure.expected).abs().max().item()
     return {"off": off, "size": size} if 0 < off < 0.01 * size else None
