@@ -7,6 +7,7 @@ asks the student for small graphs and looks at which of them raise too.
 
 from collections import Counter
 
+import torch
 from torch import Tensor
 
 from grader.checks import is_number, type_name
@@ -213,7 +214,9 @@ def pairs_are_lists(failure, student):
 def another_signature(failure, student):
     """A parameter more or less than promised."""
     name = failure.about
-    return {"name": name, "error": short(failure)} if failure.raised("TypeError", f"{name}()", "positional argument") else None
+    calls_itself = failure.raised("TypeError", f"{name}() takes 1 positional")  # the one argument is taken; its own code gave it two
+    raised = not calls_itself and failure.raised("TypeError", f"{name}()", "positional argument")
+    return {"name": name, "error": short(failure)} if raised else None
 
 
 @mistake(
@@ -587,7 +590,14 @@ def depth_counts_visits(failure, student):
         return None
     first = wrong[0]
     begins_a_branch = want[first][0] <= want[first - 1][0]
-    return {"found": rows[first], "wanted": want[first]} if begins_a_branch else None
+    return {"found": rows[first], "wanted": want[first]} if begins_a_branch and not right_on_a_tree(failure, student) else None
+
+
+def right_on_a_tree(failure, student):
+    """Whether depths are right where no node is reached twice."""
+    rows = student.observe(SCENARIOS[failure.about], program(lambda x, y: x.sin() * y, inputs=2), two_leaves(failure.draw))
+    want = [(0, "MulBackward0"), (1, "SinBackward0"), (2, "AccumulateGrad"), (1, "AccumulateGrad")]
+    return listed(rows.split("\n") if isinstance(rows, str) else rows, failure) == want
 
 
 @mistake(
@@ -641,10 +651,17 @@ def shared_nodes_once(failure, student):
     missing = once != every and Counter(names_in(failure)) == once
     if not missing and not came_back(failure, lambda node: named(each_node_once(node, relist=True))):
         return None
-    apart = student.observe(SCENARIOS[failure.about], program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw))
-    if str(apart).count("AccumulateGrad") != 2:
-        return None
+    for graph, leaves in ((lambda x, y: x * y, 2), (squared, 1)):
+        seen = student.observe(SCENARIOS[failure.about], program(graph, inputs=2), two_leaves(failure.draw))
+        if str(seen).count("AccumulateGrad") != leaves:
+            return None
     return {"count": len(failure.actual), "wanted": len(failure.expected)}
+
+
+def squared(x, y):
+    """A result times itself: what lies behind it is met twice."""
+    t = x.sin()
+    return t * t
 
 
 @mistake(
@@ -671,6 +688,9 @@ def lookalikes_merged(failure, student):
     """`if entry not in entries`, a set or a dictionary of entries."""
     want = listed(failure.expected, failure)
     if not came_back(failure, lambda node: list(dict.fromkeys(named(preorder(node))))):
+        return None
+    apart = student.observe(SCENARIOS[failure.about], program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw))
+    if str(apart).count("AccumulateGrad") != 1:
         return None
     entry = next(entry for entry in want if want.count(entry) > 1)
     return {"count": len(failure.actual), "wanted": len(want), "entry": entry}
@@ -781,6 +801,9 @@ def leaves_compared_by_value(failure, student):
         return {"effect": phrase("for tensors of different sizes that raised {error}", error=short(failure))}
     if missing is None or failure.message != "{name} is missing" or missing not in tensors:
         return None
+    unequal = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (1.0, 2.0)]
+    if sorted(student.observe("leaves", program(lambda x, y: x * y, inputs=2), unequal)["places"]) != [0, 1]:
+        return None
     twin = next((name for name in failure.actual if name != missing and same(tensors[name], tensors[missing], rtol=0, atol=0)), None)
     return {"effect": phrase("{missing} was taken for {twin}, which has the same value", missing=missing, twin=twin)} if twin else None
 
@@ -836,7 +859,10 @@ def index_is_a_count(failure, student):
     if not isinstance(rows, list) or not isinstance(want, list) or rows == want:
         return None
     counted = [[(row[0], start + place) for place, row in enumerate(want)] for start in (0, 1)]
-    return {} if rows in counted else None
+    if rows not in counted:
+        return None
+    product = student.observe("edges", program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw))
+    return {} if [row[1] for row in product] in ([0, 1], [1, 2]) else None
 
 
 @mistake(

@@ -19,9 +19,13 @@ LIGHT = 10
 
 
 def random_graphs(draw):
-    """Two graphs that between them have every one of ``STEPS``: shared results, pieces, constants, custom Functions, unused leaves."""
+    """Two graphs that between them have every one of ``STEPS``: shared results, pieces, constants, custom Functions, unused leaves.
+
+    And a small one, in which a leaf is surely reached at two depths.
+    """
     steps = draw.sample(STEPS, len(STEPS))
-    return [random_graph(draw, steps[:7]), random_graph(draw, steps[7:])]
+    drawn = [random_graph(draw, steps[:7]), random_graph(draw, steps[7:])]
+    return [*drawn, Graph(f"root = x{draw.choice(UNARY)} * x", {"x": draw.tensor(4, requires_grad=True)})]
 
 
 def random_graph(draw, steps):
@@ -235,6 +239,8 @@ def test_leaves_order(student, reference, draw):
     for name, left in zip(names[1:], sides, strict=True):
         operation = draw.choice("+-*")
         text += f"\nroot = {name} {operation} root" if left else f"\nroot = root {operation} {name}"
+    first = [name for name, left in zip(names[1:], sides, strict=True) if left][-1]
+    text += f"\nroot = root {draw.choice('+-*')} {first}"  # the leaf that is met first is met again at the end
     graph = Graph(text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)})
     want, got = graph.ask(reference, "leaves"), graph.ask(student, "leaves")
     helpers.assert_leaves(got, want, graph)

@@ -193,10 +193,9 @@ def removed_at_once(failure, student):
 )
 @unless_raised()
 def hook_returns_nothing(failure, student):
-    v = unchanged(failure, student)
-    if v is None or (failure.about != SCALE and not sitting(failure, student)["functions"]):
-        return None
-    return {"v": v}
+    v, amount = probe(failure)
+    answers = student.observe("answered", failure.about, [] if amount is None else [amount], v)
+    return {"v": v} if set(answers) == {"None"} and unchanged(failure, student) is not None else None
 
 
 # --------------------------------------------------------------------------------------------------------------- clipping
@@ -298,7 +297,7 @@ OTHER_NORMS = {
 )
 @unless_raised()
 def other_norm(failure, student):
-    v, m = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.0, -1.5]], dtype=torch.float64), 0.2
+    v, m = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64), 0.2  # none of the norms is 1: m alone is no ratio
     out, _ = arrived(student, CLIP, v, m)
     for used, norm in OTHER_NORMS.items():
         if same(out, v * m / norm(v), rtol=1e-4):
@@ -429,14 +428,16 @@ def rounds(student):
 def late_binding_closure(failure, student):
     if failure.about == NORMS:
         network = Network(failure.draw)
-        keys = list(network.norms(student))
-        return {"names": ", ".join(network.leaves), "last": network.leaves[-1]} if keys == network.leaves[-1:] else None
+        found, last = network.norms(student), network.leaves[-1]
+        alone = same(found.get(last), network.true[last])
+        return {"names": ", ".join(network.leaves), "last": last} if list(found) == [last] and not alone else None
     found = rounds(student)
     if found is None:
         return None
     records = found[0]["rounds"][0]
     filled = [name for name, value in records.items() if isinstance(value, torch.Tensor)]
-    return {"names": ", ".join(NAMES), "last": NAMES[-1]} if filled == NAMES[-1:] else None
+    alone = same(records.get(NAMES[-1]), found[1])  # its own gradient: no other hook wrote over it, so there is none
+    return {"names": ", ".join(NAMES), "last": NAMES[-1]} if filled == NAMES[-1:] and not alone else None
 
 
 @mistake(

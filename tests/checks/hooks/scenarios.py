@@ -97,6 +97,28 @@ def counted(student, name, arguments, leaf):
     return {"type": kind(result), "removable": removable(result), "functions": len(y._backward_hooks or ())}
 
 
+def answered(student, name, arguments, v):
+    """The types of what the hooks that were put on y by `y.register_hook` returned, in a backward that brings v to it."""
+    y = torch.zeros_like(v).requires_grad_().clone()
+    put, kinds = y.register_hook, []
+
+    def register(hook):
+        def heard(grad):
+            answer = hook(grad)
+            kinds.append(kind(answer))
+            return answer
+
+        return put(heard)
+
+    y.register_hook = register
+    if name == "backward_with_scaled_gradient":
+        student.backward_with_scaled_gradient((y * v).sum(), y, *arguments)
+    else:
+        named(student, name, arguments)(y)
+        y.backward(v.clone())
+    return kinds
+
+
 # ---------------------------------------------------------------------------------------------------------------- records
 
 

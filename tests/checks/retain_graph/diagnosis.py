@@ -54,9 +54,10 @@ def does_not_catch(failure, student):
     "raise the error and return the text of that.",
 )
 def message_is_typed_in(failure, student):
-    """A string without any backward."""
+    """A string without any backward, unless it is what torch says of a result that was cut off from x."""
     seen = counts(student)
-    return {"read": seen["read"]} if isinstance(seen["result"], str) and seen["read"] == 0 else None
+    typed = isinstance(seen["result"], str) and "does not require grad" not in seen["result"]
+    return {"read": seen["read"]} if typed and seen["read"] == 0 else None
 
 
 @mistake(
@@ -112,7 +113,8 @@ def keeps_the_graph_it_should_lose(failure, student):
 def stops_after_one_backward(failure, student):
     """One pass, and no message."""
     seen = counts(student)
-    return {"shown": repr(failure.actual)} if not holds_message(seen) and seen["reached"] == 1 else None
+    a_piece = isinstance(seen["result"], str) and bool(seen["result"]) and seen["result"] in str(failure.expected)
+    return {"shown": repr(failure.actual)} if not holds_message(seen) and not a_piece and seen["reached"] == 1 else None
 
 
 def holds_message(seen):
@@ -239,9 +241,9 @@ def retains_every_pass(failure, student):
     "and adds it to no .grad; backward adds it there.",
 )
 def grad_is_not_stored(failure, student):
-    """x.grad is what it was before."""
+    """x.grad is what it was before, and no pass wrote there."""
     grad, held, one = (failure.facts.get(name) for name in ("grad", "held", "one"))
-    if "grad" not in failure.facts or not isinstance(failure.facts["result"], torch.Tensor):
+    if failure.facts.get("stored") != 0 or not isinstance(failure.facts["result"], torch.Tensor):
         return None
     untouched = grad is None if held is None else agrees(grad, held) and differs(held + 2 * one, held)
     return {} if untouched else None
@@ -286,9 +288,11 @@ def only_one_pass(failure, student):
     "backward_twice clears x.grad nowhere: the second pass adds to what the first left.",
 )
 def clears_between_the_passes(failure, student):
-    """Two passes, and the gradient of the second."""
-    result, one = failure.facts.get("result"), failure.facts.get("one")
-    return {} if failure.facts.get("passes") == 2 and agrees(result, one) else None
+    """Two passes, and the gradient of the second; x.grad does not hold both."""
+    result, held, one, grad = (failure.facts.get(name) for name in ("result", "held", "one", "grad"))
+    if failure.facts.get("passes") != 2 or not agrees(result, one):
+        return None
+    return None if agrees(grad, 2 * one if held is None else held + 2 * one) else {}
 
 
 @mistake(

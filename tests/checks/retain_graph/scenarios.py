@@ -19,15 +19,19 @@ def error_text(student, x, held):
 
 
 def one_loss(student, name, f, x, held, retained=False):
-    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the loss, and what a further one gives."""
+    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the loss, and what a further one gives.
+
+    And how often a pass wrote to x.grad.
+    """
     loss = f(x)
     if retained:
         loss.retain_grad()
-    passes = []
+    passes, stored = [], []
     loss.register_hook(lambda grad: passes.append(1))
+    x.register_post_accumulate_grad_hook(lambda leaf: stored.append(1))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes)}
+    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes), "stored": len(stored)}
     return {**seen, "further": further(loss, x)}
 
 

@@ -40,6 +40,12 @@ def is_near(left, right):
     return left is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
 
 
+def single_steps_right(student):
+    """Whether a sum and a product alone have right gradients, so that what is wrong is how steps are put together."""
+    sums, products = (grads(student, f"root = a {sign} b", a=2.0, b=3.0) for sign in "+*")
+    return all(is_near(sums.get(name), 1.0) and is_near(products.get(name), slope) for name, slope in (("a", 3.0), ("b", 2.0)))
+
+
 def shown(text, leaves):
     """An expression in one line, with its numbers."""
     return {"asked": text.replace("\n", "; "), "numbers": ", ".join(f"{name} = {number:g}" for name, number in leaves.items())}
@@ -157,8 +163,8 @@ def result_is_no_value(failure, student):
     "multiplied by 0.",
 )
 def root_without_gradient(failure, student):
-    """Zeros even one step away from the root."""
-    if not wrong_gradient(failure):
+    """Zeros even one step away from the root, which has nothing itself: a root that is a leaf shows it."""
+    if not wrong_gradient(failure) or is_near(grads(student, "", "a", a=2.0).get("a"), 1.0):
         return None
     found = [*grads(student, "root = a + b", a=2.0, b=3.0).values(), *grads(student, "root = a * b", a=2.0, b=3.0).values()]
     return {} if found and not any(found) else None
@@ -174,7 +180,7 @@ def root_without_gradient(failure, student):
 )
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
-    if not wrong_gradient(failure):
+    if not wrong_gradient(failure) or not single_steps_right(student):
         return None
     text, leaves = STRAIGHT
     found = grads(student, text, **leaves)
@@ -240,7 +246,7 @@ def clears_before_backward(failure, student):
 )
 def counts_again(failure, student):
     """More than the derivative, by a part of it."""
-    if not shares(failure):
+    if not shares(failure) or not single_steps_right(student):
         return None
     for text in LATE:
         found = grads(student, text, **SHARED).get("a")
@@ -259,7 +265,7 @@ def counts_again(failure, student):
 )
 def order_not_topological(failure, student):
     """Only the direct part."""
-    if not shares(failure):
+    if not shares(failure) or not single_steps_right(student):
         return None
     for text in LATE:
         found = grads(student, text, **SHARED).get("a")
@@ -336,8 +342,8 @@ FORMULAS = [
     explanation="For root = {operation} with {numbers}, {leaf}.grad came back as {got}. That is {formula}, and the derivative is {truth}.",
 )
 def wrong_local_derivative(failure, student):
-    """One of the formulas that are often written instead."""
-    if not wrong_gradient(failure):
+    """One of the formulas that are often written instead; where backward gives zeros throughout, no formula is to blame."""
+    if not wrong_gradient(failure) or not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
         return None
     for sign, operation, leaf, leaves, formulas in FORMULAS:
         if not any(part in failure.facts["lines"].shown for part in sign.split()):
