@@ -13,12 +13,11 @@ A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw
 ``student`` is the file that is graded, ``reference`` the solution; both have the functions of the file as attributes and
 ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from the failure's facts and inputs.
 
-Imports torch, ``errors``, ``session`` (for its types) and ``wire.values``.
+Imports torch, ``gradchecks``, ``figures``, ``errors``, ``session`` (for its types) and ``wire.values``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import types
 from collections.abc import Callable, Sequence
@@ -28,24 +27,20 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.autograd.gradcheck import GradcheckError
 
 from grader.errors import CheckFailure, StudentError, WorkerLost
 from grader.figures import (
     Figure,
     drawing,
-    gradient_of,
     graph_figure,
     graphs_figure,
     in_short,
-    jacobian_figure,
     one_call,
     prediction_figure,
 )
-from grader.foresight import EPS, gradcheck_questions, gradgradcheck_questions
+from grader.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.inputs import Draw
 from grader.local import execute
-from grader.remote import RemoteCallable
 from grader.session import NotStarted, Student
 from grader.wire.values import Opaque, StudentRef
 
@@ -232,74 +227,6 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     if gradient is not None:
         found = torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0] if got.requires_grad else None
         assert_gradient(found, gradient, "the gradient through {name}(x) is not what {function}(x) gives", **details)
-
-
-def assert_gradcheck(function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradcheck disagrees", **options: Any) -> None:
-    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric Jacobian where it has them."""
-    with contextlib.ExitStack() as stack:
-        if isinstance(function, RemoteCallable):
-            stack.enter_context(function.foreseeing(gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))))
-        _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
-
-
-def assert_gradgradcheck(
-    function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradgradcheck disagrees", **options: Any
-) -> None:
-    """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
-    with contextlib.ExitStack() as stack:
-        if isinstance(function, RemoteCallable) and getattr(function(*inputs), "shape", None) == inputs[0].shape:
-            v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            stack.enter_context(function.foreseeing(gradgradcheck_questions(function.path, inputs, v)))
-            options = {"grad_outputs": v, **options}
-        _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
-
-
-def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]) -> None:
-    named = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
-    details: dict[str, Any] = {"inputs": dict(zip(named, inputs, strict=True))}
-    try:
-        checker(function, tuple(inputs), **options)
-    except GradcheckError as error:
-        text = str(error)
-        details["facts"] = {"gradcheck": text[:600], "gradcheck_call": (checker.__name__, function, tuple(inputs), options)}
-        details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
-        raise CheckFailure(message, **{**details, **jacobians(text)}) from None
-    except RuntimeError as error:
-        if "element 0 of tensors does not require grad" in str(error) or "none have requires_grad" in str(error):
-            raise CheckFailure("the result is cut off from the graph: it does not require grad", **details) from None
-        raise
-
-
-def _disagreement(checker: Any, function: Any, inputs: Sequence[Tensor], names: Sequence[str], options: dict[str, Any]) -> Figure | None:
-    """The two Jacobians that a checker compared: of the function, or of its gradient."""
-    terms = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
-    if checker is torch.autograd.gradcheck:
-        return jacobian_figure(function, inputs, names, **terms)
-    v = torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64).reshape(function(*inputs).shape).requires_grad_()
-    return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
-
-
-def jacobians(text: str) -> dict[str, Tensor]:
-    """``{"expected": numeric, "actual": analytic}`` as far as they can be read from gradcheck's message."""
-    found = {}
-    for key, label in (("expected", "numerical:"), ("actual", "analytical:")):
-        _, _, rest = text.partition(label)
-        matrix = _matrix(rest)
-        if matrix is not None:
-            found[key] = matrix
-    return found
-
-
-def _matrix(text: str) -> Tensor | None:
-    start = text.find("tensor(")
-    end = text.find("]])", start)
-    if start < 0 or end < 0 or text[start:end].count("tensor(") > 1:
-        return None
-    rows = text[start + len("tensor([[") : end].split("],")
-    try:
-        return torch.tensor([[float(number) for number in row.strip(" [\n").split(",")] for row in rows], dtype=torch.float64)
-    except ValueError:
-        return None
 
 
 def assert_not_used(student: Student, about: Sequence[str], banned: Sequence[str], message: str) -> None:

@@ -22,7 +22,8 @@ from pytest_jsonreport.plugin import JSONReport
 
 from grader.errors import EngineFault, StudentError, WorkerLost
 from grader.integrity import flags_in
-from grader.plugin import LessonPlugin, results_in
+from grader.plugin import LessonPlugin
+from grader.results import results_in
 from grader.sandbox.limits import Limits
 from grader.session import Session
 from grader.source import Source
@@ -84,7 +85,7 @@ class Judge:
             "flags": [*flags_in(session.source), *replaced],
             "untranslated": sorted(self.plugin.say.missing),
             "script": self.plugin.script,
-            "catalogue": {one.id: list(one.about) for one in self.plugin.mistakes},
+            "catalogue": {one.id: list(one.about) for one in self.plugin.results.mistakes},
         }
 
     def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any] | None:

@@ -1,9 +1,9 @@
-"""The pytest plugin that turns a lesson's checks into results.
+"""The pytest plugin that judges a lesson's checks.
 
-pytest collects and runs the checks; this plugin gives them their fixtures, decides before each whether it can be asked at all, and
-makes a ``CheckResult`` of what became of it, which travels in pytest-json-report's metadata.
+pytest collects and runs them; this plugin gives them their fixtures, decides before each whether it can be asked at all and afterwards
+what became of it. The result (``results``) travels in pytest-json-report's metadata.
 
-Imports pytest, torch, ``checks``, ``diagnosis``, ``session``, ``local`` and what lies below.
+Imports pytest, torch, ``results``, ``verdicts``, ``script``, ``session``, ``local`` and what lies below.
 """
 
 from __future__ import annotations
@@ -19,27 +19,21 @@ import pytest
 import torch
 
 from grader.checks import CheckSpec
-from grader.diagnosis import Failure, Mistake, diagnose, fill_text, in_cells, mistakes_in, show_fact
 from grader.errors import EngineFault
-from grader.evidence import describe, describe_pair
-from grader.figures import Figure, made
+from grader.exchange import student_error
 from grader.inputs import Draw
-from grader.local import LocalStudent, Withheld, execute
-from grader.model import CheckResult, Outcome
+from grader.literals import Inexpressible
+from grader.local import LocalStudent, Withheld
+from grader.model import Outcome
 from grader.recording import Recorder
 from grader.remote import RemoteStudent
-from grader.scoring import points_for
-from grader.script import Inexpressible, script_of
-from grader.session import NotStarted, Session, student_error
-from grader.snippet import snippet
+from grader.results import DIAGNOSED, Judged, Results, title
+from grader.script import script_of
+from grader.session import NotStarted, Session
 from grader.source import Source
-from grader.translation import Catalogue, load
+from grader.translation import load
 from grader.verdicts import Blocked, Verdict, passed, verdict_of
 from grader.worker import explain
-
-MAX_SOURCE_LINE = 400
-"""How many characters of a line a report shows."""
-DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
 
 def check_seed(seed: int, check_id: str) -> int:
@@ -60,13 +54,11 @@ class LessonPlugin:
         self.lesson: str = spec["lesson"]
         self.stub = Source(spec["stub"], spec["filename"])
         self.scenarios: str = spec["scenarios"]
-        self.hints: dict[str, list[str]] = spec["hints"]
-        self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
-        self.mistakes = load_mistakes(spec["diagnosis"])
         self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
         solution: str | None = spec["solution"]
         self.withheld = solution is None
         self.solved = Withheld() if solution is None else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
+        self.results = Results(spec, self.say, self.solved)
         self.asked: frozenset[str] = frozenset()
         self.seed = 0
         self.seeds: Mapping[str, int] = {}
@@ -212,7 +204,9 @@ class LessonPlugin:
         self.outcomes[item.name] = verdict.outcome
         if self.recorder is not None and self.id_of(item) == self.recorded:
             self.script = self.written(self.recorder, verdict)
-        return {"check": self.result(item, verdict, call.duration).as_data()}
+        check_id = self.id_of(item)
+        judged = Judged(check_id, item, self.spec_of(item), verdict, self.seed_of(check_id), call.duration)
+        return {"check": self.results.of(judged, self.session, self.remote).as_data()}
 
     # ---------------------------------------------------------------------------------------------------------- verdicts
 
@@ -221,7 +215,8 @@ class LessonPlugin:
         if error is None:
             return passed(wrote=self.session.wrote)
         if isinstance(error, Blocked):
-            return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": self.title_of(item, str(error))})
+            needed = next((self.say(title(other)) for other in item.session.items if other.name == str(error)), str(error))
+            return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
         return verdict_of(error, self.session.source, self.session.limits) or self.unexpected(item, error)
 
     def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:
@@ -254,103 +249,3 @@ class LessonPlugin:
             )  # fmt: skip
         except Inexpressible as reason:
             return str(reason)
-
-    def line_of(self, verdict: Verdict, spec: CheckSpec) -> int | None:
-        """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""
-        if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
-            return verdict.line
-        return self.session.source.anchor(spec.at, header=verdict.error is not None)
-
-    def title_of(self, item: pytest.Item, name: str) -> str:
-        """The title of the check ``name``."""
-        for other in item.session.items:
-            if other.name == name:
-                return self.say(title(other))
-        return name
-
-    def result(self, item: pytest.Item, verdict: Verdict, seconds: float) -> CheckResult:
-        """The result as it is written down."""
-        spec, check_id = self.spec_of(item), self.id_of(item)
-        seed = self.seed_of(check_id)
-        call = self.call_in(verdict)
-        diagnosis, trouble = None, None
-        if verdict.outcome in DIAGNOSED and self.session.loadable:
-            failure = Failure(
-                check=item.name, about=spec.about, message=verdict.message or "", reference=self.solved, draw=Draw(seed),
-                expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
-            )  # fmt: skip
-            diagnosis, trouble = diagnose(self.mistakes, failure, self.remote, self.say)
-        source = self.session.source
-        line = self.line_of(verdict, spec)
-        cell, shown = source.in_cell(line) if line else (None, line)
-        expected, actual = describe_pair(verdict.expected, verdict.actual)
-        steps = self.hints.get(spec.hint, [])
-        output = self.session.take_output()
-        figures = [worded(figure, self.say) for figure in made(verdict.figures)]
-        self.session.take_output()  # what was printed for a figure is no part of the check
-        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say)
-        return CheckResult(
-            id=check_id,
-            title=self.say(title(item)),
-            function=spec.about,
-            outcome=verdict.outcome,
-            points=points_for(verdict.outcome, spec.points),
-            max_points=spec.points,
-            bonus=spec.bonus,
-            hidden=item.path.name in self.hidden_files,
-            message=message,
-            diagnosis=diagnosis.id if diagnosis else None,
-            diagnosis_title=diagnosis.title if diagnosis else None,
-            evidence=diagnosis.evidence if diagnosis else None,
-            hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
-            expected=expected,
-            actual=actual,
-            inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
-            source_line=shown,
-            cell=cell,
-            source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
-            output=output,
-            seed=seed,
-            seconds=round(seconds, 6),
-            note=verdict.note or trouble,
-            figures=figures,
-            call=call,
-        )
-
-    def call_in(self, verdict: Verdict) -> str | None:
-        """The call that failed, to paste; none where a tensor is no longer what it was when it was handed over."""
-        if verdict.outcome in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR) or self.session.wrote:
-            return None
-        inputs = {self.say.known(name): value for name, value in verdict.inputs.items()}
-        return snippet(self.session.asked, module=self.session.source.module, inputs=inputs, gradcheck="gradcheck" in verdict.facts)
-
-
-def worded(figure: Figure, say: Catalogue) -> Figure:
-    """A figure with the texts of its rows in the language of ``say``."""
-    if "rows" not in figure:
-        return figure
-    rows = [[show_fact(cell, say) for cell in row] for row in figure["rows"]]
-    return {**figure, "rows": rows}
-
-
-def load_mistakes(path: str | None) -> list[Mistake]:
-    """The mistakes of a lesson's ``diagnosis.py``."""
-    if path is None:
-        return []
-    file = Path(path)
-    return mistakes_in(vars(execute(file.read_text("utf-8"), "diagnosis", str(file))))
-
-
-def title(item: pytest.Item) -> str:
-    """The first line of a check's docstring."""
-    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
-    return str(docstring).strip().splitlines()[0]
-
-
-def results_in(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The results that a pytest-json-report carries, in the order of the run."""
-    for test in report.get("tests", ()):
-        if "check" in test.get("metadata", {}):
-            yield test["metadata"]["check"]
-        else:
-            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")

@@ -3,13 +3,12 @@
 Of all that a check did (``recording``) only what leads to the value that is wrong is written: the slice of the steps behind it. What
 was computed from no answer of the student's is a literal. A scenario is printed whole, with the call.
 
-Imports torch, ``recording``, ``source`` and ``wire``.
+Imports torch, ``literals``, ``recording``, ``source`` and ``wire``.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
 import math
 from collections.abc import Iterator
@@ -19,12 +18,12 @@ import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
-from grader.recording import LONGEST, Step, tensors_in
+from grader.literals import Inexpressible, definition, literal, operation
+from grader.recording import Step, tensors_in
 from grader.source import defined_names
-from grader.wire.program import CUSTOM, OPERATORS, Blend, Cube, Program, Register, pieces
+from grader.wire.program import CUSTOM, Program, Register, pieces
 from grader.wire.values import StudentRef
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
 STUDENTS = ("call", "observe", "get")
 PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
 
@@ -34,10 +33,6 @@ class Recorded(Protocol):
 
     steps: list[Step]
     snapshots: dict[int, tuple[Tensor, Tensor]]
-
-
-class Inexpressible(Exception):
-    """Something that has no literal; the text says what."""
 
 
 def script_of(
@@ -224,10 +219,10 @@ class _Writer:
         arguments = [f"x{k}" for k in range(program.inputs)]
         registers = [*arguments, *parameters]
         body = []
-        for operation, args in program.steps:
+        for step, args in program.steps:
             given = [registers[a.index] if isinstance(a, Register) else self.value(a) for a in args]
-            results = [f"r{len(registers) + k}" for k in range(pieces(operation, tuple(args)) or 1)]
-            body.append(f"    {', '.join(results)} = {self._operation(operation, given)}")
+            results = [f"r{len(registers) + k}" for k in range(pieces(step, tuple(args)) or 1)]
+            body.append(f"    {', '.join(results)} = {self._operation(step, given)}")
             registers += results
         outs = ", ".join(registers[out.index] for out in program.outputs)
         comma = "" if program.single or len(program.outputs) > 1 else ","
@@ -235,62 +230,9 @@ class _Writer:
         return name
 
     def _operation(self, name: str, given: list[str]) -> str:
-        if name == "getitem":
-            return f"{given[0]}[{given[1]}]"
-        if name == "neg":
-            return f"-{given[0]}"
-        if name in OPERATORS:
-            left = f"({given[0]})" if given[0].startswith("-") else given[0]
-            return f"{left} {SYMBOLS[name]} {given[1]}"
         if name in CUSTOM:
-            cls = {"cube": Cube, "blend": Blend}[name]
-            text = inspect.getsource(cls).replace(": Any", "").replace(" -> Any", "").replace(" -> Tensor", "").replace(": Tensor", "")
-            self.definitions.setdefault(name, text)
-            return f"{cls.__name__}.apply({', '.join(given)})"
-        if name in ("cat", "stack"):
-            return f"torch.{name}(({', '.join(given)},))" if name == "cat" else f"torch.stack({', '.join(given)})"
-        if name == "softplus":
-            return f"torch.nn.functional.softplus({given[0]})"
-        if name == "where_positive":
-            return f"torch.where({given[0]} > 0, {given[1]}, {given[2]})"
-        return f"{given[0]}.{name}({', '.join(given[1:])})"
-
-
-def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and what it held. Raises Inexpressible."""
-    held = tensor.detach() if held is None else held
-    if tensor.numel() > LONGEST:
-        raise Inexpressible(f"a tensor of {tensor.numel():,} elements is too long to be written out")
-    wants = ", requires_grad=True" if tensor.requires_grad else ""
-    dtype = str(tensor.dtype)
-    if tensor.is_contiguous() or not tensor.numel():
-        shaped = f".reshape({tuple(tensor.shape)})" if not tensor.numel() and tensor.dim() != 1 else ""
-        if not shaped:
-            return f"torch.tensor({numbers(held)}, dtype={dtype}{wants})"
-        return f"torch.tensor([], dtype={dtype}){shaped}" + (".requires_grad_()" if wants else "")
-    reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    storage = torch.zeros(reach, dtype=held.dtype)
-    if 0 in tensor.stride():  # expanded: what lies in one place is written once
-        storage[_places(tensor)] = held.flatten()
-    else:
-        storage.as_strided(tensor.shape, tensor.stride()).copy_(held)
-    after = ".requires_grad_()" if wants else ""
-    return f"torch.tensor({numbers(storage)}, dtype={dtype}).as_strided({tuple(tensor.shape)}, {tuple(tensor.stride())}){after}"
-
-
-def _places(tensor: Tensor) -> Tensor:
-    """Where in the storage each element lies."""
-    grids = torch.meshgrid(*(torch.arange(size) for size in tensor.shape), indexing="ij")
-    places = torch.zeros(tensor.shape, dtype=torch.int64)
-    for grid, stride in zip(grids, tensor.stride(), strict=True):
-        places += grid * stride
-    return places.flatten()
-
-
-def numbers(held: Tensor) -> str:
-    """The numbers in a tensor; of two neighbours none is taken for the other."""
-    text = repr(held.tolist())
-    return text.replace("nan", 'float("nan")').replace("inf", 'float("inf")')
+            self.definitions.setdefault(name, definition(name))
+        return operation(name, given)
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -16,9 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.literals import Inexpressible
 from grader.recording import Step, tensors_in
 from grader.remote import Asked
-from grader.script import Inexpressible, script_of
+from grader.script import script_of
 from grader.wire.values import StudentRef
 
 MAX_CHARACTERS = 4000

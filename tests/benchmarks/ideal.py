@@ -22,8 +22,9 @@ import torch
 
 from grader.course import Lesson, find_course, load_course
 from grader.grading import Settings, spec_for
-from grader.judge import Judge, results_in, run_checks
+from grader.judge import Judge, run_checks
 from grader.local import LocalStudent
+from grader.results import results_in
 from grader.sandbox.limits import Limits
 from grader.source import Source
 from grader.stubs import without_markers

@@ -37,12 +37,12 @@ from grader.graph.heatmap import Jacobians, draw_heatmap
 from grader.graph.picture import GraphPicture
 from grader.host import Host
 from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox, check_from_json
-from grader.plugin import worded
 from grader.redaction import withheld
 from grader.remote import RemoteStudent
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.html import render_page
 from grader.render.terminal import show_report
+from grader.results import worded
 from grader.sandbox.limits import Limits
 from grader.source import Source
 from grader.stubs import compose, without_markers

@@ -11,9 +11,10 @@ import torch
 
 from grader.checks import assert_gradcheck, assert_gradgradcheck
 from grader.errors import CheckFailure, StudentError, WorkerLost
+from grader.exchange import several_replies
 from grader.foresight import MAX_QUESTIONS, gradcheck_questions
 from grader.remote import RemoteStudent
-from grader.session import Session, several_replies
+from grader.session import Session
 from grader.wire.frames import BrokenFrame, Frame
 
 SOURCE = """

@@ -59,6 +59,8 @@ def append(path: Path, text: str = "\n# more\n") -> None:
 JUDGING = (
     "judge",
     "plugin",
+    "results",
+    "exchange",
     "worker",
     "spawned",
     "forkserver",

@@ -23,8 +23,9 @@ from grader.debugging import told
 from grader.errors import CheckFailure, ExitCode, UsageError
 from grader.grading import Judged, Settings, grade_lesson
 from grader.host import Host
+from grader.literals import Inexpressible, literal
 from grader.model import CheckResult
-from grader.script import Inexpressible, literal, reached_by
+from grader.script import reached_by
 from grader.source import Source
 from grader.stubs import compose, without_markers
 from grader.translation import Catalogue

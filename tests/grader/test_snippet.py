@@ -13,10 +13,10 @@ import torch
 from grader.course import Course
 from grader.grading import Settings, grade_submission
 from grader.host import Host
+from grader.literals import literal
 from grader.model import CheckResult
 from grader.redaction import withheld
 from grader.remote import Asked
-from grader.script import literal
 from grader.snippet import MAX_CHARACTERS, snippet
 from grader.submission import decode
 from grader.wire.values import Opaque, StudentRef
