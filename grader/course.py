@@ -7,6 +7,7 @@
     <root>/solutions/<lesson>.py              the one source of truth for code
     <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py, scenarios.py, diagnosis.py
     <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake (``<mistake>.py``, ``<mistake>__2.py``)
+    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they don't make, named like those
     <root>/tests/accepted/<lesson>/*.py       other right solutions
 
 Imports ``errors`` and ``sandbox.limits``; no torch.
@@ -108,6 +109,11 @@ class Lesson:
     def mistakes(self) -> tuple[Path, ...]:
         """Wrong solutions, each named after its mistake."""
         return tuple(sorted((self.root / "tests" / "mistakes" / self.id).glob("*.py")))
+
+    @property
+    def lookalikes(self) -> tuple[Path, ...]:
+        """Wrong solutions, each named after the mistake that it may not be taken for."""
+        return tuple(sorted((self.root / "tests" / "lookalikes" / self.id).glob("*.py")))
 
     @property
     def accepted(self) -> tuple[Path, ...]:

@@ -20,7 +20,7 @@ LEAST_CHECKS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file whose verdict is known: ``kind`` is solution, stub, accepted or mistake, ``name`` says which."""
+    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or lookalike, ``name`` says which."""
 
     lesson: Lesson
     kind: str
@@ -61,7 +61,7 @@ def finding_of(case: Case, judged: Judged) -> Finding:
 
 
 def mistake_id(name: str) -> str:
-    """The mistake that a file proves: ``ignores_grad_output__2`` is a second solution that shows it."""
+    """The mistake that a file proves, or looks like: ``ignores_grad_output__2`` is a second solution that does."""
     return name.split("__")[0]
 
 
@@ -96,6 +96,8 @@ def case_problems(case: Case, judged: Judged) -> Iterable[str]:
                 yield f"{check.id} is {check.outcome.value}, should be not_started: {check.message}"
     if case.kind == "mistake":
         yield from mistake_problems(case, judged)
+    if case.kind == "lookalike":
+        yield from lookalike_problems(case, judged)
 
 
 def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
@@ -110,6 +112,15 @@ def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
     if failing and not is_named(case, judged):
         named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
         yield "is not named: " + "; ".join(named)
+
+
+def lookalike_problems(case: Case, judged: Judged) -> Iterable[str]:
+    """A lookalike must cost marks, and no check may call it by the name of the mistake that it looks like."""
+    if not lost(case, judged):
+        yield "loses no marks"
+    for check in judged.result.checks:
+        if check.diagnosis == mistake_id(case.name):
+            yield f"{check.id} is called {check.diagnosis}, which it only looks like: {check.evidence}"
 
 
 def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:

@@ -11,8 +11,8 @@ A solution marks what the student is to write::
 The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:`` lines, the text of those; or nothing,
 where the region is at the top level and has none (helpers of the solution's own).
 
-A *fragment* (``tests/mistakes``, ``tests/accepted``) holds only the definitions in which it differs; ``compose`` puts them in place of
-the solution's, so that what a file shows is what it is about.
+A *fragment* (``tests/mistakes``, ``tests/lookalikes``, ``tests/accepted``) holds only the definitions in which it differs; ``compose``
+puts them in place of the solution's, so that what a file shows is what it is about.
 
 Imports ``errors`` and ``source``.
 """

@@ -4,6 +4,7 @@
 * a stub is not started on every check, scores 0, and is exactly what its solution generates
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no other, and is named
+* a lookalike loses marks, and nowhere has the name of the mistake that it looks like
 * with a language: no text that a learner of it reads is left in English, and translations keep their placeholders
 * nothing is left to write: no placeholder of ``grade new`` stands anywhere
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no mistake without its proof
@@ -47,6 +48,8 @@ class LessonProof:
     mistakes: int
     caught: int
     named: int
+    lookalikes: int
+    told_apart: int
     accepted: int
     accepted_passed: int
 
@@ -165,7 +168,7 @@ def cases_of(lesson: Lesson) -> list[Case]:
     marked = lesson.solution.read_text("utf-8")
     solution = without_markers(marked)
     cases = [Case(lesson, "solution", "", solution), Case(lesson, "stub", "", lesson.stub.read_text("utf-8"))]
-    for kind, paths in (("accepted", lesson.accepted), ("mistake", lesson.mistakes)):
+    for kind, paths in (("accepted", lesson.accepted), ("mistake", lesson.mistakes), ("lookalike", lesson.lookalikes)):
         cases += [Case(lesson, kind, path.stem, compose(solution, path.read_text("utf-8"), name=str(path))) for path in paths]
     return cases
 
@@ -187,16 +190,21 @@ def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Findin
             problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
     cases = list(found)
     mistakes = [case for case in cases if case.kind == "mistake"]
+    lookalikes = [case for case in cases if case.kind == "lookalike"]
     accepted = [case for case in cases if case.kind == "accepted"]
     shown = {mistake_id(case.name) for case in mistakes}
     problems += [f"{lesson.id}: mistake {name} has no file in tests/mistakes/{lesson.id}" for name in about if name not in shown]
     problems += [f"{lesson.id}: mistake file {name} has no rule in diagnosis.py" for name in sorted(shown - set(about))]
+    unknown = {mistake_id(case.name) for case in lookalikes} - set(about)
+    problems += [f"{lesson.id}: lookalike file {name} looks like no mistake in diagnosis.py" for name in sorted(unknown)]
     proof = LessonProof(
         lesson=lesson.id,
         checks=checks,
         mistakes=len(mistakes),
         caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
         named=sum(case not in unnamed for case in mistakes),
+        lookalikes=len(lookalikes),
+        told_apart=sum(case not in bad for case in lookalikes),
         accepted=len(accepted),
         accepted_passed=sum(case not in bad for case in accepted),
     )
@@ -233,7 +241,7 @@ def static_problems(lesson: Lesson) -> list[str]:
 def unwritten(lesson: Lesson) -> list[str]:
     """The places where ``grade new`` left something for a person to write; a stub repeats its solution's."""
     said = [f"course.toml still holds its placeholder: {text}" for text in (lesson.title, lesson.summary) if MARK in text]
-    files = {lesson.solution, *lesson.accepted, *lesson.mistakes}
+    files = {lesson.solution, *lesson.accepted, *lesson.mistakes, *lesson.lookalikes}
     for folder in (lesson.folder, lesson.checks):
         files |= {path for path in folder.iterdir() if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub}
     said += [text for path in sorted(files) for text in placeholders_in(path)]

@@ -29,7 +29,7 @@ def verify(
     lessons: tuple[str, ...], seeds: int, workers: int | None, keep: Path | None, table: bool, write_stubs: bool, lang: str,
     course_root: Path | None,
 ) -> None:  # fmt: skip
-    """Hold the course to its word: references pass, stubs don't, mistakes are named.
+    """Hold the course to its word: references pass, stubs don't, mistakes are named, lookalikes aren't.
 
     Example: grade verify custom_sigmoid --seeds 5
 

@@ -67,10 +67,11 @@ def completeness(found: Verification) -> Iterator[str]:
 def proof_table(found: Verification) -> str:
     """The proof in Markdown, lesson by lesson."""
     rows = [
-        "| lesson | checks | mistakes caught | mistakes named | accepted alternatives |",
-        "|---|---|---|---|---|",
+        "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart | accepted alternatives |",
+        "|---|---|---|---|---|---|",
         *(
-            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} | {p.accepted_passed} of {p.accepted} |"
+            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} | {p.told_apart} of {p.lookalikes} "
+            f"| {p.accepted_passed} of {p.accepted} |"
             for p in found.proofs
         ),
     ]

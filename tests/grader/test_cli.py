@@ -413,7 +413,7 @@ def test_a_lesson_whose_hints_are_not_written_yet_says_so(hints: str, small_cour
 
 # ---------------------------------------------------------------------------------------------------------------- verify
 
-PROOF = LessonProof("tiny", 6, 2, 2, 1, 1, 1)
+PROOF = LessonProof("tiny", 6, mistakes=2, caught=2, named=1, lookalikes=4, told_apart=3, accepted=1, accepted_passed=1)
 
 
 @pytest.mark.parametrize(
@@ -439,9 +439,9 @@ def test_verify_prints_the_proof_as_a_table(
     monkeypatch.setattr("grader.commands.author.run_verification", lambda *_, **__: Verification((), (PROOF,), 5))
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
-        "| lesson | checks | mistakes caught | mistakes named | accepted alternatives |",
-        "|---|---|---|---|---|",
-        "| tiny | 6 | 2 of 2 | 1 of 2 | 1 of 1 |",
+        "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart | accepted alternatives |",
+        "|---|---|---|---|---|---|",
+        "| tiny | 6 | 2 of 2 | 1 of 2 | 3 of 4 | 1 of 1 |",
     ]
 
 

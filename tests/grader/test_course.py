@@ -60,6 +60,7 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
         assert path.is_file()
     assert lesson.diagnosis == lesson.checks / "diagnosis.py"
     assert [path.name for path in lesson.mistakes] == ["off_by_one.py", "squares.py"]
+    assert [path.name for path in lesson.lookalikes] == ["squares.py"]
     assert [path.name for path in lesson.accepted] == ["adds.py"]
 
 

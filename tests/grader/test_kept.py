@@ -31,7 +31,7 @@ from grader.host import Host
 from grader.ledger import Ledger
 from grader.verify import Verification, verify
 
-CASES = 5
+CASES = 6
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], dict[str, Any]] = {}
 """What the judge said of a text, in a language. It is asked once: these tests are about what becomes of its answer."""
@@ -179,7 +179,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
         verify_course(course, (), keep=tmp_path / "f", **wanted)
     assert capsys.readouterr().out.splitlines() == [
         "complete from seed 1: tiny",
-        f"stopped: {tmp_path / 'f'} keeps 7 of 10 gradings. The same command goes on from there",
+        f"stopped: {tmp_path / 'f'} keeps 7 of {2 * CASES} gradings. The same command goes on from there",
     ]
     assert verify_course(course, (), keep=tmp_path / "f", **wanted) is ExitCode.OK
     assert counting.seeds == [1] * CASES + [2] * CASES
@@ -200,7 +200,7 @@ def test_a_cut_run_tells_the_trouble_that_it_had(course: Course, counting: Count
         course, course.lessons, seeds=[1], settings=settings, workers=1, keep=tmp_path / "f",
         during=lambda hosts: patience(make_console(stderr=True), hosts, what="grading"),
     )  # fmt: skip
-    assert (found.left, found.kept, found.proofs) == (3, 1, ())
+    assert (found.left, found.kept, found.proofs) == (CASES - 2, 1, ())
     assert found.problems and all(problem.startswith("tiny: solution, seed 1: ") for problem in found.problems)
 
 

@@ -97,7 +97,9 @@ def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
         assert theirs.stub.is_file()
         assert (theirs.folder / "README.md").is_file()
         assert theirs.hints() == mine.hints()
-        assert [path.name for path in (*theirs.mistakes, *theirs.accepted)] == [path.name for path in (*mine.mistakes, *mine.accepted)]
+        assert [path.name for path in (*theirs.mistakes, *theirs.lookalikes, *theirs.accepted)] == [
+            path.name for path in (*mine.mistakes, *mine.lookalikes, *mine.accepted)
+        ]
 
 
 def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:

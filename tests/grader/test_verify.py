@@ -32,6 +32,7 @@ class Copy:
         self.folder = root / "exercises" / name
         self.checks = root / "tests" / "checks" / name
         self.mistakes = root / "tests" / "mistakes" / name
+        self.lookalikes = root / "tests" / "lookalikes" / name
         self.accepted = root / "tests" / "accepted" / name
         self.solution = root / "solutions" / f"{name}.py"
         self.stub = self.folder / f"{name}.py"
@@ -39,6 +40,7 @@ class Copy:
             (original.folder, self.folder),
             (original.checks, self.checks),
             (original.mistakes[0].parent, self.mistakes),
+            (original.lookalikes[0].parent, self.lookalikes),
             (original.accepted[0].parent, self.accepted),
         ):
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
@@ -48,8 +50,8 @@ class Copy:
 
     def trim(self) -> None:
         """Without mistakes and alternatives there is less to grade."""
-        shutil.rmtree(self.mistakes)
-        shutil.rmtree(self.accepted)
+        for folder in (self.mistakes, self.lookalikes, self.accepted):
+            shutil.rmtree(folder)
         (self.checks / "diagnosis.py").unlink()
 
     def entry(self) -> str:
@@ -188,6 +190,18 @@ def raising_rule(lesson: Copy) -> None:
     replace(lesson.checks / "diagnosis.py", '    x = failure.inputs.get("x")\n', '    x = failure.inputs.get("x")\n    1 / 0\n')
 
 
+def harmless_lookalike(lesson: Copy) -> None:
+    (lesson.lookalikes / "squares__2.py").write_text("def double(x):\n    return x + x\n")
+
+
+def misnamed_lookalike(lesson: Copy) -> None:
+    shutil.copy(lesson.mistakes / "squares.py", lesson.lookalikes / "squares__2.py")
+
+
+def lookalike_of_nothing(lesson: Copy) -> None:
+    (lesson.lookalikes / "squares.py").rename(lesson.lookalikes / "cubes.py")
+
+
 def losing_alternative(lesson: Copy) -> None:
     (lesson.accepted / "adds.py").write_text("def double(x):\n    return x + x + 0.25\n")
 
@@ -258,9 +272,17 @@ BREAKAGES = {
             [
                 r"ID: mistake squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
                 r"ID: mistake squares, seed 1: is not named: ID\.double: None .*",
+                r"ID: lookalike squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
             ],
             full=True,
         ),
+        Breakage(harmless_lookalike, [r"ID: lookalike squares__2, seed 1: loses no marks"], full=True),
+        Breakage(
+            misnamed_lookalike,
+            [r"ID: lookalike squares__2, seed 1: ID\.double is called squares, which it only looks like: For x = .* which is x \* x = .*"],
+            full=True,
+        ),
+        Breakage(lookalike_of_nothing, [r"ID: lookalike file cubes looks like no mistake in diagnosis\.py"], full=True),
         Breakage(
             losing_alternative,
             [
@@ -339,9 +361,11 @@ def test_every_problem_names_its_lesson(verified: Verified) -> None:
 def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
     """Caught is a mistake that lost marks, named one that was called by its name."""
     proofs = {proof.lesson: proof for proof in verified.found.proofs}
-    assert proofs["whole"] == LessonProof("whole", checks=6, mistakes=2, caught=2, named=2, accepted=1, accepted_passed=1)
-    assert proofs["unnamed_mistake"] == LessonProof("unnamed_mistake", 6, mistakes=2, caught=2, named=1, accepted=1, accepted_passed=1)
-    assert proofs["harmless_mistake"] == LessonProof("harmless_mistake", 6, mistakes=3, caught=2, named=2, accepted=1, accepted_passed=1)
+    whole = LessonProof("whole", checks=6, mistakes=2, caught=2, named=2, lookalikes=1, told_apart=1, accepted=1, accepted_passed=1)
+    assert proofs["whole"] == whole
+    assert proofs["unnamed_mistake"] == dataclasses.replace(whole, lesson="unnamed_mistake", named=1)
+    assert proofs["harmless_mistake"] == dataclasses.replace(whole, lesson="harmless_mistake", mistakes=3)
+    assert proofs["misnamed_lookalike"] == dataclasses.replace(whole, lesson="misnamed_lookalike", lookalikes=2)
     assert proofs["losing_alternative"].accepted_passed == 0
     assert (proofs["stray_files"].mistakes, proofs["stray_files"].accepted) == (0, 0)
 

@@ -1,0 +1,5 @@
+"""Minus x squared."""
+
+
+def double(x):
+    return -x * x
