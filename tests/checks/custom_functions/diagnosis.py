@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -128,10 +129,11 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors holds another number of tensors, or an attribute of ctx is missing."""
-    texts = ("values to unpack", "tuple index out of range", "Backward' object has no attribute")
-    if failure.error and any(text in failure.error.message for text in texts):
-        return {"said": failure.error.message}
-    return None
+    if failure.error is None:
+        return None
+    said, line = failure.error.message, failure.error.line or 0
+    index = "tuple index out of range" in said and "saved" in student.source.text.splitlines()[line - 1]  # not that of a shape
+    return {"said": said} if index or any(text in said for text in ("values to unpack", "Backward' object has no attribute")) else None
 
 
 @mistake(
@@ -269,7 +271,7 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     name, (x, y, v) = failure.about, questions(failure)
     other = torch.where(v > 0, v + 1, v - 1)
     got, again, want = ask(student, name, x, y, v), ask(student, name, x, y, other), truth(name, x, y, v)
-    small = ask(student, name, x, y, 0.01 * v)  # what is clipped is the same for two large ones
+    small = ask(student, name, x, y, -0.01 * v)  # what is clipped is the same for two large ones, a sign for two of one sign
     for k, which in enumerate(("x", second(name))):
         alike = isinstance(got[k], Tensor) and same(got[k], again[k]) and same(got[k], small[k])
         if alike and bool(got[k].any()) and not bool(got[k].isnan().any()):
@@ -365,6 +367,7 @@ def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     x, q, v = questions(failure)
+    q[0] = q[0].abs()  # of a negative exponent every wrong logarithm or root is the same nan
     got, want = ask(student, "Pow", x, q, v), truth("Pow", x, q, v)
     for k, which, formulas in ((0, "x", POWER_RULES), (1, "q", EXPONENT_RULES)):
         for text, formula in formulas.items():
@@ -390,8 +393,9 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     labels = ("x", second(name))
     for k, again, value, other in ((0, ask(student, name, x, r, v), y, r), (1, ask(student, name, p, y, v), x, p)):
         own = (x, y)[k]
-        plain = [v, v * own, torch.ones_like(v), own]
-        if differs(got[k], want[k]) and same(got[k], again[k]) and not any(same(got[k], wrong) for wrong in plain):
+        plain = [v, v * own, torch.ones_like(v), own, -v, 0 * v, 2 * v * own]
+        told = differs(got[k], want[k]) and bool(got[k].isfinite().all()) and same(got[k], again[k])
+        if told and not any(same(got[k], wrong) for wrong in plain):
             return {"x": x, "v": v, "got": got[k], "which": labels[k], "other": labels[1 - k], "one": value, "two": other}
     return None
 
@@ -411,7 +415,13 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
     name, (x, y, v) = failure.about, questions(failure)
     rests, once, twice = (ask(student, name, x, y, k * v) for k in (0, 1, 2))
     for which, rest, one, two in zip(("x", second(name)), rests, once, twice, strict=True):
-        told = isinstance(rest, Tensor) and bool(rest.any()) and isinstance(one, Tensor) and isinstance(two, Tensor)
+        told = (
+            isinstance(rest, Tensor)
+            and bool(rest.any())
+            and bool(rest.isfinite().all())
+            and isinstance(one, Tensor)
+            and isinstance(two, Tensor)
+        )
         if told and differs(one, rest) and same(two - one, one - rest):
             return {"which": which, "rest": rest}
     return None
@@ -468,9 +478,14 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     contexts = [name for name in failure.facts.get("contexts", ()) if name]
     if any(not name.endswith("Backward") for name in contexts):
         return {"given": contexts[0]}
-    if failure.raised("TypeError", "forward() missing 1 required positional argument"):
+    if failure.raised("TypeError", "forward() missing 1 required positional argument") and calls_forward(student):
         return {"given": "x, the first argument"}
     return {"given": "None"} if failure.raised("AttributeError", "'NoneType' object has no attribute") else None
+
+
+def calls_forward(student: Student) -> bool:
+    """Whether the file has a method by the name of forward in its hands."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
 
 
 @mistake(
@@ -484,6 +499,8 @@ def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
     """Two arguments work, others raise a TypeError about their number."""
     if not failure.error or failure.error.type_name != "TypeError" or failure.check != "test_any_number_of_arguments":
         return None
+    if failure.raised("forward() missing"):
+        return None  # whatever is called takes them all, and drops some on the way
     return {"said": failure.error.message} if "argument" in failure.error.message else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -86,7 +87,10 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
 def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     """Nearly right, which no formula for the derivative is."""
     digits = failure.facts.get("digits")
-    return {"digits": digits} if came_back(failure) and isinstance(digits, int) and 4 <= digits < 14 else None
+    if not came_back(failure) or not isinstance(digits, int) or not 4 <= digits < 14:
+        return None
+    x, y = value_of(failure, student)  # with a small number in it the value is nearly right as well
+    return {"digits": digits} if same(y, torch.sigmoid(x), rtol=1e-13, atol=0.0) else None
 
 
 @mistake(
@@ -116,8 +120,12 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors is empty, or an attribute of ctx is missing."""
-    empty = failure.raised("ValueError", "not enough values to unpack", "got 0") or failure.raised("IndexError", "tuple index out of range")
-    if failure.error and (empty or failure.raised("AttributeError", "Backward' object has no attribute")):
+    if failure.error is None:
+        return None
+    line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
+    index = failure.raised("IndexError", "tuple index out of range") and "saved" in line  # not that of a shape
+    empty = index or failure.raised("ValueError", "not enough values to unpack", "got 0")
+    if empty or failure.raised("AttributeError", "Backward' object has no attribute"):
         return {"said": failure.error.message}
     return None
 
@@ -130,10 +138,19 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     "and take it from ctx.saved_tensors.",
 )
 def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
-    """A NameError, while forward works."""
-    if failure.error and failure.error.type_name in ("NameError", "UnboundLocalError") and right_forward(student, failure.draw.tensor(3)):
-        return {"said": failure.error.message}
-    return None
+    """A NameError about a name of forward's, while forward works."""
+    if failure.error is None or failure.error.type_name not in ("NameError", "UnboundLocalError"):
+        return None
+    own = not names_in(student, "forward", "setup_context").isdisjoint(failure.error.message.split("'")[1:2])
+    return {"said": failure.error.message} if own and right_forward(student, failure.draw.tensor(3)) else None
+
+
+def names_in(student: Student, *methods: str) -> set[str]:
+    """The arguments and the variables of the methods of these names."""
+    found = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name in methods]
+    inner = [node for method in found for node in ast.walk(method)]
+    stored = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
 @mistake(
@@ -143,8 +160,10 @@ def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     explanation="Python said: {said}. ctx.saved_tensors is always a tuple, with one tensor in it too: (y,) = ctx.saved_tensors.",
 )
 def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
-    """A TypeError about a tuple; tensor * tuple is one about an index."""
-    if failure.raised("TypeError", "tuple") or failure.raised("TypeError", "can be converted to an index"):
+    """A TypeError about a tuple, while forward works; tensor * tuple is one about an index."""
+    told = failure.raised("TypeError", "tuple") or failure.raised("TypeError", "can be converted to an index")
+    starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
+    if told and not starred and right_forward(student, failure.draw.tensor(3)):  # *grads is a tuple too
         return {"said": failure.error.message if failure.error else ""}
     return None
 
@@ -326,6 +345,9 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     y = student.Sigmoid.apply(torch.tensor([-1e4, -5e3], dtype=torch.float64))
     if not isinstance(y, Tensor) or y.shape != (2,) or not bool(y[0] == y[1]) or not 1e-9 < float(y[0]) < 0.5:
         return None
+    positive = torch.tensor([0.5, 1.5], dtype=torch.float64)
+    if not same(student.Sigmoid.apply(positive.clone()), torch.sigmoid(positive), rtol=1e-12, atol=0.0):
+        return None  # a small number is added everywhere
     return {"got": float(y[0]), "bound": round(float(torch.logit(y[0])), 3)}
 
 
@@ -466,14 +488,15 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
     "rule wants it times what comes in: {want}. With .sum().backward() v is all ones, and nobody notices.",
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
-    """The same gradient for two different incoming ones."""
+    """The same gradient for different incoming ones."""
     if not came_back(failure):
         return None
     x, v = questions(failure)
     other = torch.where(v > 0, v + 1, v - 1)
     got, again = ask(student, x, v)[1], ask(student, x, other)[1]
+    small = ask(student, x, -0.01 * v)[1]  # what is clipped is the same for two large ones, a sign for two of one sign
     s = torch.sigmoid(x)
-    if got is None or not same(got, again) or not bool(got.any()):
+    if got is None or not same(got, again) or not same(got, small) or not bool(got.any()) or bool(got.isnan().any()):
         return None
     return {"x": x, "v": v, "other": other, "got": got, "want": v * s * (1 - s)}
 
@@ -575,7 +598,7 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
         return None
     x, v = questions(failure)
     rest, once, twice = (ask(student, x, k * v)[1] for k in (0, 1, 2))
-    if rest is None or once is None or twice is None or not bool(rest.any()):
+    if rest is None or once is None or twice is None or not bool(rest.any()) or not bool(rest.isfinite().all()):
         return None
     return {"rest": rest} if differs(once, rest) and same(twice - once, once - rest) else None
 
@@ -706,9 +729,14 @@ def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called."""
     if "given" in failure.facts:
         return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
-    if failure.error and failure.raised("TypeError", "Sigmoid.forward()"):
+    if failure.error and failure.raised("TypeError", "Sigmoid.forward()") and calls_forward(student):
         return {"said": phrase("Python said: {message}", message=failure.error.message)}
     return None
+
+
+def calls_forward(student: Student) -> bool:
+    """Whether the file has a method by the name of forward in its hands."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
 
 
 @mistake(

@@ -175,6 +175,8 @@ def computed_in_float32(failure, student):
     got, want = seen["result"], torch.tensor([[10.0]], dtype=F64)
     if not isinstance(got, torch.Tensor) or ("float32" not in seen["dtypes"] and got.dtype is F64):
         return None
+    if got.dtype is F64 and same(got, want):  # fn was called in float32 too, for the size of its result, say
+        return None
     return {"x": x, "dtype": (seen["dtypes"] or ["float32"])[0], "got": got, "want": want}
 
 

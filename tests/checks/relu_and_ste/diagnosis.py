@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,19 @@ def ask(student: Student, name: str, x: Tensor, v: Tensor) -> tuple[Any, Tensor 
     return y, torch.autograd.grad(y, x, v.detach().clone().to(y.dtype), allow_unused=True)[0]
 
 
+NUMBERS = torch.tensor([1.3, -2.1, 0.7, 1.9, -1.1, 2.3, 0.4, -0.6], dtype=torch.float64)
+ELSEWHERE = [
+    (torch.tensor([-0.95, -0.6, -0.3, -0.02, 0.03, 0.4, 0.7, 0.9], dtype=torch.float64), NUMBERS),
+    (torch.tensor([-7.0, -2.2, -1.1, -0.4, 0.55, 1.2, 1.9, 8.0], dtype=torch.float64), NUMBERS),
+]
+"""x and v at which a formula for backward must hold too: near 0, near 1, far away."""
+
+
+def holds(student: Student, name: str, formula: Callable[[Tensor, Tensor], Tensor], x: Tensor, v: Tensor) -> bool:
+    """Whether backward is this formula of v and x, at x and elsewhere."""
+    return all(same(ask(student, name, x, v)[1], formula(v, x)) for x, v in [(x, v), *ELSEWHERE])
+
+
 def came_back(failure: Failure) -> bool:
     """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
     return failure.error is None
@@ -82,14 +96,30 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     "ctx.save_for_backward(...), which comes back as the tuple ctx.saved_tensors. The x of forward is not known there.",
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """A name that is not there; saved_tensors is empty, or used as if it were one tensor; an attribute of ctx is missing."""
-    texts = ("values to unpack", "tuple index out of range", "Backward' object has no attribute", "'tuple'")
+    """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute of ctx is missing."""
     if failure.error is None:
         return None
-    unknown = failure.error.type_name in ("NameError", "UnboundLocalError")
-    if unknown or any(text in failure.error.message for text in texts):
-        return {"line": str(failure.error.line), "said": failure.error.message}
-    return None
+    said, line = failure.error.message, failure.error.line or 0
+    texts = ("values to unpack", "Backward' object has no attribute", "'tuple'")
+    unknown = failure.error.type_name in ("NameError", "UnboundLocalError") and not names_in_forward(student).isdisjoint(
+        said.split("'")[1:2]
+    )
+    index = "tuple index out of range" in said and "saved" in student.source.text.splitlines()[line - 1]  # not that of a shape
+    starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
+    if starred and "'tuple'" in said:
+        return None  # *grads is a tuple too
+    if not unknown and not index and not any(text in said for text in texts):
+        return None
+    getattr(student, failure.about).apply(torch.tensor([0.5, -1.5]))  # where forward itself raises, this is no matter of backward
+    return {"line": str(line), "said": said}
+
+
+def names_in_forward(student: Student) -> set[str]:
+    """The arguments and the variables of forward and of setup_context, in all classes of the file."""
+    methods = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name in ("forward", "setup_context")]
+    inner = [node for method in methods for node in ast.walk(method)]
+    stored = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
 @mistake(
@@ -172,9 +202,14 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     given = failure.facts.get("given")
     if given and (failure.facts.get("direct") or not same(failure.actual, failure.expected)):
         return {"said": "forward ran with something for ctx that is no node of a graph."} if not given.endswith("Backward") else None
-    if failure.raised("TypeError", ".forward()", "missing"):
+    if failure.raised("TypeError", ".forward()", "missing") and calls_forward(student):
         return {"said": "forward was called with an argument too few."}
     return None
+
+
+def calls_forward(student: Student) -> bool:
+    """Whether the file has a method by the name of forward in its hands."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
 
 
 @mistake(
@@ -346,8 +381,8 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     x, v = questions(failure)
-    got = ask(student, failure.about, x, v)[1]
-    return {"x": x, "v": v, "got": got, "want": v * SLOPES[failure.about](x)} if same(got, torch.zeros_like(v)) else None
+    zeros = holds(student, failure.about, lambda v, x: torch.zeros_like(v), x, v)
+    return {"x": x, "v": v, "got": torch.zeros_like(v), "want": v * SLOPES[failure.about](x)} if zeros else None
 
 
 @mistake(
@@ -374,12 +409,12 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     "would be {want}. Whether a gradient passes depends on x, the input of forward; how large it is, and its sign, must not matter.",
 )
 def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
-    """backward(k v) is not k backward(v)."""
+    """backward(k v) is not k backward(v), and of a very small v each element passes as it is, or not at all."""
     if not came_back(failure):
         return None
     x, v = questions(failure)
-    got, rest = (ask(student, failure.about, x, k * v)[1] for k in (1, 0))
-    if rest is None or bool(rest.any()):
+    got, rest, small = (ask(student, failure.about, x, k * v)[1] for k in (1, 0, 1e-4))
+    if rest is None or small is None or bool(rest.any()) or not same(small * 1e4, torch.where(small == 0, 0.0, v)):
         return None
     for factor in (-1.0, 2.0, 100.0, 0.01):
         again = ask(student, failure.about, x, factor * v)[1]
@@ -464,6 +499,6 @@ def another_slope(failure: Failure, student: Student) -> Facts | None:
         "ClippedSTE": "ClippedSTE declares the slope 1 where -1 <= x <= 1, and 0 outside: v passes there, and nothing does elsewhere.",
     }
     for formula, slope in FORMULAS.items():
-        if same(got, slope(v, x)) and differs(got, want):
+        if same(got, slope(v, x)) and differs(got, want) and holds(student, failure.about, slope, x, v):
             return {"x": x, "v": v, "got": got, "want": want, "formula": formula, "rule": rules[failure.about]}
     return None

@@ -28,6 +28,8 @@ CURVED_TEXT = {
     "hessian": "x.sum() ** 3 + (x ** 3).sum()",
     "gradient_penalty": "(x ** 3).sum(1)",
 }
+RAISED = program(lambda x: (x**3).sum(1) + 1e8)
+"""The curve of gradient_penalty, and a large constant: differences of values feel it, and no gradient does."""
 STRAIGHT = {
     "second_derivative": [("3 * x", program(lambda x: 3 * x), ())],
     "nth_derivative": [
@@ -370,10 +372,11 @@ def zeros_unlike_x(failure, student):
 
 
 @mistake(
-    "connected_by_force", about=ORDERS, title="requires_grad_() on the gradient connects it to nothing",
-    explanation="For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is {truth}. A gradient without a "
-    "graph is a leaf, also once it is told to require grad: there is still no path from it to x, and 'not connected' comes back as None "
-    "or zeros (allow_unused, materialize_grads). It must be computed with create_graph=True to begin with.",
+    "connected_by_force", about=ORDERS, title="Zeros came back where f bends",
+    explanation="For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is {truth}. A gradient that was "
+    "computed without create_graph=True has no path to x, whatever f is: it does not require grad, and once it is told to, by "
+    "requires_grad_(), it is a leaf. So 'no graph' and 'not connected' (None or zeros, by allow_unused or materialize_grads) do not yet "
+    "mean that the derivative is zero. It must be computed with create_graph=True to begin with.",
 )  # fmt: skip
 def connected_by_force(failure, student):
     name = failure.about
@@ -383,6 +386,8 @@ def connected_by_force(failure, student):
     answer, truth = asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
     if not isinstance(answer, torch.Tensor) or answer.any() or answer.shape != truth.shape:
         return None
+    if raised_by(asked(student, name, learned(name), x, *more(name)), "ifferentiated Tensor"):
+        return None  # it is x that does not require grad
     return {"f_asked": CURVED_TEXT[name], "answer": answer, "truth": truth}
 
 
@@ -616,5 +621,7 @@ def finite_differences(failure, student):
     answer, truth = asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
     if not isinstance(answer, torch.Tensor) or answer.shape != truth.shape or answer.dtype != truth.dtype:
         return None
+    if name == "gradient_penalty" and same(asked(student, name, RAISED, x), answer, rtol=0.0, atol=0.0):
+        return None  # something small is added to the norm, or under its root
     error = float((answer - truth).abs().max())
     return {"f_asked": CURVED_TEXT[name], "error": f"{error:.2g}"} if 1e-12 < error < 0.05 else None
