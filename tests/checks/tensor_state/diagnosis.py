@@ -1,5 +1,7 @@
 """The mistakes that people make with leaves, intermediate results and .grad, each recognised by what comes back."""
 
+import re
+
 import torch
 
 from grader.diagnosis import differs, mistake, same
@@ -8,6 +10,9 @@ from grader.wire.values import Opaque
 
 LOG_OF_CUBE = program(lambda x: (y := x**3, y.log()))
 FIVE = torch.tensor(5.0, requires_grad=True)
+SQUARE = program(lambda x: (x**2,))
+ZERO = torch.tensor(0.0, requires_grad=True)
+PAIR = torch.tensor([2.0, 3.0], requires_grad=True)
 
 
 def agrees(left, right):
@@ -20,6 +25,13 @@ def entry(failure, key):
     if failure.facts.get("key") != key:
         return None, None
     return failure.facts["state"].get(key), failure.facts["want"]
+
+
+def none_for_a_gradient(failure):
+    """Whether the error is about something that a gradient, or a node, is asked for; other Nones come from elsewhere."""
+    taken = r"no attribute '(name|next_functions|clone|detach_?|data|zero_|fill_|copy_|item|tolist|numpy|shape|dtype)'"
+    about = taken + r"|unsupported operand|must be Tensor, not NoneType"
+    return failure.raised("NoneType") and re.search(about, failure.error.message) is not None
 
 
 # ---------------------------------------------------------------------------------------------------------- tensor_state
@@ -51,7 +63,9 @@ def retains_on_the_way(failure, student):
 )
 def none_is_asked(failure, student):
     """An attribute of None."""
-    return {"line": str(failure.error.line), "raised": str(failure.error)} if failure.raised("AttributeError", "'NoneType'") else None
+    if not failure.raised("AttributeError", "'NoneType'") or not none_for_a_gradient(failure):
+        return None
+    return {"line": str(failure.error.line), "raised": str(failure.error)}
 
 
 @mistake(
@@ -74,7 +88,7 @@ def leaf_means_requires_grad(failure, student):
     explanation="For {tensor} your entry grad_fn is {shown}; {wanted} is promised. {advice}",
 )
 def node_is_no_name(failure, student):
-    """The node, its repr with an address, or the name of None's type."""
+    """The node, its text with an address, or the name of None's type."""
     got, want = entry(failure, "grad_fn")
     if want is None:
         return None
@@ -90,7 +104,7 @@ def node_is_no_name(failure, student):
             "shown": f"<{got.type_name}>",
             "advice": "That is the node itself. The name belongs to its type: type(...).__name__.",
         }
-    if isinstance(got, str) and got != want["grad_fn"] and want["grad_fn"] in got:
+    if isinstance(got, str) and want["grad_fn"] in got and " object at " in got:
         advice = "The node's text has more in it than the name, such as an address. The name belongs to its type: type(...).__name__."
         return {**facts, "shown": repr(got), "advice": advice}
     return None
@@ -105,9 +119,11 @@ def node_is_no_name(failure, student):
     "does nothing.",
 )
 def leaf_said_to_retain(failure, student):
-    """Something true for a leaf."""
+    """True for a leaf, and for an intermediate result that does retain."""
     got, want = entry(failure, "retains_grad")
-    return {} if got is True and want["is_leaf"] else None
+    if got is not True or not want["is_leaf"]:
+        return None
+    return {} if student.observe("states", LOG_OF_CUBE, [FIVE], [1], {}, False)["before"][1]["retains_grad"] is True else None
 
 
 @mistake(
@@ -117,11 +133,14 @@ def leaf_said_to_retain(failure, student):
     explanation="{seen} Whether there is a gradient is one question, what its numbers are is another: ask `t.grad is not None`.",
 )
 def zero_taken_for_none(failure, student):
-    """None for zeros, or torch's error about the truth of a tensor."""
+    """None for a zero, or torch's error about the truth of a gradient."""
     if failure.raised("RuntimeError", "Boolean value of Tensor"):
+        looks_at_tensors_without(student)
         return {"seen": "A tensor of several elements, or of none, is neither true nor false, so torch raised an error."}
     got, want = entry(failure, "grad")
     if want is None or got is not None or not isinstance(want["grad"], torch.Tensor) or want["grad"].any():
+        return None
+    if student.observe("states", SQUARE, [ZERO], [], {}, True)["after"][0]["grad"] is not None:
         return None
     return {"seen": "The gradient held no number but 0, which counts as false, and None came back for it."}
 
@@ -134,12 +153,23 @@ def zero_taken_for_none(failure, student):
     "tolist() only the numbers.",
 )
 def grad_is_a_number(failure, student):
-    """Numbers without their tensor; or item() on a tensor of several elements."""
+    """Numbers without their tensor; or item() on a gradient of several elements."""
     if failure.raised("RuntimeError", "cannot be converted to Scalar"):
+        looks_at_tensors_without(student)
         return {"seen": "item() raised an error: the gradient has several elements, or none, and a plain number is only one."}
     got, want = entry(failure, "grad")
-    plain = want is not None and isinstance(want["grad"], torch.Tensor) and isinstance(got, float | int | list)
+    plain = want is not None and isinstance(want["grad"], torch.Tensor) and plainly(got)
     return {"seen": "A plain number or a list of them came back where a tensor is promised."} if plain else None
+
+
+def looks_at_tensors_without(student):
+    """Have two elements looked at that hold no gradient: what raises there too (and ends the rule) was asked of the tensor itself."""
+    student.observe("states", LOG_OF_CUBE, [PAIR], [], {}, False)
+
+
+def plainly(value):
+    """Whether a value is a number or a list of them."""
+    return all(map(plainly, value)) if isinstance(value, list) else isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @mistake(
@@ -191,7 +221,7 @@ def stumbled(failure, student):
 )
 def grad_is_none_at_first(failure, student):
     """An error about None before any backward."""
-    seen = stumbled(failure, student)
+    seen = stumbled(failure, student) if none_for_a_gradient(failure) else None
     return {"line": str(failure.error.line), "raised": str(failure.error)} if seen and seen["passes"] == 0 else None
 
 
@@ -215,19 +245,22 @@ def never_retained(failure, student):
     "before the tensor was told to keep it, and none is kept for later. Call retain_grad() first, then backward.",
 )
 def retained_too_late(failure, student):
-    """No gradient, although retain_grad() was called."""
+    """No gradient, although retain_grad() was called: not before a backward began."""
     return missing(failure, student, keeps=True)
 
 
 def missing(failure, student, *, keeps):
-    """A None, or an error about one after a backward, where the tensor keeps its gradient by now, or does not."""
-    facts = failure.facts
-    if "keeps" in facts and failure.actual is None:
-        return {"which": facts["tensor"]} if facts["keeps"] is keeps and facts["passes"] and (keeps or facts["read"]) else None
-    seen = stumbled(failure, student)
-    if not seen or not seen["passes"] or not (keeps or seen["read"]):
+    """A None, or an error about one after a backward, where the tensor keeps its gradient by now and did not in time, or never does."""
+    if "keeps" in failure.facts and failure.actual is None:
+        seen, which = failure.facts, failure.facts["tensor"]
+    else:
+        seen, which = stumbled(failure, student), "y"
+        if not seen:
+            return None
+        seen = {**seen, "keeps": seen["keeps"][0], "in_time": seen["in_time"][0]}
+    if not seen["passes"] or seen["keeps"] is not keeps:
         return None
-    return {"which": "y"} if seen["keeps"][0] is keeps else None
+    return {"which": which} if (not seen["in_time"] if keeps else seen["read"]) else None
 
 
 @mistake(
@@ -256,7 +289,9 @@ def one_backward_for_each(failure, student):
     """A whole multiple of the gradient, or torch's error about a second time."""
     if failure.raised("RuntimeError", "backward through the graph a second time"):
         seen = student.observe("attempt", LOG_OF_CUBE, [FIVE], [1, 2, 0])
-        return {"passes": max(seen["passes"], 2), "seen": "The second one raised an error, since the first had freed the graph."}
+        if seen["passes"] < 2 or seen["raised"] != failure.error.type_name:
+            return None
+        return {"passes": seen["passes"], "seen": "The second one raised an error, since the first had freed the graph."}
     passes = failure.facts.get("passes", 0)
     if not isinstance(failure.expected, torch.Tensor) or not differs(failure.actual, failure.expected):
         return None

@@ -51,7 +51,8 @@ def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
         fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,
              facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
     for place, name in enumerate(names):
-        facts = {"tensor": name, "keeps": seen["keeps"][place], "read": seen["read"], "passes": seen["passes"], "held": held.get(name)}
+        facts = {"tensor": name, "keeps": seen["keeps"][place], "in_time": seen["in_time"][place],
+                 "read": seen["read"], "passes": seen["passes"], "held": held.get(name)}  # fmt: skip
         details = {"inputs": inputs, "facts": facts, "figures": [partial(figure, at=name)] if figure else []}
         if result[place] is None:
             fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, **details)

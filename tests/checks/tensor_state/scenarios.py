@@ -79,7 +79,8 @@ def gradients(student, f, inputs, chosen, retained, held):
         "result": kept(result),
         "read": read_in_vain(caught),
         "passes": len(passes),
-        "keeps": [t.is_leaf or t.retains_grad for t in asked],
+        "keeps": keeping(asked),
+        "in_time": in_time(asked, passes),
     }
 
 
@@ -93,7 +94,18 @@ def attempt(student, f, inputs, chosen):
             student.gradients_along(z, asked)
         except Exception as error:
             raised = type(error).__name__
-    return {"raised": raised, "read": read_in_vain(caught), "passes": len(passes), "keeps": [t.is_leaf or t.retains_grad for t in asked]}
+    seen = {"passes": len(passes), "keeps": keeping(asked), "in_time": in_time(asked, passes)}
+    return {"raised": raised, "read": read_in_vain(caught), **seen}
+
+
+def keeping(asked):
+    """Which of them keep a gradient now."""
+    return [t.is_leaf or t.retains_grad for t in asked]
+
+
+def in_time(asked, passes):
+    """Which of them kept a gradient as some backward began."""
+    return [any(keeps[k] for keeps in passes) for k in range(len(asked))]
 
 
 def read_in_vain(caught):
@@ -102,10 +114,11 @@ def read_in_vain(caught):
 
 
 def watched(f, inputs, chosen, retained, held):
-    """The chosen tensors of a graph, its last one, and a list that grows with every backward from there."""
+    """The chosen tensors of a graph, its last one, and a list to which every backward from there adds which of them keep a gradient."""
     tensors, passes = graph(f, inputs, retained, held), []
-    tensors[-1].register_hook(lambda grad: passes.append(1))
-    return [tensors[k] for k in chosen], tensors[-1], passes
+    asked = [tensors[k] for k in chosen]
+    tensors[-1].register_hook(lambda grad: passes.append(keeping(asked)))
+    return asked, tensors[-1], passes
 
 
 def graph(f, inputs, retained, held):
