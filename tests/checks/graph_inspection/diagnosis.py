@@ -183,8 +183,8 @@ def returns_nothing(failure, student):
     "function that yields.",
 )  # fmt: skip
 def yields_without_a_list(failure, student):
-    """A generator came back."""
-    return {} if kind_that_came(failure) == "generator" else None
+    """A generator came back, where it is a list that is promised."""
+    return {} if kind_that_came(failure) == "generator" and failure.message.endswith("a list is promised") else None
 
 
 @mistake(
@@ -192,8 +192,9 @@ def yields_without_a_list(failure, student):
     explanation='format_graph returns one str. Yours returned a list of {count} lines; "\\n".join(lines) makes a text of them.',
 )  # fmt: skip
 def lines_not_joined(failure, student):
-    """A list came back from format_graph."""
-    return {"count": len(failure.actual)} if kind_that_came(failure) == "list" else None
+    """A list of lines came back from format_graph."""
+    lines = kind_that_came(failure) == "list" and all(isinstance(line, str) for line in failure.actual)
+    return {"count": len(failure.actual)} if lines else None
 
 
 @mistake(
@@ -203,7 +204,7 @@ def lines_not_joined(failure, student):
 def pairs_are_lists(failure, student):
     """[0, "AddBackward0"] for (0, "AddBackward0")."""
     entry = failure.facts.get("entry")
-    return {"entry": entry} if isinstance(entry, list) else None
+    return {"entry": entry} if isinstance(entry, list) and listed(failure.actual, failure) == failure.expected else None
 
 
 @mistake(
@@ -213,9 +214,9 @@ def pairs_are_lists(failure, student):
 )  # fmt: skip
 def another_signature(failure, student):
     """A parameter more or less than promised."""
-    name = failure.about
-    calls_itself = failure.raised("TypeError", f"{name}() takes 1 positional")  # the one argument is taken; its own code gave it two
-    raised = not calls_itself and failure.raised("TypeError", f"{name}()", "positional argument")
+    name, error = failure.about, failure.error  # a helper of a longer name is no concern of this, nor what takes one argument and got two
+    texts = (f"{name}() missing ", f"{name}() takes 0 positional")
+    raised = failure.raised("TypeError", "positional argument") and error.message.startswith(texts)
     return {"name": name, "error": short(failure)} if raised else None
 
 
@@ -296,7 +297,9 @@ def backward_already_ran(failure, student):
 def computed_afresh(failure, student):
     """Right values whose graphs have nothing in common but x."""
     links = failure.facts.get("links")
-    return {} if links and links.get(failure.facts["link"], 0) is None else None
+    if not links or links.get(failure.facts["link"], 0) is not None:
+        return None
+    return {} if links.get(f"{failure.facts['source']} by x") is not None else None  # what is detached has no graph at all
 
 
 GUESSES = (
@@ -378,8 +381,9 @@ def prediction_is_no_number(failure, student):
 )  # fmt: skip
 def node_for_name(failure, student):
     """Nodes, or their classes, in the list."""
-    node = next((name for name in names_in(failure) if isinstance(name, Opaque)), None)
-    return {"kind": node.type_name, "name": next(name for name in expected_names(failure) if name)} if node else None
+    pairs = zip(names_in(failure), expected_names(failure), strict=False)
+    node, name = next(((got, want) for got, want in pairs if isinstance(got, Opaque) and want), (None, None))
+    return {"kind": node.type_name, "name": name} if node and node.type_name in (name, "type") else None
 
 
 def expected_names(failure):
@@ -394,8 +398,9 @@ def expected_names(failure):
 )  # fmt: skip
 def text_of_the_node(failure, student):
     """<AddBackward0 object at 0x7f…>, or <class 'AddBackward0'>."""
-    found = next((name for name in names_in(failure) if isinstance(name, str) and name.startswith("<")), None)
-    return {"found": found, "name": next(name for name in expected_names(failure) if name)} if found else None
+    pairs = zip(names_in(failure), expected_names(failure), strict=False)
+    found = next(((got, want) for got, want in pairs if isinstance(got, str) and got.startswith("<") and want and want in got), None)
+    return {"found": found[0], "name": found[1]} if found else None
 
 
 @mistake(
@@ -427,6 +432,10 @@ def qualified_name(failure, student):
 # ----------------------------------------------------------------------------------------------------- what is no node, None
 
 
+OF_NODES = ("next_functions", "variable", "name")
+"""What people ask a node for."""
+
+
 @mistake(
     "pair_not_unpacked", about=READERS, title="an edge is a pair, not a node",
     explanation="Your code raised {error}. next_functions holds pairs (node, index): take the pair apart before you go on with the "
@@ -434,7 +443,8 @@ def qualified_name(failure, student):
 )  # fmt: skip
 def pair_not_unpacked(failure, student):
     """Goes on with the pair."""
-    return {"error": short(failure)} if failure.raised("AttributeError", "'tuple' object has no attribute") else None
+    asked = any(failure.raised(f"AttributeError: 'tuple' object has no attribute '{name}'") for name in OF_NODES)
+    return {"error": short(failure)} if asked else None
 
 
 @mistake(
@@ -469,7 +479,7 @@ def no_graph_not_handled(failure, student):
 )  # fmt: skip
 def none_not_skipped(failure, student):
     """An exception for None among next_functions."""
-    if not failure.raised("NoneType") or not raises(student, failure.about, lambda x, y: x * 2, failure.draw):
+    if not failure.raised("AttributeError", "NoneType") or not raises(student, failure.about, lambda x, y: x * 2, failure.draw):
         return None
     return None if raises(student, failure.about, lambda x, y: x * y, failure.draw) else {"error": short(failure)}
 
@@ -576,9 +586,9 @@ def depth_from_one(failure, student):
 
 
 @mistake(
-    "depth_counts_visits", about=WALKS, title="depth counts visits, not levels",
-    explanation="Where the second branch of a node begins you have {found} for {wanted}: your depth went on counting in the first "
-    "branch. All inputs of a node are one deeper than the node itself, whichever comes first.",
+    "depth_counts_visits", about=WALKS, title="depth is counted on from one branch to the next",
+    explanation="Where the second branch of a node begins you have {found} for {wanted}: your depth was counted on, and not set back. All "
+    "inputs of a node are one deeper than the node itself, whichever comes first.",
 )  # fmt: skip
 def depth_counts_visits(failure, student):
     """The right nodes in the right order, at depths that never come back up."""
@@ -651,7 +661,7 @@ def shared_nodes_once(failure, student):
     missing = once != every and Counter(names_in(failure)) == once
     if not missing and not came_back(failure, lambda node: named(each_node_once(node, relist=True))):
         return None
-    for graph, leaves in ((lambda x, y: x * y, 2), (squared, 1)):
+    for graph, leaves in ((lambda x, y: x * y, 2), (squared, 1), (rejoined, 1)):
         seen = student.observe(SCENARIOS[failure.about], program(graph, inputs=2), two_leaves(failure.draw))
         if str(seen).count("AccumulateGrad") != leaves:
             return None
@@ -662,6 +672,12 @@ def squared(x, y):
     """A result times itself: what lies behind it is met twice."""
     t = x.sin()
     return t * t
+
+
+def rejoined(x, y):
+    """Two results of one result: each node behind has one input."""
+    t = x.sin()
+    return t.cos() + t.tanh()
 
 
 @mistake(
@@ -689,8 +705,8 @@ def lookalikes_merged(failure, student):
     want = listed(failure.expected, failure)
     if not came_back(failure, lambda node: list(dict.fromkeys(named(preorder(node))))):
         return None
-    apart = student.observe(SCENARIOS[failure.about], program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw))
-    if str(apart).count("AccumulateGrad") != 1:
+    apart = str(student.observe(SCENARIOS[failure.about], program(lambda x, y: x.sin() * y.cos(), inputs=2), two_leaves(failure.draw)))
+    if apart.count("AccumulateGrad") != 1 or "SinBackward0" not in apart or "CosBackward0" not in apart:
         return None
     entry = next(entry for entry in want if want.count(entry) > 1)
     return {"count": len(failure.actual), "wanted": len(want), "entry": entry}
@@ -718,7 +734,10 @@ def root_left_out(failure, student):
 )  # fmt: skip
 def leaves_left_out(failure, student):
     """AccumulateGrad is not listed."""
-    return {} if came_back(failure, lambda node: [row for row in named(preorder(node)) if row[1] != "AccumulateGrad"]) else None
+    if not came_back(failure, lambda node: [row for row in named(preorder(node)) if row[1] != "AccumulateGrad"]):
+        return None
+    chain = student.observe(SCENARIOS[failure.about], program(lambda x, y: x.sin(), inputs=2), two_leaves(failure.draw))
+    return None if "AccumulateGrad" in str(chain) else {}
 
 
 # -------------------------------------------------------------------------------------------------------------- leaves
@@ -795,17 +814,35 @@ def leaves_compared_by_value(failure, student):
     """`if tensor not in leaves`."""
     tensors = failure.facts.get("tensors", {})
     missing = failure.facts.get("name")
+    if failure.error is not None and stops_at_one_leaf(student):
+        return None
     if failure.raised("Boolean value of Tensor"):
         return {"effect": phrase("for tensors of more than one element that raised {error}", error=short(failure))}
     if failure.raised("The size of tensor a"):
         return {"effect": phrase("for tensors of different sizes that raised {error}", error=short(failure))}
     if missing is None or failure.message != "{name} is missing" or missing not in tensors:
         return None
-    unequal = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (1.0, 2.0)]
-    if sorted(student.observe("leaves", program(lambda x, y: x * y, inputs=2), unequal)["places"]) != [0, 1]:
+    if leaves_of_product(student, 1.0, 2.0) != [0, 1] or leaves_of_product(student, 1.0, 1.0) == [0, 1]:
         return None
     twin = next((name for name in failure.actual if name != missing and same(tensors[name], tensors[missing], rtol=0, atol=0)), None)
     return {"effect": phrase("{missing} was taken for {twin}, which has the same value", missing=missing, twin=twin)} if twin else None
+
+
+def stops_at_one_leaf(student):
+    """Whether a graph of one leaf, which has nothing to be compared with, raises as well."""
+    leaf = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    try:
+        student.observe("leaves", program(lambda x: x.sin()), [leaf])
+    except StudentError:
+        return True
+    return False
+
+
+def leaves_of_product(student, *values):
+    """Which of two leaves of these values are listed for their product."""
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
+    places = student.observe("leaves", program(lambda x, y: x * y, inputs=2), leaves)["places"]
+    return sorted(place for place in places if place is not None)
 
 
 @mistake(
@@ -827,7 +864,9 @@ def leaf_root_forgotten(failure, student):
 def constant_taken_for_leaf(failure, student):
     """[root] for a root that requires no gradient."""
     root = root_of(failure)
-    return {} if root is not None and not root.requires_grad and failure.actual and "no gradient reaches" in failure.message else None
+    if root is None or root.requires_grad or "no gradient reaches" not in failure.message:
+        return None
+    return {} if any(isinstance(item, Tensor) and not item.requires_grad for item in failure.actual) else None
 
 
 # ---------------------------------------------------------------------------------------------------------------- edges

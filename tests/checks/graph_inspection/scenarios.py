@@ -32,9 +32,9 @@ def leaves(student, build, tensors):
 
 
 def links(student, x):
-    """Derivatives between the three tensors that build_loss returns: of loss by z and by y, of z by y, of y by x."""
+    """Derivatives between the three tensors that build_loss returns: of loss by z and by y, of z by y, of y and z by x."""
     y, z, loss = student.build_loss(x)
-    pairs = {"loss by z": (loss, z), "loss by y": (loss, y), "z by y": (z, y), "y by x": (y, x)}
+    pairs = {"loss by z": (loss, z), "loss by y": (loss, y), "z by y": (z, y), "y by x": (y, x), "z by x": (z, x)}
     found = {}
     for name, (output, source) in pairs.items():
         if output.requires_grad and source.requires_grad:

@@ -21,17 +21,17 @@ def error_text(student, x, held):
 def one_loss(student, name, f, x, held, retained=False):
     """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the loss, and what a further one gives.
 
-    And how often a pass wrote to x.grad.
+    And how often a pass wrote to x.grad, and of each result whether it shares memory with what a pass left there.
     """
     loss = f(x)
     if retained:
         loss.retain_grad()
     passes, stored = [], []
     loss.register_hook(lambda grad: passes.append(1))
-    x.register_post_accumulate_grad_hook(lambda leaf: stored.append(1))
+    x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes), "stored": len(stored)}
+    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes), "stored": len(stored), "shared": shared(result, stored)}
     return {**seen, "further": further(loss, x)}
 
 
@@ -78,6 +78,13 @@ def further(loss, x):
     except RuntimeError as error:
         return str(error)
     return grad
+
+
+def shared(result, stored):
+    """Of each result whether it shares memory with one of these tensors."""
+    places = {tensor.untyped_storage().data_ptr() for tensor in stored}
+    items = result if isinstance(result, tuple) else (result,)
+    return [isinstance(item, torch.Tensor) and item.untyped_storage().data_ptr() in places for item in items]
 
 
 def kept(value):

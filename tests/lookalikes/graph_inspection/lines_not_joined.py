@@ -1,0 +1,5 @@
+"""The pairs of walk come back, not lines."""
+
+
+def format_graph(root):
+    return walk(root)
