@@ -7,5 +7,4 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
         t.grad = None
-    found = z.backward()
-    return [grad for grad in found]
+    return list(z.backward())
