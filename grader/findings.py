@@ -115,8 +115,8 @@ def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
 
 
 def lookalike_problems(case: Case, judged: Judged) -> Iterable[str]:
-    """A lookalike must cost marks, and no check may call it by the name of the mistake that it looks like."""
-    if not lost(case, judged):
+    """A lookalike must cost marks, bonus or not, and no check may call it by the name of the mistake that it looks like."""
+    if all(check.outcome is Outcome.PASSED for check in judged.result.checks):
         yield "loses no marks"
     for check in judged.result.checks:
         if check.diagnosis == mistake_id(case.name):

@@ -1,0 +1,5 @@
+"""apply is given nothing."""
+
+
+def sigmoid(x):
+    return Sigmoid.apply()
