@@ -94,7 +94,7 @@ def uses_torch(failure, student):
 )
 def recursion_too_deep(failure, student):
     """A RecursionError that a short chain doesn't raise."""
-    if not failure.raised("RecursionError"):
+    if not failure.raised("RecursionError") or "deep_chains" not in failure.check:
         return None
     filled = 1.0 if failure.about == "zero_grad" else None
     student.observe("repeated", {"x": 2.0, "c": 1.0}, ["x * c"], 10, None, filled)
@@ -111,7 +111,13 @@ def recursion_too_deep(failure, student):
 )
 def defines_equality(failure, student):
     """No hash."""
-    return {"raised": str(failure.error)} if failure.raised("TypeError", "unhashable") else None
+    return {"raised": str(failure.error)} if failure.raised("TypeError", "unhashable type: 'Value'") else None
+
+
+def lone_number(error):
+    """Whether the expression that an error ends with is one operation of + - * / with a plain number."""
+    number, name = r"-?[\d.]+", r"\w+"
+    return re.search(rf"\[root = ({name} [-+*/] {number}|{number} [-+*/] {name})\]$", error) is not None
 
 
 @mistake(
@@ -125,11 +131,12 @@ def defines_equality(failure, student):
 def plain_number_not_taken(failure, student):
     """An error about an int or a float that Values don't raise."""
     error = failure.error
-    if error is None or not any(f"'{kind}'" in error.message for kind in ("int", "float")) or not (
-        failure.raised("AttributeError") or failure.raised("TypeError", "unsupported operand")
-    ):  # fmt: skip
+    if error is None or not any(f"'{kind}'" in error.message for kind in ("int", "float")):
         return None
-    works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in "+*")
+    refused = re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message) if failure.raised("TypeError") else None
+    if not refused and not (failure.raised("AttributeError") and lone_number(str(error))):
+        return None
+    works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in (refused[1] if refused else "+-*/"))
     return {"raised": str(error)} if works else None
 
 
@@ -167,7 +174,10 @@ def root_without_gradient(failure, student):
     if not wrong_gradient(failure) or is_near(grads(student, "", "a", a=2.0).get("a"), 1.0):
         return None
     found = [*grads(student, "root = a + b", a=2.0, b=3.0).values(), *grads(student, "root = a * b", a=2.0, b=3.0).values()]
-    return {} if found and not any(found) else None
+    if not found or any(found):
+        return None
+    begun = student.observe("run", {"a": 2.0, "b": 3.0}, lines_of("root = a * b"), ["root"], {"root": 1.0})["grads"]
+    return {} if begun == {"a": 3.0, "b": 2.0} else None
 
 
 @mistake(
@@ -183,8 +193,8 @@ def stops_after_one_step(failure, student):
     if not wrong_gradient(failure) or not single_steps_right(student):
         return None
     text, leaves = STRAIGHT
-    found = grads(student, text, **leaves)
-    return shown(text, leaves) if found.get("a") == 0 and is_near(found["c"], 6.0) else None
+    found, turned = grads(student, text, **leaves), grads(student, text.replace("s * c", "c * s"), **leaves)
+    return shown(text, leaves) if found.get("a") == turned.get("a") == 0 and is_near(found["c"], 6.0) else None
 
 
 @mistake(
@@ -216,6 +226,8 @@ def overwrites_gradients(failure, student):
     if not shares(failure):
         return None
     found = [grads(student, f"root = a {sign} a", a=3.0).get("a") for sign in "+*"]
+    if is_near(grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a"), 6.0):
+        return None  # gradients of two steps do add up
     return {"sum": found[0], "product": found[1]} if is_near(found[0], 1.0) and is_near(found[1], 3.0) else None
 
 
@@ -349,9 +361,10 @@ def wrong_local_derivative(failure, student):
         if not any(part in failure.facts["lines"].shown for part in sign.split()):
             continue
         used = {name: number for name, number in leaves.items() if name in compile(operation, "", "eval").co_names}
-        got = grads(student, f"root = {operation}", **used).get(leaf)
-        truth = failure.reference.observe("run", used, [["root", operation]], ["root"])["grads"][leaf]
-        if got is None or is_near(got, truth):
+        got, seen = grads(student, f"root = {operation}", **used).get(leaf), ask(student, f"root = {operation}", **used)
+        right = failure.reference.observe("run", used, [["root", operation]], ["root"])
+        truth = right["grads"][leaf]
+        if got is None or is_near(got, truth) or not is_near(seen["data"]["root"], right["data"]["root"]):
             continue
         for formula in formulas:
             if is_near(got, float(eval(formula, {**vars(math), **used}))):
@@ -371,8 +384,10 @@ def reflected_the_wrong_way(failure, student):
     if failure.message != "{name}.data is wrong":
         return None
     for sign, method, swapped in (("-", "__rsub__", 1.0), ("/", "__rtruediv__", 4.0 / 3.0)):
-        seen = ask(student, f"root = 3 {sign} a", a=4.0)
-        if seen and isinstance(seen["data"]["root"], int | float) and is_near(seen["data"]["root"], swapped):
+        seen, below = ask(student, f"root = 3 {sign} a", a=4.0), ask(student, f"root = 3 {sign} a", a=-1.0)
+        if not seen or not below or not all(isinstance(found["data"]["root"], int | float) for found in (seen, below)):
+            continue
+        if is_near(seen["data"]["root"], swapped) and is_near(below["data"]["root"], -4.0 if sign == "-" else -1.0 / 3.0):
             return {"asked": f"3 {sign} a", "got": seen["data"]["root"], "swapped": f"a {sign} 3", "method": method, "number": 3}
     return None
 

@@ -54,8 +54,11 @@ def evaluate(student, leaves, steps):
     return names, None
 
 
-def run(student, leaves, steps, roots):
-    """The data of every step, and of the leaves data and grad before backward of each root in turn and after it."""
+def run(student, leaves, steps, roots, given=None):
+    """The data of every step, and of the leaves data and grad before backward of each root in turn and after it.
+
+    Grads that are given by name are set before backward.
+    """
     seen = {"odd": None}
 
     def work():
@@ -64,6 +67,8 @@ def run(student, leaves, steps, roots):
             return
         seen["data"] = {name: number(value.data) for name, value in names.items()}
         seen["start"] = {name: number(names[name].grad) for name in leaves}
+        for name, grad in (given or {}).items():
+            names[name].grad = grad
         for root in roots:
             names[root].backward()
         seen["grads"] = {name: number(names[name].grad) for name in leaves}
