@@ -151,7 +151,8 @@ def scales_after_backward(failure, student):
 def changes_the_value(failure, student):
     seen = sitting(failure, student)
     v = unchanged(failure, student)
-    return {"v": v} if seen["type"] == "Tensor" and not seen["functions"] and v is not None else None
+    made = seen["type"] == "Tensor" and not seen["itself"]
+    return {"v": v} if made and not seen["ever"] and v is not None else None
 
 
 @mistake(
@@ -164,7 +165,7 @@ def changes_the_value(failure, student):
 @unless_raised()
 def never_registers(failure, student):
     seen = sitting(failure, student)
-    if seen["functions"] or seen["removable"]:
+    if seen["ever"] or seen["removable"]:
         return None
     v = unchanged(failure, student)
     return {"v": v, "given": _article(seen["type"])} if v is not None else None
@@ -181,7 +182,8 @@ def never_registers(failure, student):
 def removed_at_once(failure, student):
     seen = sitting(failure, student)
     v = unchanged(failure, student)
-    return {"v": v, "type": seen["type"]} if seen["removable"] and not seen["functions"] and v is not None else None
+    removed = seen["removable"] and seen["ever"] and not seen["functions"]
+    return {"v": v, "type": seen["type"]} if removed and v is not None else None
 
 
 @mistake(
@@ -195,6 +197,8 @@ def removed_at_once(failure, student):
 def hook_returns_nothing(failure, student):
     v, amount = probe(failure)
     answers = student.observe("answered", failure.about, [] if amount is None else [amount], v)
+    if failure.about == CLIP:  # one that returns something for a short gradient has its condition the wrong way round
+        answers += student.observe("answered", CLIP, [1000.0], v)
     return {"v": v} if set(answers) == {"None"} and unchanged(failure, student) is not None else None
 
 
@@ -273,7 +277,7 @@ def normalises_to_one(failure, student):
 @unless_raised("ZeroDivisionError")
 def divides_by_zero(failure, student):
     if failure.raised("ZeroDivisionError"):
-        return {"came": "your hook raised ZeroDivisionError"}
+        return {"came": "your hook raised ZeroDivisionError"} if failure.check == "test_clip_a_zero_gradient" else None
     out, _ = arrived(student, CLIP, torch.zeros(3, dtype=torch.float64), 1.0)
     return {"came": "nan was passed on"} if isinstance(out, torch.Tensor) and bool(out.isnan().any()) else None
 
@@ -327,17 +331,22 @@ def _square(y, p, q):
     return (y**2).sum()
 
 
-TRUNK, SQUARES = program(_difference, inputs=2), [program(_square, inputs=3)] * 3
+def _twice(y, p, q):
+    return (y * 2.0).sum()
+
+
+TRUNK, TAILS = program(_difference, inputs=2), [program(_square, inputs=3), program(_twice, inputs=3)]
+"""The later tail's gradient is the same whatever y holds, so that it tells of hooks alone."""
 
 
 def later_ratio(student, how=None):
     """By how much a plain backward after the call is out, with factor 3: after a call that ended well, or after one that raised."""
     leaves = [torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True), torch.zeros(2, dtype=torch.float64, requires_grad=True)]
-    plain = torch.tensor([2.0, 4.0], dtype=torch.float64)
+    plain = torch.tensor([2.0, 2.0], dtype=torch.float64)
     if how is None:
-        got = student.observe("afterwards", 3.0, TRUNK, SQUARES[:2], leaves)[1][0]
+        got = student.observe("afterwards", 3.0, TRUNK, TAILS, leaves)[1][0]
     else:
-        got = student.observe("interrupted", 3.0, TRUNK, SQUARES[:2], leaves, how)["grads"][0]
+        got = student.observe("interrupted", 3.0, TRUNK, TAILS, leaves, how)["grads"][0]
     if not isinstance(got, torch.Tensor) or same(got, plain) or not same(got / plain, (got / plain)[:1].expand(2)):
         return None
     return {"ratio": float(got[0] / plain[0]), "plain": plain, "got": got}
@@ -453,8 +462,16 @@ def fills_too_early(failure, student):
     if found is None:
         return None
     start, after = found[0]["start"], found[0]["rounds"][0]
+    if all(value is None for value in start.values()) and hooks_listed(student):
+        return None  # places that its hooks were to fill
     as_before = [same(after.get(key), value) or after.get(key) is value is None for key, value in start.items()]
     return {"start": start} if start and len(after) == len(start) and all(as_before) else None
+
+
+def hooks_listed(student):
+    """Whether there are handles, and with them hooks, for tensors by name."""
+    v, leaf = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64, requires_grad=True)
+    return bool(student.observe("closed", program(_named), [leaf], NAMES, [v, v]).get("kinds"))
 
 
 @mistake(
@@ -655,13 +672,17 @@ def measured(failure, student, quantity):
     "names_by_class",
     about=NORMS,
     title="The keys are classes, not names",
-    explanation="The keys are {keys}. Two Linear layers would share one; named_modules() gives each its own name, such as {name}.",
+    explanation="The keys are {keys}. A class says which kind of layer it is, not which one of them; named_modules() gives each a name of"
+    " its own, such as {name}.",
 )
 @unless_raised()
 def names_by_class(failure, student):
     network = Network(failure.draw)
     keys = list(network.norms(student))
-    said = [key for key in keys if isinstance(key, str) and any(kind in key for kind in ("Linear", "Tanh", "Sequential"))]
+    kinds = ("Linear", "Tanh", "Sequential")
+    said = [
+        key for key in keys if isinstance(key, str) and any(kind in key for kind in kinds) and not any(n in key for n in network.leaves)
+    ]
     return {"keys": ", ".join(map(str, keys)), "name": "rest.1"} if keys and said == keys else None
 
 
@@ -675,8 +696,13 @@ def names_by_class(failure, student):
 )
 @unless_raised()
 def direct_children_only(failure, student):
-    keys = list(Network(failure.draw).norms(student))
-    return {"keys": ", ".join(keys)} if keys in (["first", "rest"], ["rest", "first"], ["first"]) else None
+    network = Network(failure.draw)
+    keys = list(network.norms(student))
+    if keys not in (["first", "rest"], ["rest", "first"], ["first"]):
+        return None
+    turned = ["chain", [["whole", network.spec], ["last", ["tanh"]]]]  # who stops at the first leaf finds one inside whole
+    found = student.observe("norms", turned, network.x)["norms"]
+    return {"keys": ", ".join(keys)} if isinstance(found, dict) and set(found) <= {"whole", "last"} else None
 
 
 @mistake(
@@ -751,6 +777,17 @@ def averages_the_output(failure, student):
     return {"name": name, "got": found[name], "true": network.true[name], "count": count} if name else None
 
 
+def raised_in_backward(failure, student):
+    """Whether nothing is wrong before a backward runs, and something in it raises before a module on its way does."""
+    if failure.about == RECORD:
+        leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        student.observe("graph", RECORD, NAMES, program(_named), [leaf], ["leaf", *NAMES, "z"])  # an exception here ends the rule
+        return True
+    spec, x = turnstiled(failure.draw), failure.draw.tensor(5, 3, requires_grad=True)
+    forward, backward = (student.observe("left", spec, x, "0", trouble)["raised"] for trouble in ("forward", "backward"))
+    return forward == "ValueError" and backward == "AttributeError"
+
+
 @mistake(
     "reads_grad_in_hook",
     about=(RECORD, NORMS),
@@ -760,6 +797,8 @@ def averages_the_output(failure, student):
 @unless_raised("'NoneType' object has no attribute")
 def reads_grad_in_hook(failure, student):
     if failure.raised("AttributeError: 'NoneType' object has no attribute"):
+        if not raised_in_backward(failure, student):
+            return None
         return {"came": phrase("it was None, and your hook raised {error}", error=str(failure.error))}
     if failure.about == NORMS:
         return None
@@ -767,7 +806,8 @@ def reads_grad_in_hook(failure, student):
     if found is None:
         return None
     records = found[0]["rounds"][0]
-    if sorted(records) == sorted(NAMES) and records["y"] is None:
+    later = found[0]["rounds"][1]  # the leaf's .grad is there by then
+    if sorted(records) == sorted(NAMES) and records["y"] is None and isinstance(later.get("p"), torch.Tensor):
         shown = ", ".join(f"{name}: {records[name]}" for name in NAMES[1:])
         return {"came": phrase("after backward the records are {records}", records=shown)}
     return None
@@ -782,7 +822,7 @@ def reads_grad_in_hook(failure, student):
 )
 def forward_hook_returns(failure, student):
     mixed_up = any(failure.raised("must be Tensor, not", kind) for kind in ("RemovableHandle", "float", "list", "tuple"))
-    return {"raised": str(failure.error)} if mixed_up or failure.raised("'RemovableHandle' object") else None
+    return {"raised": str(failure.error)} if mixed_up or failure.raised("'RemovableHandle' object has no attribute 'sum'") else None
 
 
 @mistake(
@@ -795,7 +835,7 @@ def forward_hook_returns(failure, student):
 @unless_raised()
 def forward_for_each_module(failure, student):
     passed = failure.facts.get("passed")
-    return {"passed": passed} if isinstance(passed, int) and passed > 1 else None
+    return {"passed": passed} if isinstance(passed, int) and passed >= 3 else None  # the chain has three leaves
 
 
 @mistake(
@@ -817,14 +857,18 @@ def tensors_not_floats(failure, student):
 PARTS = ["module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "torch.nn (global)"]
 
 
+def turnstiled(draw):
+    """The plain data of a chain of three, with a turnstile between two linear layers."""
+    one, two = draw.tensor(4, 3), draw.tensor(2, 4)
+    zero, shift = torch.zeros(4, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    return ["chain", [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]]]
+
+
 def hooks_left(failure, student, trouble=None):
     """Where hooks are left on a chain of three after a call, or after one that raised; None where the norms are wrong already."""
     if not norms_right(failure, student):
         return None
-    one, two = failure.draw.tensor(4, 3), failure.draw.tensor(2, 4)
-    zero, shift = torch.zeros(4, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-    spec = ["chain", [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]]]
-    seen = student.observe("left", spec, failure.draw.tensor(5, 3, requires_grad=True), "0", trouble)
+    seen = student.observe("left", turnstiled(failure.draw), failure.draw.tensor(5, 3, requires_grad=True), "0", trouble)
     more = [after - before for before, after in zip(seen["before"], seen["after"], strict=True)]
     places = [f"{place}: {count}" for place, count in zip(PARTS, more, strict=True) if count > 0]
     return {"left": ", ".join(places), "where": trouble or ""} if places else None

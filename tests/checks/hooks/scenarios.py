@@ -91,10 +91,12 @@ def released(student, name, arguments, graph, leaves, v):
 
 
 def counted(student, name, arguments, leaf):
-    """What came back by its type, and how many functions then sit on a tensor made of the leaf."""
+    """What came back by its type, and whether it is y, a tensor made of the leaf; how many functions sit on y then, and if one ever did."""
     y = leaf.clone()
     result = named(student, name, arguments)(y)
-    return {"type": kind(result), "removable": removable(result), "functions": len(y._backward_hooks or ())}
+    put = y._backward_hooks  # None until a first hook comes; removed ones leave it empty
+    seen = {"functions": len(put or ()), "ever": put is not None, "itself": result is y}
+    return {"type": kind(result), "removable": removable(result), **seen}
 
 
 def answered(student, name, arguments, v):
