@@ -14,6 +14,8 @@ ALL = ("vjp", "jacobian", "broadcast_dot")
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
 V = torch.tensor([1.0, 10.0], dtype=torch.float64)
 PROBE = program(lambda x, w: w @ x, parameters=[W])
+SPREAD = program(lambda x, c: x * c, parameters=[V])
+TOTAL = program(lambda x: x.sum())
 CONSTANT = program(lambda x, c: c * 2, parameters=[V])
 LEARNED = program(lambda x, c: c * 2, parameters=[V.clone().requires_grad_()])
 
@@ -39,11 +41,15 @@ def raised_any(failure, fragments):
     return any(failure.raised(fragment) for fragment in fragments)
 
 
-def probed(student):
+def ones(*shape):
+    """An x."""
+    return torch.ones(shape, dtype=torch.float64, requires_grad=True)
+
+
+def probed(student, v=V):
     """What vjp answers for W @ x and v = (1, 10), where the right answer is (31, 42); None where it raises."""
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     try:
-        return student.observe("product", PROBE, x, V)["result"]
+        return student.observe("product", PROBE, ones(2), v)["result"]
     except StudentError:
         return None
 
@@ -90,9 +96,9 @@ def vector_missing(failure, student):
     "what a v of ones gives. Each row counts as much as its element of v says: 1 * (1, 2) + 10 * (3, 4) = (31, 42).",
 )
 def vector_ignored(failure, student):
-    """The gradient of y.sum()."""
+    """The gradient of y.sum(), for a v of other signs and sizes as well."""
     found = probed(student) if failure.about == "vjp" else None
-    return {"probed": found} if agrees(found, W.sum(0)) else None
+    return {"probed": found} if agrees(found, W.sum(0)) and agrees(probed(student, -0.5 * V), W.sum(0)) else None
 
 
 @mistake(
@@ -130,8 +136,8 @@ def jacobian_times_vector(failure, student):
     "adds to x.grad whatever it computes. torch.autograd.grad hands the gradient back and leaves every .grad alone.",
 )
 def writes_to_x_grad(failure, student):
-    """x.grad is another one afterwards."""
-    if failure.about != "vjp" or not {"held", "grad"} <= set(failure.facts):
+    """x.grad is another one afterwards, and a backward did add to it; to assign to it is another matter."""
+    if failure.about != "vjp" or not {"held", "grad"} <= set(failure.facts) or not failure.facts["added"]:
         return None
     held, grad = failure.facts["held"], failure.facts["grad"]
     changed = grad is not None if held is None else not agrees(grad, held)
@@ -164,15 +170,15 @@ def frees_the_graph(failure, student):
 )
 def path_to_x_taken_for_granted(failure, student):
     """An exception about a graph without x in it, or about the None in place of a gradient; and none where x is in the graph."""
-    if failure.about != "jacobian" or not raised_any(failure, NO_PATH + NO_TENSOR):
+    if failure.check != "test_the_jacobian_of_a_constant" or not raised_any(failure, NO_PATH + NO_TENSOR):
         return None
     return said(failure) if answers(student, PROBE) and not (answers(student, CONSTANT) and answers(student, LEARNED)) else None
 
 
-def answers(student, f):
-    """Whether jacobian returns anything for f, or raises."""
+def answers(student, f, *, at=(2,)):
+    """Whether jacobian returns anything for f at an x of a shape, or raises."""
     try:
-        student.jacobian(f, torch.ones(2, dtype=torch.float64, requires_grad=True))
+        student.jacobian(f, ones(*at))
     except StudentError:
         return False
     return True
@@ -187,10 +193,12 @@ def answers(student, f):
     "as well, and () is a shape like any other: reshape(y.shape + x.shape).",
 )
 def empty_shape_unpacked(failure, student):
-    """A TypeError about missing sizes where x is 0-d and f(x) as well."""
+    """A TypeError about missing sizes where x is 0-d and f(x) as well, and only there."""
     nothing_given = ('missing 1 required positional arguments: "size"', 'arguments: "shape"', "combination of arguments - got ()")
     if not failure.raised("TypeError") or not raised_any(failure, nothing_given):
         return None
+    if not answers(student, SPREAD, at=()) or not answers(student, TOTAL):
+        return None  # the shape of one of the two was unpacked
     return {**said(failure), "raised": str(failure.error).splitlines()[0].split(", but expected")[0]}
 
 
@@ -235,7 +243,9 @@ def rows_added_up(failure, student):
         return None  # all of them zeros: a sum of rows and the rows look alike
     if agrees(got, total):
         return {}
-    return {} if got.shape == failure.expected.shape and agrees(got.reshape(rows.shape), total.expand_as(rows)) else None
+    if got.shape != failure.expected.shape or not agrees(got.reshape(rows.shape), total.expand_as(rows)):
+        return None
+    return {} if student.observe("arrivals", PROBE, ones(2))["added"] < 2 else None
 
 
 @mistake(
@@ -256,7 +266,9 @@ def rows_pile_up(failure, student):
     first = torch.zeros_like(rows[0]) if held is None else held
     totals = rows.cumsum(0) + first
     wrong = [totals, totals[-1].expand_as(rows), rows[-1].expand_as(rows), rows + first, torch.cat([rows[:1] + first, rows[1:]])]
-    return {} if any(agrees(got, guess) and differs(guess, rows) for guess in wrong) else None
+    if not any(agrees(got, guess) and differs(guess, rows) for guess in wrong):
+        return None
+    return {} if student.observe("arrivals", PROBE, ones(2))["added"] else None  # rows of autograd.grad go wrong in other ways
 
 
 @mistake(
@@ -308,12 +320,14 @@ def shape_of_a_matrix(failure, student):
     "step is never small enough, and rounding takes the rest. A backward pass for each row gives nearly every digit that the dtype has.",
 )
 def numerical_differences(failure, student):
-    """Nearly right, everywhere."""
+    """Nearly right, everywhere, and no gradient ever arrived at x."""
     rows, got = rows_of(failure)
     if rows is None or got.shape != failure.expected.shape or got.dtype is not rows.dtype or not rows.numel():
         return None
     size, off = rows.abs().max().item(), (got - failure.expected).abs().max().item()
-    return {"off": off, "size": size} if 0 < off < 0.01 * size else None
+    if not 0 < off < 0.01 * size or student.observe("arrivals", PROBE, ones(2))["arrived"]:
+        return None
+    return {"off": off, "size": size}
 
 
 # --------------------------------------------------------------------------------------------------------- broadcast_dot
@@ -327,9 +341,12 @@ def numerical_differences(failure, student):
     "goes before backward (after it is too late), or torch.autograd.grad(z, (x, y)) hands both gradients back.",
 )
 def only_a_leaf_keeps_grad(failure, student):
-    """None for dz/dy, and a tensor for dz/dx."""
+    """None for dz/dy, a tensor for dz/dx, and a .grad that was read of a tensor which keeps none, or kept it too late."""
     got, _ = triple(failure)
-    return {} if got[2] is None and isinstance(got[1], torch.Tensor) else None
+    if got[2] is not None or not isinstance(got[1], torch.Tensor):
+        return None
+    seen = student.observe("sought", ones(), V, 2 * V)
+    return {} if seen["read"] or seen["late"] else None
 
 
 @mistake(

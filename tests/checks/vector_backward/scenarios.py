@@ -1,4 +1,6 @@
-"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
+"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch, warnings, and the walk for pictures."""
+
+import warnings
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -9,8 +11,10 @@ def product(student, f, x, v, held=None):
     y = f(x)
     earlier = kept(y)
     x.grad = held
+    added = []
+    x.register_post_accumulate_grad_hook(lambda t: added.append(1))
     result = kept(student.vjp(y, x, v))
-    seen = {"result": result, "grad": kept(x.grad), "x": kept(x), "y": kept(y), "v": kept(v), "earlier": earlier}
+    seen = {"result": result, "added": len(added), "grad": kept(x.grad), "x": kept(x), "y": kept(y), "v": kept(v), "earlier": earlier}
     return {**seen, "further": further(y, x)}
 
 
@@ -18,6 +22,32 @@ def derivatives(student, f, x, held):
     """What jacobian returned."""
     x.grad = held
     return kept(student.jacobian(f, x))
+
+
+def arrivals(student, f, x):
+    """How many gradients arrived at x while jacobian worked, and how many of them were added to x.grad."""
+    arrived, added = [], []
+    x.register_hook(lambda grad: arrived.append(1))
+    x.register_post_accumulate_grad_hook(lambda t: added.append(1))
+    student.jacobian(f, x)
+    return {"arrived": len(arrived), "added": len(added)}
+
+
+def sought(student, x, a, b):
+    """Whether broadcast_dot read the .grad of a tensor that keeps none, and whether it called retain_grad after a pass."""
+    passes, late = [], []
+    x.register_hook(lambda grad: passes.append(1))
+
+    class Listen(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if function is torch.Tensor.retain_grad and passes:
+                late.append(1)
+            return function(*args, **(kwargs or {}))
+
+    with warnings.catch_warnings(record=True) as caught, Listen():
+        warnings.filterwarnings("always", append=True)
+        student.broadcast_dot(x, a, b)
+    return {"read": any("not a leaf Tensor" in str(warning.message) for warning in caught), "late": bool(late)}
 
 
 def dots(student, x, a, b, held, times):
