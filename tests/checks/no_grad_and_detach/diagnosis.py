@@ -7,6 +7,7 @@ from grader.wire.program import program
 from grader.wire.values import Opaque
 
 PLAIN = program(lambda x: x.exp())
+SUM = program(lambda x: x.exp() + x)
 SQUARES = program(lambda w: (w**2).sum())
 NOT_REQUIRED = "does not require grad"
 
@@ -170,11 +171,9 @@ def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
     facts = failure.facts
     if failure.about == "split_backward":
-        seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
-        lost = (
-            seen["given"] and seen["given"][0]["requires_grad"] and "element 0 of tensors does not require grad" in (seen["raised"] or "")
-        )
-        return {"name": "y", "node_before": "ExpBackward0"} if lost else None
+        seen = student.observe("begun", SUM, SQUARES, leaf(0.3, 0.7))
+        lost = seen["y"] == {"before": True, "after": False} and "element 0 of tensors does not require grad" in (seen["raised"] or "")
+        return {"name": "y", "node_before": "AddBackward0"} if lost else None
     if failure.about == "cut":
         states = [("y", facts.get("y_before"), facts.get("y_after"))]
     else:
@@ -196,7 +195,7 @@ def detached_in_place(failure, student):
 def y_itself_comes_back(failure, student):
     """The very y, still in its graph."""
     state = failure.facts.get("state")
-    return {"node": state["node"]} if failure.facts.get("itself") and state["requires_grad"] else None
+    return {"node": state["node"]} if failure.facts.get("itself") and state["node"] is not None else None
 
 
 @mistake(
@@ -282,8 +281,10 @@ def w_does_not_require_grad(failure, student):
     "gradient at w.",
 )
 def vector_without_v(failure, student):
-    """torch's own error, in a function that did cut."""
-    return {"line": str(failure.error.line)} if failure.raised("grad can be implicitly created only for scalar outputs") else None
+    """torch's own error, in a function that did cut, once a backward has begun at z."""
+    if not failure.raised("grad can be implicitly created only for scalar outputs"):
+        return None
+    return {"line": str(failure.error.line)} if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_z"] else None
 
 
 @mistake(
@@ -447,7 +448,7 @@ def online_was_cut(failure, student):
 def target_not_cut(failure, student):
     """Both sides have a gradient, and online that of the mean square."""
     at = sides(student)
-    return {"at_online": at[0], "at_target": at[1]} if at and None not in at and abs(at[0] - 4.0) < 1e-6 else None
+    return {"at_online": at[0], "at_target": at[1]} if at and None not in at and abs(at[0] - 4.0) < 1e-6 and at[1] < 0 else None
 
 
 def sides(student):

@@ -134,24 +134,30 @@ def kept(value):
 
 
 def begun(student, first, second, x):
-    """What second was given during split_backward, also where that raised; if a backward began at y; what it raised."""
-    given, begun = [], []
+    """What second was given during split_backward, also where that raised; where a backward began; y before and after; what it raised."""
+    given, begun, begun_at_z, outputs = [], [], [], []
 
     def hooked(t):
         y = first(t)
+        outputs.append((y, y.requires_grad))
         if y.requires_grad:
             y.register_hook(lambda grad: begun.append(1))
         return y
 
     def watched(w):
         given.append({"requires_grad": w.requires_grad, "node": node(w)})
-        return second(w)
+        z = second(w)
+        if z.requires_grad:
+            z.register_hook(lambda grad: begun_at_z.append(1))
+        return z
 
+    raised = None
     try:
         student.split_backward(x, hooked, watched)
     except (RuntimeError, AttributeError, TypeError) as error:
-        return {"given": given, "at_y": bool(begun), "raised": str(error)}
-    return {"given": given, "at_y": bool(begun), "raised": None}
+        raised = str(error)
+    requiring = {"before": outputs[0][1], "after": outputs[0][0].requires_grad} if outputs else None
+    return {"given": given, "at_y": bool(begun), "at_z": bool(begun_at_z), "y": requiring, "raised": raised}
 
 
 # ---------------------------------------------------------------------------------------------------------------- pictures
