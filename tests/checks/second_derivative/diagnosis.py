@@ -4,6 +4,7 @@ A rule may ask the student about a function of its own (``CURVED``, ``STRAIGHT``
 is no input to look at, but what it does with a cube and what with a line tells one cause of the same message from another.
 """
 
+import ast
 from math import comb
 
 import torch
@@ -28,8 +29,13 @@ CURVED_TEXT = {
     "hessian": "x.sum() ** 3 + (x ** 3).sum()",
     "gradient_penalty": "(x ** 3).sum(1)",
 }
-RAISED = program(lambda x: (x**3).sum(1) + 1e8)
-"""The curve of gradient_penalty, and a large constant: differences of values feel it, and no gradient does."""
+TILTED = {
+    "second_derivative": program(lambda x: x**3 + x * 1e8),
+    "nth_derivative": program(lambda x: x**3 + x * 1e8),
+    "hessian": program(lambda x: x.sum() ** 3 + (x**3).sum() + x.sum() * 1e8),
+    "gradient_penalty": program(lambda x: (x**3).sum(1) + 1e8),
+}
+"""The curves, and a large constant or linear term: differences feel it, and what autograd differentiates often enough does not."""
 STRAIGHT = {
     "second_derivative": [("3 * x", program(lambda x: 3 * x), ())],
     "nth_derivative": [
@@ -109,6 +115,23 @@ def order(failure):
     return failure.inputs.get("n", 2)
 
 
+def steps(failure, student):
+    """What is differentiated on the way to the answer for the curve, and what comes of it."""
+    name = failure.about
+    return student.observe("steps", name, CURVED[name], point(name), *more(name))
+
+
+def calls_backward(student):
+    """Whether the file asks for a backward() that writes to .grad."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in student.source.nodes)
+
+
+def returned(student, name):
+    """The expressions that the function returns."""
+    functions = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    return [node.value for function in functions for node in ast.walk(function) if isinstance(node, ast.Return)]
+
+
 def true_derivative(failure, n):
     """The n-th derivative at the failure's own inputs; None where it has none."""
     f, x = failure.inputs.get("f"), failure.inputs.get("x")
@@ -147,7 +170,7 @@ def penalty_formula(failure, formulas):
 )  # fmt: skip
 def uses_the_judges_tool(failure, student):
     found = failure.facts.get("used") or failure.facts.get("modules")
-    return {"found": found} if found else None
+    return {"found": found} if found and not str(found).endswith(".vmap") else None  # vmap by itself differentiates nothing
 
 
 @mistake(
@@ -156,8 +179,12 @@ def uses_the_judges_tool(failure, student):
     "for a tensor: {shown}. Take its only element: (g,) = torch.autograd.grad(…), or torch.autograd.grad(…)[0].",
 )  # fmt: skip
 def tuple_of_gradients(failure, student):
+    if failure.raised("'append'") or failure.raised("item assignment"):
+        return None  # rows are to be collected in a tuple
     if failure.raised("'tuple' object") or failure.raised("not tuple") or failure.raised("got tuple"):
         return {"shown": said(failure.error)}
+    if any(isinstance(value, ast.Tuple) for value in returned(student, failure.about)):
+        return None  # a comma after what is returned makes a tuple too
     return {"shown": failure.actual} if isinstance(failure.actual, tuple) and len(failure.actual) == 1 else None
 
 
@@ -177,7 +204,8 @@ def vector_without_v(failure, student):
     "is walked more than once (by the rows of a Hessian, or for row after row), so every pass but the last needs retain_graph=True.",
 )  # fmt: skip
 def rows_free_the_graph(failure, student):
-    return {"text": said(failure.error)} if failure.raised(SECOND_TIME) else None
+    rows = failure.about in ("hessian", "gradient_penalty")
+    return {"text": said(failure.error)} if rows and failure.raised(SECOND_TIME) else None
 
 
 @mistake(
@@ -217,7 +245,7 @@ def x_must_require_grad(failure, student):
         return None
     answer = asked(student, name, learned(name), point(name), *more(name))
     if raised_by(answer, "ifferentiated Tensor") and raised_by(answer, "does not require grad"):
-        return {"requires_grad": True, "text": said(answer)}
+        return None if any(steps(failure, student)["given"]) else {"requires_grad": True, "text": said(answer)}
     if not failure.check.endswith(("plain_tensor", "keeps_grad")) or not right_on_a_curve(failure, student):
         return None
     plain = asked(student, name, CURVED[name], point(name, requires_grad=False), *more(name))
@@ -273,6 +301,9 @@ def past_cut_off(failure, student):
     if not stopped_with(failure, UNUSED):
         return None
     answer = asked(student, name, CURVED[name], point(name), *more(name))
+    led = steps(failure, student)["asked"]
+    if len(led) < 2 or led[-1]:
+        return None  # the value of f has lost its past, or it is x that is another
     return {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
 
 
@@ -287,7 +318,15 @@ def create_graph_missing(failure, student):
     if not stopped_with(failure, NO_GRAPH):
         return None
     answer = asked(student, name, CURVED[name], point(name), *more(name))
+    if not without_create_graph(failure, student):
+        return None
     return {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, NO_GRAPH) else None
+
+
+def without_create_graph(failure, student):
+    """Whether f's value leads to x, and the first gradient of it has no graph."""
+    seen = steps(failure, student)
+    return any(seen["asked"][:1]) and not any(seen["gradients"][:1])
 
 
 @mistake(
@@ -330,7 +369,7 @@ def graph_that_misses_x(failure, student):
     "it afterwards clears the caller's gradient too. torch.autograd.grad returns the gradient and writes nowhere.",
 )  # fmt: skip
 def writes_to_x_grad(failure, student):
-    return {} if failure.check.endswith("keeps_grad") and "held" in failure.facts else None
+    return {} if failure.check.endswith("keeps_grad") and "held" in failure.facts and calls_backward(student) else None
 
 
 @mistake(
@@ -388,6 +427,8 @@ def connected_by_force(failure, student):
         return None
     if raised_by(asked(student, name, learned(name), x, *more(name)), "ifferentiated Tensor"):
         return None  # it is x that does not require grad
+    if not without_create_graph(failure, student):
+        return None
     return {"f_asked": CURVED_TEXT[name], "answer": answer, "truth": truth}
 
 
@@ -398,7 +439,14 @@ def connected_by_force(failure, student):
 )  # fmt: skip
 def none_came_back(failure, student):
     missing = failure.expected is not None and failure.actual is None and failure.error is None
-    return {} if missing and "parameter" not in failure.facts else None
+    if any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "grad") and not isinstance(node.value, ast.Attribute)
+        for value in returned(student, failure.about)
+        if value is not None
+        for node in ast.walk(value)
+    ):
+        return None  # .grad, or what backward() gives, is None as well
+    return {} if missing and failure.facts.keys().isdisjoint(("parameter", "held")) else None
 
 
 @mistake(
@@ -408,7 +456,7 @@ def none_came_back(failure, student):
 )  # fmt: skip
 def accumulated_in_grad(failure, student):
     n, first = order(failure), true_derivative(failure, 1)
-    if first is None or n < 2:
+    if first is None or n < 2 or not calls_backward(student):
         return None
     piled = sum(comb(n - 1, k) * true_derivative(failure, k + 1) for k in range(n))
     if not same(failure.actual, piled) or not differs(piled, failure.expected):
@@ -514,7 +562,7 @@ def outer_product_of_gradients(failure, student):
 )  # fmt: skip
 def rows_pile_up(failure, student):
     f, x, want = failure.inputs.get("f"), failure.inputs.get("x"), failure.expected
-    if f is None or x is None or not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
+    if f is None or x is None or not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2 or not calls_backward(student):
         return None
     gradient = torch.autograd.functional.vjp(f.program, x.detach())[1]
     piled, last = want.cumsum(0), want.sum(0).expand_as(want)
@@ -621,7 +669,7 @@ def finite_differences(failure, student):
     answer, truth = asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
     if not isinstance(answer, torch.Tensor) or answer.shape != truth.shape or answer.dtype != truth.dtype:
         return None
-    if name == "gradient_penalty" and same(asked(student, name, RAISED, x), answer, rtol=0.0, atol=0.0):
-        return None  # something small is added to the norm, or under its root
+    if same(asked(student, name, TILTED[name], x, *more(name)), answer, rtol=0.0, atol=0.0):
+        return None  # something small is added, to the norm, say, or under its root
     error = float((answer - truth).abs().max())
     return {"f_asked": CURVED_TEXT[name], "error": f"{error:.2g}"} if 1e-12 < error < 0.05 else None

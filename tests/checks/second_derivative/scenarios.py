@@ -1,5 +1,7 @@
 """What has to be seen from inside for second_derivative. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
+from contextlib import suppress
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -33,6 +35,39 @@ def modules_around(student, name, f, x, *more):
 
     getattr(student, name)(watched, x, *more)
     return sorted(module for module in met if module.startswith(("torch.", "functorch")))
+
+
+def steps(student, name, f, x, *more):
+    """Whether each x that f was called with requires grad; of what was differentiated, whether it leads to it; of the gradients, whether
+    they have a graph.
+    """
+    given = []
+
+    def watched(at):
+        given.append(at)
+        return f(at)
+
+    with Watch() as watch, suppress(Exception):
+        getattr(student, name)(watched, x, *more)
+    return {
+        "given": [at.requires_grad for at in given],
+        "asked": [leads_to(tensor, given[-1]) for tensor in watch.asked if given],
+        "gradients": [gradient.grad_fn is not None for gradient in watch.gradients],
+    }
+
+
+def leads_to(tensor, x):
+    """Whether a path leads from a tensor to the leaf x."""
+    nodes, met = [tensor.grad_fn], set()
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in met:
+            continue
+        if getattr(node, "variable", None) is x:
+            return True
+        met.add(node)
+        nodes += [before for before, _ in node.next_functions]
+    return False
 
 
 # ---------------------------------------------------------------------------------------------------------------- pictures
