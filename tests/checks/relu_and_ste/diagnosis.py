@@ -62,6 +62,29 @@ def holds(student: Student, name: str, formula: Callable[[Tensor, Tensor], Tenso
     return all(same(ask(student, name, x, v)[1], formula(v, x)) for x, v in [(x, v), *ELSEWHERE])
 
 
+def methods(student: Student, cls: str, name: str) -> list[ast.FunctionDef]:
+    """The methods of that name of the classes of that name."""
+    classes = [node for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name == cls]
+    return [node for one in classes for node in one.body if isinstance(node, ast.FunctionDef) and node.name == name]
+
+
+def ends_in_return(functions: list[ast.FunctionDef]) -> bool:
+    """Whether the last line of one of these is a return of something, None by name included."""
+    return any(isinstance(function.body[-1], ast.Return) and function.body[-1].value is not None for function in functions)
+
+
+def keeps_the_tuple(student: Student) -> bool:
+    """Whether saved_tensors is used, or given a name, without being unpacked or indexed."""
+    found = [node for node in student.source.nodes if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"]
+    unpacked = [
+        node.value
+        for node in student.source.nodes
+        if isinstance(node, ast.Subscript | ast.Starred)
+        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
+    ]
+    return any(all(node is not other for other in unpacked) for node in found)
+
+
 def came_back(failure: Failure) -> bool:
     """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
     return failure.error is None
@@ -100,15 +123,14 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     if failure.error is None:
         return None
     said, line = failure.error.message, failure.error.line or 0
-    texts = ("values to unpack", "Backward' object has no attribute", "'tuple'")
-    unknown = failure.error.type_name in ("NameError", "UnboundLocalError") and not names_in_forward(student).isdisjoint(
-        said.split("'")[1:2]
-    )
-    index = "tuple index out of range" in said and "saved" in student.source.text.splitlines()[line - 1]  # not that of a shape
+    unknown = failure.error.type_name == "NameError" and not names_in_forward(student).isdisjoint(said.split("'")[1:2])
+    saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
+    index = saved and ("tuple index out of range" in said or "not enough values to unpack" in said)
+    attribute = "Backward' object has no attribute" in said and "attribute 'save" not in said  # saved_tensor is a slip of the pen
     starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
     if starred and "'tuple'" in said:
         return None  # *grads is a tuple too
-    if not unknown and not index and not any(text in said for text in texts):
+    if not unknown and not index and not attribute and not ("'tuple'" in said and keeps_the_tuple(student)):
         return None
     getattr(student, failure.about).apply(torch.tensor([0.5, -1.5]))  # where forward itself raises, this is no matter of backward
     return {"line": str(line), "said": said}
@@ -131,7 +153,7 @@ def names_in_forward(student: Student) -> set[str]:
 )
 def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
-    if failure.error and failure.raised("returned an incorrect number of gradients"):
+    if failure.error and failure.raised("returned an incorrect number of gradients", "expected 1") and not failure.raised("got 0"):
         return {"said": failure.error.message}
     return None
 
@@ -148,10 +170,13 @@ def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     if failure.about in CLASS_OF:
-        empty = failure.actual is None and isinstance(failure.expected, Tensor)
+        own = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == failure.about]
+        empty = failure.actual is None and isinstance(failure.expected, Tensor) and not ends_in_return(own)
         return {"said": "The function returned None."} if empty and "direct" not in failure.facts else None
     x, v = questions(failure)
     y, gradient = ask(student, failure.about, x, v)
+    if ends_in_return(methods(student, failure.about, "forward" if y is None else "backward")):
+        return None  # what is returned is None, and a return is there
     if y is None:
         return {"x": x, "said": "apply returned None, since forward did."}
     ran = isinstance(y, Tensor) and y.requires_grad and y.shape == v.shape
@@ -169,8 +194,14 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the number of arguments of forward, backward or setup_context."""
     if failure.error is None or failure.error.type_name != "TypeError" or "positional argument" not in failure.error.message:
         return None
-    named = any(name in failure.error.message for name in ("forward()", "backward()", "setup_context()"))
-    return {"said": failure.error.message} if named else None
+    said = failure.error.message
+    if f"{failure.about}.backward()" in said:
+        return {"said": said} if any(len(method.args.args) == 1 for method in methods(student, failure.about, "backward")) else None
+    split = bool(methods(student, failure.about, "setup_context"))
+    other = 2 if split else 1  # how many arguments forward has in the other style
+    mixed = any(len(method.args.args) == other for method in methods(student, failure.about, "forward"))
+    named = any(f"{failure.about}.{name}()" in said for name in ("forward", "setup_context"))
+    return {"said": said} if named and mixed else None
 
 
 @mistake(
@@ -202,14 +233,16 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     given = failure.facts.get("given")
     if given and (failure.facts.get("direct") or not same(failure.actual, failure.expected)):
         return {"said": "forward ran with something for ctx that is no node of a graph."} if not given.endswith("Backward") else None
-    if failure.raised("TypeError", ".forward()", "missing") and calls_forward(student):
+    if failure.raised("TypeError", ".forward()", "missing") and calls_forward(student, failure.about):
         return {"said": "forward was called with an argument too few."}
     return None
 
 
-def calls_forward(student: Student) -> bool:
-    """Whether the file has a method by the name of forward in its hands."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
+def calls_forward(student: Student, name: str) -> bool:
+    """Whether the function has a method by the name of forward in its hands, and no apply."""
+    functions = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    used = {node.attr for function in functions for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    return "forward" in used and "apply" not in used
 
 
 @mistake(
@@ -237,7 +270,7 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     if failure.raised("Legacy autograd function"):
         return {"name": failure.about, "function": function, "kind": function}
     kind = failure.actual.type_name if isinstance(failure.actual, Opaque) else ""
-    return {"kind": kind} if "method" in kind or "function" in kind or kind == function else None
+    return {"kind": kind} if kind in ("method", function) else None
 
 
 # --------------------------------------------------------------------------------------------------------------- the value
@@ -366,7 +399,8 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     got, again = ask(student, failure.about, x, v)[1], ask(student, failure.about, x, other)[1]
     if got is None or not same(got, again) or not bool(got.any()):
         return None
-    return {"x": x, "v": v, "other": other, "got": got, "want": v * SLOPES[failure.about](x)}
+    want = v * SLOPES[failure.about](x)
+    return {"x": x, "v": v, "other": other, "got": got, "want": want} if same(got * v, want) else None  # else it is no slope
 
 
 @mistake(
@@ -381,6 +415,9 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     x, v = questions(failure)
+    backward = methods(student, failure.about, "backward")
+    if any(isinstance(node, ast.Compare) for method in backward for node in ast.walk(method)):
+        return None  # a mask that lets nothing through, say
     zeros = holds(student, failure.about, lambda v, x: torch.zeros_like(v), x, v)
     return {"x": x, "v": v, "got": torch.zeros_like(v), "want": v * SLOPES[failure.about](x)} if zeros else None
 
@@ -398,7 +435,8 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
         return None
     x, v = questions(failure)
     got = ask(student, failure.about, x, v)[1]
-    return {"x": x, "v": v, "got": got} if got is not None and same(got, (v * x > 0).to(got.dtype)) else None
+    compared = got is not None and holds(student, failure.about, lambda v, x: (v * x > 0).to(v.dtype), x, v)
+    return {"x": x, "v": v, "got": got} if compared else None
 
 
 @mistake(
@@ -414,8 +452,11 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
         return None
     x, v = questions(failure)
     got, rest, small = (ask(student, failure.about, x, k * v)[1] for k in (1, 0, 1e-4))
-    if rest is None or small is None or bool(rest.any()) or not same(small * 1e4, torch.where(small == 0, 0.0, v)):
+    if rest is None or small is None or bool(rest.any()) or not bool(small.any()) or not same(small * 1e4, torch.where(small == 0, 0.0, v)):
         return None
+    large = ask(student, failure.about, x, 1e3 * v)[1]
+    if got is None or large is None or not bool(((got == 0) | torch.isclose(got, v) | torch.isclose(got, large)).all()):
+        return None  # neither passed nor cut off: bent, by tanh for instance
     for factor in (-1.0, 2.0, 100.0, 0.01):
         again = ask(student, failure.about, x, factor * v)[1]
         if got is not None and differs(again, factor * got):
@@ -437,6 +478,9 @@ def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
     got = ask(student, "MyReLU", x, v)[1]
     if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or bool(got[1].isfinite()):
+        return None
+    divisions = [node for node in student.source.nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+    if all(isinstance(division.right, ast.Constant) for division in divisions):
         return None
     return {"incoming": float(v[1]), "got": float(got[1])}
 
