@@ -99,9 +99,12 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
 )
 def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None:
     """A NameError."""
-    if failure.error and failure.error.type_name in ("NameError", "UnboundLocalError"):
-        return {"line": str(failure.error.line), "said": failure.error.message}
-    return None
+    if failure.error is None or failure.error.type_name != "NameError":
+        return None
+    modules = ("np", "numpy", "math", "nn", "F", "functional", "torch")  # not imported, that is
+    if any(failure.raised(f"'{module}'") for module in modules):
+        return None
+    return {"line": str(failure.error.line), "said": failure.error.message}
 
 
 @mistake(
@@ -132,8 +135,10 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     if failure.error is None:
         return None
     said, line = failure.error.message, failure.error.line or 0
-    index = "tuple index out of range" in said and "saved" in student.source.text.splitlines()[line - 1]  # not that of a shape
-    return {"said": said} if index or any(text in said for text in ("values to unpack", "Backward' object has no attribute")) else None
+    saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
+    index = saved and ("tuple index out of range" in said or "values to unpack" in said)
+    attribute = "Backward' object has no attribute" in said and "attribute 'save" not in said  # saved_tensor is a slip of the pen
+    return {"said": said} if index or attribute else None
 
 
 @mistake(
@@ -274,7 +279,7 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     small = ask(student, name, x, y, -0.01 * v)  # what is clipped is the same for two large ones, a sign for two of one sign
     for k, which in enumerate(("x", second(name))):
         alike = isinstance(got[k], Tensor) and same(got[k], again[k]) and same(got[k], small[k])
-        if alike and bool(got[k].any()) and not bool(got[k].isnan().any()):
+        if alike and bool(got[k].any()) and not bool(got[k].isnan().any()) and same(got[k] * v, want[k]):
             return {"function": name, "which": which, "v": v, "other": other, "got": got[k], "want": want[k]}
     return None
 
@@ -376,6 +381,14 @@ def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
+def uses_a_global(student: Student, name: str) -> bool:
+    """Whether the class reads a variable that the file sets outside of it."""
+    inner = [node for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name == name]
+    read = {node.id for cls in inner for node in ast.walk(cls) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    lines = [node for line in student.source.tree.body if not isinstance(line, ast.ClassDef | ast.FunctionDef) for node in ast.walk(line)]
+    return not read.isdisjoint(node.id for node in lines if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
 @mistake(
     "global_in_place_of_argument",
     about=PRODUCTS,
@@ -388,6 +401,8 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     if not came_back(failure):
         return None
     name, (x, y, v) = failure.about, questions(failure)
+    if not uses_a_global(student, name):
+        return None
     got, want = ask(student, name, x, y, v), truth(name, x, y, v)
     p, r = x + 0.5, y + 0.75
     labels = ("x", second(name))
@@ -439,10 +454,10 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
     if not came_back(failure):
         return None
     name, (x, y, v) = failure.about, questions(failure)
-    got = ask(student, name, x, y, v)
+    got, small = ask(student, name, x, y, v), ask(student, name, x, y, -0.01 * v)
     for factor in (-1.0, 2.0, 100.0):
-        for which, once, again in zip(("x", second(name)), got, ask(student, name, x, y, factor * v), strict=True):
-            if isinstance(once, Tensor) and differs(again, factor * once):
+        for which, once, again, less in zip(("x", second(name)), got, ask(student, name, x, y, factor * v), small, strict=True):
+            if isinstance(once, Tensor) and differs(again, factor * once) and not same(once, less):  # else v has no part in it
                 return {"v": v, "which": which, "got": once, "again": again, "factor": factor, "want": factor * once}
     return None
 
@@ -478,14 +493,19 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     contexts = [name for name in failure.facts.get("contexts", ()) if name]
     if any(not name.endswith("Backward") for name in contexts):
         return {"given": contexts[0]}
-    if failure.raised("TypeError", "forward() missing 1 required positional argument") and calls_forward(student):
+    if not calls_forward(student):
+        return None
+    if failure.raised("TypeError", "forward() missing 1 required positional argument"):
         return {"given": "x, the first argument"}
     return {"given": "None"} if failure.raised("AttributeError", "'NoneType' object has no attribute") else None
 
 
 def calls_forward(student: Student) -> bool:
-    """Whether the file has a method by the name of forward in its hands."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
+    """Whether the file has a method by the name of forward in its hands, and it isn't one of its own Functions that has it."""
+    inner = {
+        inside for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name in FUNCTIONS for inside in ast.walk(node)
+    }
+    return any(isinstance(node, ast.Attribute) and node.attr == "forward" and node not in inner for node in student.source.nodes)
 
 
 @mistake(
@@ -501,7 +521,7 @@ def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
         return None
     if failure.raised("forward() missing"):
         return None  # whatever is called takes them all, and drops some on the way
-    return {"said": failure.error.message} if "argument" in failure.error.message else None
+    return {"said": failure.error.message} if "positional argument" in failure.error.message else None
 
 
 @mistake(
@@ -514,7 +534,7 @@ def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
 )
 def other_function_runs(failure: Failure, student: Student) -> Facts | None:
     """The Function that was given has not run, or the one that was given later."""
-    if not came_back(failure):
+    if not came_back(failure) or not any(getattr(node, "attr", "") == "apply" for node in student.source.nodes):
         return None
     (x, y), (a, b) = (failure.draw.tensor(3), failure.draw.tensor(3)), failure.draw.coefficients(2, low=2.0, high=5.0)
     x.requires_grad_(), y.requires_grad_()

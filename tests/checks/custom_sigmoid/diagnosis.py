@@ -50,6 +50,29 @@ def came_back(failure: Failure) -> bool:
     return failure.error is None
 
 
+def functions(student: Student, name: str) -> list[ast.FunctionDef]:
+    """The functions and methods of that name."""
+    return [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+
+
+def ends_in_return(student: Student, name: str) -> bool:
+    """Whether the last line of the function is a return of something, None by name included."""
+    last = [function.body[-1] for function in functions(student, name)]
+    return any(isinstance(line, ast.Return) and line.value is not None for line in last)
+
+
+def keeps_the_tuple(student: Student) -> bool:
+    """Whether saved_tensors is used, or given a name, without being unpacked or indexed."""
+    found = [node for node in student.source.nodes if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"]
+    unpacked = [
+        node.value
+        for node in student.source.nodes
+        if isinstance(node, ast.Subscript | ast.Starred)
+        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
+    ]
+    return any(all(node is not other for other in unpacked) for node in found)
+
+
 def right_forward(student: Student, x: Tensor) -> bool:
     """Whether Sigmoid.apply(x) is right for this x."""
     return same(student.Sigmoid.apply(x.clone()), torch.sigmoid(x))
@@ -90,7 +113,13 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure) or not isinstance(digits, int) or not 4 <= digits < 14:
         return None
     x, y = value_of(failure, student)  # with a small number in it the value is nearly right as well
-    return {"digits": digits} if same(y, torch.sigmoid(x), rtol=1e-13, atol=0.0) else None
+    if not same(y, torch.sigmoid(x), rtol=1e-13, atol=0.0):
+        return None
+    slope = ask(student, x, torch.ones_like(x))[1]
+    if slope is None or same(slope, slope.float(), rtol=0.0, atol=0.0):
+        return None  # derived, in float32
+    off = slope - y * (1 - y)  # the same everywhere where a small number is added
+    return None if same(off, off[:1].expand_as(off), rtol=1e-4, atol=0.0) else {"digits": digits}
 
 
 @mistake(
@@ -106,8 +135,12 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
         return None
     said = failure.error.message
     if any(text in said for text in ("positional argument", "missing a required argument", "too many positional")):
-        named = any(name in said for name in ("forward()", "backward()", "setup_context()"))
-        return {"said": said} if named or "missing a required argument" in said else None
+        if "backward()" in said:
+            return {"said": said} if any(len(method.args.args) == 1 for method in functions(student, "backward")) else None
+        other = 2 if functions(student, "setup_context") else 1  # how many arguments forward has in the other style
+        mixed = any(len(method.args.args) == other for method in functions(student, "forward"))
+        named = any(text in said for text in ("forward()", "setup_context()", "missing a required argument"))
+        return {"said": said} if named and mixed else None
     return None
 
 
@@ -124,7 +157,7 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
         return None
     line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
     index = failure.raised("IndexError", "tuple index out of range") and "saved" in line  # not that of a shape
-    empty = index or failure.raised("ValueError", "not enough values to unpack", "got 0")
+    empty = index or (failure.raised("ValueError", "not enough values to unpack", "got 0") and "saved" in line)
     if empty or failure.raised("AttributeError", "Backward' object has no attribute"):
         return {"said": failure.error.message}
     return None
@@ -139,7 +172,7 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
 )
 def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     """A NameError about a name of forward's, while forward works."""
-    if failure.error is None or failure.error.type_name not in ("NameError", "UnboundLocalError"):
+    if failure.error is None or failure.error.type_name != "NameError":
         return None
     own = not names_in(student, "forward", "setup_context").isdisjoint(failure.error.message.split("'")[1:2])
     return {"said": failure.error.message} if own and right_forward(student, failure.draw.tensor(3)) else None
@@ -163,7 +196,7 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about a tuple, while forward works; tensor * tuple is one about an index."""
     told = failure.raised("TypeError", "tuple") or failure.raised("TypeError", "can be converted to an index")
     starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
-    if told and not starred and right_forward(student, failure.draw.tensor(3)):  # *grads is a tuple too
+    if told and not starred and keeps_the_tuple(student) and right_forward(student, failure.draw.tensor(3)):  # *grads is a tuple too
         return {"said": failure.error.message if failure.error else ""}
     return None
 
@@ -177,7 +210,7 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
 )
 def two_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
-    if failure.error and failure.raised("returned an incorrect number of gradients"):
+    if failure.error and failure.raised("returned an incorrect number of gradients", "expected 1") and not failure.raised("got 0"):
         return {"said": failure.error.message}
     return None
 
@@ -263,7 +296,7 @@ def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     if not came_back(failure):
         return None
     x, y = value_of(failure, student)
-    return {"x": x} if y is None else None
+    return {"x": x} if y is None and not ends_in_return(student, "forward") else None
 
 
 @mistake(
@@ -284,15 +317,31 @@ def other_dtype(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-def formula_of_value(id: str, *, title: str, explanation: str, formula: Callable[[Tensor], Tensor]) -> Mistake:
-    """A mistake that is told by the formula that forward computes in place of the right one."""
+def has_minus(student: Student) -> bool:
+    """Whether a sign is turned anywhere in forward."""
+    inner = [node for method in functions(student, "forward") for node in ast.walk(method)]
+    return any(
+        isinstance(node, ast.USub | ast.Sub) or getattr(node, "attr", "") in ("neg", "negative", "sub", "reciprocal") for node in inner
+    )
+
+
+def has_tanh(student: Student) -> bool:
+    """Whether the file takes a hyperbolic tangent."""
+    return any(getattr(node, "attr", getattr(node, "id", "")) == "tanh" for node in student.source.nodes)
+
+
+def formula_of_value(
+    id: str, *, title: str, explanation: str, formula: Callable[[Tensor], Tensor], made: Callable[[Student], bool]
+) -> Mistake:
+    """A mistake that is told by the formula that forward computes in place of the right one, and by what it is made of."""
 
     def rule(failure: Failure, student: Student) -> Facts | None:
         if not came_back(failure):
             return None
         x, y = value_of(failure, student)
         wrong = formula(x)
-        return {"x": x, "got": y, "want": torch.sigmoid(x)} if same(y, wrong) and differs(y, torch.sigmoid(x)) else None
+        told = same(y, wrong) and differs(y, torch.sigmoid(x)) and made(student)
+        return {"x": x, "got": y, "want": torch.sigmoid(x)} if told else None
 
     return mistake(id, about="Sigmoid", title=title, explanation=explanation)(rule)
 
@@ -302,12 +351,14 @@ exponent_without_minus = formula_of_value(
     title="the minus sign in the exponent is missing",
     explanation="For x = {x} you returned {got}, which is 1 / (1 + exp(x)); with exp(-x) it is {want}.",
     formula=lambda x: torch.sigmoid(-x),
+    made=lambda student: not has_minus(student),
 )
 tanh_without_half = formula_of_value(
     "tanh_without_half",
     title="in the tanh identity x is not halved",
     explanation="For x = {x} you returned {got}, which is (1 + tanh(x)) / 2, the logistic function of 2x. s(x) = (1 + tanh(x / 2)) / 2.",
     formula=lambda x: torch.sigmoid(2 * x),
+    made=has_tanh,
 )
 
 
@@ -334,7 +385,7 @@ def overflow(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "clamped_too_early",
     about="Sigmoid",
-    title="x is clamped where the logistic function still moves",
+    title="the result is flat where the logistic function still moves",
     explanation="At x = -10000 and at x = -5000 you returned {got}, which is s({bound}): below {bound} your function is flat. In float64 "
     "exp(-x) is safe until x = -709, and even beyond it 1 / (1 + inf) is the right 0.",
 )
@@ -477,7 +528,8 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
         return None
     x, v = questions(failure)
     y, gradient = ask(student, x, v)
-    return {"x": x, "v": v} if isinstance(y, Tensor) and y.requires_grad and gradient is None else None
+    missing = isinstance(y, Tensor) and y.requires_grad and gradient is None
+    return {"x": x, "v": v} if missing and not ends_in_return(student, "backward") else None
 
 
 @mistake(
@@ -498,6 +550,8 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     s = torch.sigmoid(x)
     if got is None or not same(got, again) or not same(got, small) or not bool(got.any()) or bool(got.isnan().any()):
         return None
+    if not same(got, s * (1 - s)):
+        return None  # it is not the derivative alone
     return {"x": x, "v": v, "other": other, "got": got, "want": v * s * (1 - s)}
 
 
@@ -616,7 +670,7 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
         return None
     x, v = questions(failure)
     got = ask(student, x, v)[1]
-    if got is None:
+    if got is None or same(got, ask(student, x, -0.01 * v)[1]):  # v has no part in it
         return None
     for factor in (-1.0, 2.0, 100.0):
         again = ask(student, x, factor * v)[1]
@@ -647,7 +701,7 @@ def needs_an_element(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "vectors_only",
     about="Sigmoid",
-    title="this works for vectors only",
+    title="this does not work for every shape",
     explanation="A vector of three numbers goes through, value and gradient; with shape {shape} {said}. Nothing about the logistic "
     "function depends on the shape: torch's elementwise operations take them all.",
 )
@@ -687,7 +741,8 @@ def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | Phrase | None:
 )
 def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None comes back."""
-    return {} if failure.error is None and failure.actual is None and failure.expected is not None else None
+    empty = failure.error is None and failure.actual is None and failure.expected is not None
+    return {} if empty and not ends_in_return(student, "sigmoid") else None
 
 
 @mistake(
@@ -699,7 +754,7 @@ def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
 def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | None:
     """A function comes back."""
     kind = failure.actual.type_name if isinstance(failure.actual, Opaque) else ""
-    return {"kind": kind} if "method" in kind or "function" in kind else None
+    return {"kind": kind} if kind == "method" else None
 
 
 @mistake(
@@ -729,14 +784,15 @@ def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called."""
     if "given" in failure.facts:
         return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
-    if failure.error and failure.raised("TypeError", "Sigmoid.forward()") and calls_forward(student):
+    if failure.error and failure.raised("TypeError", "Sigmoid.forward()") and calls_forward(student, "sigmoid"):
         return {"said": phrase("Python said: {message}", message=failure.error.message)}
     return None
 
 
-def calls_forward(student: Student) -> bool:
-    """Whether the file has a method by the name of forward in its hands."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "forward" for node in student.source.nodes)
+def calls_forward(student: Student, name: str) -> bool:
+    """Whether the function has a method by the name of forward in its hands, and no apply."""
+    used = {node.attr for function in functions(student, name) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    return "forward" in used and "apply" not in used
 
 
 @mistake(

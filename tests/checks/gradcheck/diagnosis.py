@@ -161,7 +161,7 @@ def uses_autograd(failure, student):
 @mistake(
     "computed_in_float32",
     about="numerical_jacobian",
-    title="The differences were taken in float32",
+    title="Not everything is computed in float64",
     explanation="At x = {x} your function called fn with a {dtype} tensor and returned {got} for the slope of x ** 2, which is {want}. "
     "float32 keeps about seven digits, and the difference of two values that agree in the first six has one left. Convert x"
     " with .double() before the first step is made, and collect the slopes in a float64 tensor.",
@@ -174,6 +174,8 @@ def computed_in_float32(failure, student):
     seen = student.observe("measured", SQUARE, x)
     got, want = seen["result"], torch.tensor([[10.0]], dtype=F64)
     if not isinstance(got, torch.Tensor) or ("float32" not in seen["dtypes"] and got.dtype is F64):
+        return None
+    if "float32" not in seen["dtypes"] and not same(got, want):
         return None
     if got.dtype is F64 and same(got, want):  # fn was called in float32 too, for the size of its result, say
         return None

@@ -18,8 +18,8 @@ def made(parts, seen):
 
     def watched(*given):
         seen["calls"] += 1
+        seen["dtypes"] = [str(t.dtype).removeprefix("torch.") for t in given]  # of the last call: the first may be a trial
         if seen["calls"] == 1:
-            seen["dtypes"] = [str(t.dtype).removeprefix("torch.") for t in given]
             seen["wants"] = [t.requires_grad for t in given]
         return inner(*given)
 
