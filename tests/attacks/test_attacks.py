@@ -64,7 +64,7 @@ def stage(tmp_path: Path) -> Iterator[Callable[[Attack], Stage]]:
     stages = []
 
     def make(attack: Attack) -> Stage:
-        stages.append(Stage(tmp_path, attack))
+        stages.append(Stage(tmp_path / str(len(stages)), attack))
         return stages[-1]
 
     yield make
@@ -125,7 +125,8 @@ def ours(course: Course) -> Iterator[OurGrader]:
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
 def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]) -> None:
     """… with every effect that its description names: else it would prove nothing."""
-    assert naive.grade(stage(attack)) >= set(attack.effects)
+    wanted = set(attack.effects)
+    assert naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted  # a busy machine may need longer
 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
