@@ -223,6 +223,11 @@ def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+def is_ellipsis(node: ast.stmt) -> bool:
+    """Whether a statement is a bare ``...``."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
+
+
 def dotted_name(node: ast.expr) -> str | None:
     """``torch.nn.functional`` for a chain of attributes on a name, else None."""
     parts: list[str] = []

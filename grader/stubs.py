@@ -12,7 +12,12 @@ The stub has ``raise NotImplementedError`` there; or, where the region begins wi
 where the region is at the top level and has none (helpers of the solution's own).
 
 A *fragment* (``tests/mistakes``, ``tests/lookalikes``, ``tests/accepted``) holds only the definitions in which it differs; ``compose``
-puts them in place of the solution's, so that what a file shows is what it is about.
+puts them in place of the solution's, so that what a file shows is what it is about. Of a class it may hold a part, after ``...``::
+
+    class Value:
+        ...
+
+        def relu(self): return self
 
 Imports ``errors`` and ``source``.
 """
@@ -22,7 +27,7 @@ from __future__ import annotations
 import ast
 
 from grader.errors import CourseError
-from grader.source import defined_names, is_docstring
+from grader.source import defined_names, is_docstring, is_ellipsis
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
@@ -70,32 +75,41 @@ def without_markers(solution: str) -> str:
 def compose(solution: str, fragment: str, *, name: str) -> str:
     """The solution with the fragment's top-level definitions in place of its own.
 
-    What the solution doesn't define (imports, helpers) goes before its first definition. Raises CourseError where the fragment is
-    no Python.
+    What the solution doesn't define (imports, helpers) goes before its first definition. A class whose body begins with ``...`` is
+    composed in the same way: what it doesn't define stays the solution's. Raises CourseError where the fragment is no Python.
     """
     try:
         old, new = ast.parse(solution), ast.parse(fragment)
     except SyntaxError as error:
         raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
-    lines, pieces = solution.splitlines(), fragment.splitlines()
-    place = {name: number for number, node in enumerate(old.body) for name in defined_names(node)}
+    lines = solution.splitlines()
+    return "\n".join(_composed(lines, old.body, fragment.splitlines(), new.body, 0, len(lines))).rstrip("\n") + "\n"
+
+
+def _composed(lines: list[str], old: list[ast.stmt], pieces: list[str], new: list[ast.stmt], start: int, end: int) -> list[str]:
+    """The lines from ``start`` to ``end``, which hold the statements ``old``, with those of ``new`` (lines of ``pieces``) in place."""
+    place = {name: number for number, node in enumerate(old) for name in defined_names(node)}
     mine: dict[int, list[str]] = {}
     first: list[str] = []
     added: list[str] = []
     redefined: set[str] = set()
-    for node in new.body:
+    for node in new:
         text = pieces[first_line(node) - 1 : node.end_lineno]
         known = [name for name in defined_names(node) if name in place]
         if known:
-            mine.setdefault(max(place[name] for name in known), []).extend(text)
+            number = max(place[name] for name in known)
+            before = old[number]
+            if isinstance(node, ast.ClassDef) and isinstance(before, ast.ClassDef) and is_ellipsis(node.body[0]):
+                text = _composed(lines, before.body, pieces, node.body[1:], first_line(before) - 1, before.end_lineno or end)
+            mine.setdefault(number, []).extend(text)
             redefined |= set(known)
         elif isinstance(node, ast.ImportFrom) and node.module == "__future__":
             first += text
         elif not is_docstring(node):
             added += [*text, ""]
     out: list[str] = []
-    position = 0
-    for number, node in enumerate(old.body):
+    position = start
+    for number, node in enumerate(old):
         names = set(defined_names(node))
         out += lines[position : first_line(node) - 1]
         position = node.end_lineno or position
@@ -106,7 +120,7 @@ def compose(solution: str, fragment: str, *, name: str) -> str:
         if not names or not names <= redefined:
             out += lines[first_line(node) - 1 : position]
         out += mine.get(number, [])
-    return "\n".join([*out, *lines[position:], *first, *added]).rstrip("\n") + "\n"
+    return [*out, *lines[position:end], *first, *added]
 
 
 def first_line(node: ast.stmt) -> int:

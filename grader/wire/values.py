@@ -10,22 +10,16 @@ anything else         an object with one key, the tag: ``tuple``, ``dict``, ``se
                       ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
 ====================  =====================================================================
 
-A tensor is ``[dtype, shape, strides, offset, bytes, requires_grad]``; its raw bytes lie in the frame's blob, in the order in which
-tensors are first met. The same tensor twice is sent once, as the second time ``{"tensor": index}``.
-
-Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge: strides, offset and expansion are
-kept, so that non-contiguous is really non-contiguous on the other side. *Contiguous*, from the worker: as many bytes as the shape
-says, no more and no less, so that a small message can't claim a large tensor.
+A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which tensors are first met. The same
+tensor twice is sent once, as the second time ``{"tensor": index}``.
 
 What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a short text, for messages.
 
-Imports torch; of ours only ``frames`` and ``program``.
+Imports torch; of ours only ``frames``, ``tensors`` and ``program``.
 """
 
 from __future__ import annotations
 
-import ctypes
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -33,24 +27,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.wire.frames import MAX_BLOB_BYTES, BrokenFrame
+from grader.wire.frames import BrokenFrame
 from grader.wire.program import Program, Register
+from grader.wire.tensors import DTYPES, carried, packed, size_in, unpacked
 
 MAX_DEPTH = 64
-MAX_DIMS = 16
-MAX_SIZE = 1 << 31
-MAX_EMPTY = 1 << 16
-"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made of it grow with that."""
 MAX_TEXT = 4000
 
-DTYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
-        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
-    )
-}  # fmt: skip
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 PLAIN = frozenset((type(None), bool, int, float, str))
 """What stands for itself."""
 
@@ -143,27 +126,13 @@ class Encoder:
         known = self._seen.get(id(tensor))
         if known is not None:
             return {"tensor": known}
-        dtype = DTYPE_NAMES.get(tensor.dtype)
-        if dtype is None or tensor.layout is not torch.strided or not tensor.is_cpu:
+        if not carried(tensor):
             return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
-        plain = tensor.detach()
-        if plain.is_conj() or plain.is_neg():
-            plain = plain.resolve_conj().resolve_neg()
-        shape, count = list(plain.shape), plain.numel()
-        if self.strided:
-            strides, offset = list(plain.stride()), plain.storage_offset()
-            if count and not plain.is_contiguous():
-                count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-        else:
-            plain = plain.contiguous()
-            strides, offset = None, 0
-        size = count * plain.itemsize
-        if size > MAX_BLOB_BYTES:
-            raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
+        header, raw = packed(tensor, strided=self.strided)
         self._seen[id(tensor)] = len(self.tensors)
         self.tensors.append(tensor)
-        self._parts.append(ctypes.string_at(plain.data_ptr(), size) if size else b"")
-        return {"tensor": [dtype, shape, strides, offset, size, tensor.requires_grad]}
+        self._parts.append(raw)
+        return {"tensor": header}
 
 
 def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
@@ -258,30 +227,14 @@ class Decoder:
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
 
     def _tensor(self, body: Any) -> Slot:
-        if _is_count(body) and body < len(self.tensors):
+        if type(body) is int and 0 <= body < len(self.tensors):
             return Slot(body)
-        dtype_name, shape, strides, offset, size, requires_grad = _array(body)
-        dtype = DTYPES[dtype_name]
-        if not isinstance(shape, list) or len(shape) > MAX_DIMS:
-            raise BrokenFrame("a tensor whose shape is no shape")
-        for n in shape:
-            if type(n) is not int or not 0 <= n < MAX_SIZE:
-                raise BrokenFrame("a tensor whose shape is no shape")
-        if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
-            raise BrokenFrame("a tensor without elements whose shape is out of proportion")
-        if not _is_count(size) or self._position + size > len(self.blob):
+        header = _array(body)
+        size = size_in(header)
+        if self._position + size > len(self.blob):
             raise BrokenFrame("a tensor with fewer bytes than it claims")
-        chunk = self.blob[self._position : self._position + size]
+        tensor, wants = unpacked(header, self.blob[self._position : self._position + size], strided=self.strided)
         self._position += size
-        if self.strided:
-            tensor = _strided(chunk, dtype, shape, strides, offset)
-        else:
-            if math.prod(shape) * dtype.itemsize != size:
-                raise BrokenFrame("a tensor whose bytes don't fit its shape")
-            tensor = _contiguous(chunk, dtype, shape)
-        wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
-        if self.strided and wants:
-            tensor.requires_grad_()
         self.tensors.append(tensor)
         self.wanted.append(wants)
         return Slot(len(self.tensors) - 1)
@@ -291,38 +244,6 @@ def _array(data: Any) -> list[Any]:
     if not isinstance(data, list):
         raise BrokenFrame("a tagged value without its array")
     return data
-
-
-def _is_count(data: Any) -> bool:
-    return type(data) is int and data >= 0
-
-
-def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
-    if dtype is torch.bool:
-        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
-    return torch.frombuffer(bytearray(raw), dtype=dtype)
-
-
-def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
-    if not raw:
-        return torch.empty(shape, dtype=dtype)
-    flat = _flat(raw, dtype)
-    return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
-
-
-def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
-    if not raw:
-        return torch.empty_strided(shape, strides, dtype=dtype)
-    flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)
-    return flat if strides == [1] and not offset else _placed(flat, offset, shape, strides)
-
-
-def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """The tensor laid out otherwise in its own storage: it is no view of another tensor."""
-    storage = flat.untyped_storage()
-    if strides is None:
-        return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
-    return flat.set_(storage, offset, shape, strides)
 
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:

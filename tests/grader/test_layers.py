@@ -20,6 +20,7 @@ FLOORS = [
         "wire.frames",
         "wire.program",
         "wire.trace",
+        "wire.tensors",
         "wire",
         "sandbox.limits",
         "sandbox.landlock",
@@ -122,7 +123,7 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.values", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
+PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.tensors", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
 PEERS |= {("", "graph.drawing"), ("", "cli.magics")}  # grader.draw and %load_ext grader, loaded when they are first asked for
 
 
@@ -173,7 +174,7 @@ def test_imports_point_downward() -> None:
 
 def test_the_worker_imports_the_wire_and_nothing_else_of_ours() -> None:
     assert {name.split(".")[0] for name in imports(PACKAGE / "worker.py")} == {"wire"}
-    for name in ("frames", "program", "trace", "values"):
+    for name in ("frames", "program", "tensors", "trace", "values"):
         assert {target.split(".")[0] for target in imports(PACKAGE / "wire" / f"{name}.py")} <= {"wire"}
 
 

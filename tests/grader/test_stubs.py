@@ -222,6 +222,67 @@ def test_a_solution_without_definitions_gets_the_fragment_at_its_end() -> None:
     assert compose("import math\n", "A = 1\n", name="fragment.py") == "import math\nA = 1\n"
 
 
+CLASS = '''import math
+
+
+class Value:
+    """A number."""
+
+    unit = "m"
+
+    def __init__(self, data):
+        self.data = data
+
+    # it has no side
+    def area(self):
+        """Squared."""
+        return self.data**2
+
+    @property
+    def side(self):
+        return self.data
+
+
+def area(value):
+    return value.area()
+'''
+AREA = '''    def area(self):
+        """Squared."""
+        return self.data**2
+'''
+
+
+def test_a_class_that_begins_with_an_ellipsis_replaces_only_its_own_methods() -> None:
+    """Not a character of the rest of the class changes, nor of a function of the same name."""
+    method = "    def area(self):\n        return math.pi * self.data**2\n"
+    assert compose(CLASS, "class Value:\n    ...\n\n" + method, name="fragment.py") == CLASS.replace(AREA, method)
+
+
+def test_the_methods_of_such_a_class_bring_their_own_decorators() -> None:
+    text = compose(CLASS, "class Value:\n    ...\n\n    def side(self):\n        return -1\n", name="fragment.py")
+    value = executed(text)["Value"](3)  # type: ignore[operator]
+    assert (value.side(), value.area(), value.unit) == (-1, 9, "m")
+
+
+def test_what_such_a_class_adds_goes_before_its_first_definition() -> None:
+    """An attribute of the class is there when the solution's methods are defined."""
+    fragment = "class Value:\n    ...\n\n    scale = 2\n\n    def twice(self):\n        return self.scale * self.data\n"
+    text = compose(CLASS, fragment, name="fragment.py")
+    value = executed(text)["Value"](3)  # type: ignore[operator]
+    assert (value.twice(), value.area(), type(value).__doc__) == (6, 9, "A number.")
+    assert text.index('"""A number."""') < text.index("scale = 2") < text.index("def twice") < text.index("unit = ")
+
+
+def test_a_class_without_an_ellipsis_is_replaced_whole() -> None:
+    names = executed(compose(CLASS, "class Value:\n    def area(self):\n        return 1\n", name="fragment.py"))
+    assert not hasattr(names["Value"], "side")
+
+
+def test_a_class_with_an_ellipsis_that_the_solution_does_not_have_is_a_class() -> None:
+    names = executed(compose(CLASS, "class Other:\n    ...\n", name="fragment.py"))
+    assert {"Value", "Other"} <= names.keys()
+
+
 def test_a_syntax_error_names_the_fragment_and_the_line() -> None:
     with pytest.raises(CourseError, match=r"^tests/mistakes/lesson/wrong\.py:3: expected ':'$"):
         compose(WHOLE, "A = 1\n\ndef double(x)\n    return x\n", name="tests/mistakes/lesson/wrong.py")

@@ -1,58 +1,5 @@
-import math
-
-
 class Value:
-    def __init__(self, data):
-        self.data = float(data)
-        self.grad = 0.0
-        self.sources = ()
-
-    def __add__(self, other):
-        other = as_value(other)
-        return result(self.data + other.data, (self, 1.0), (other, 1.0))
-
-    def __radd__(self, other):
-        return self + other
-
-    def __neg__(self):
-        return result(-self.data, (self, -1.0))
-
-    def __sub__(self, other):
-        return self + -other
-
-    def __rsub__(self, other):
-        return -self + other
-
-    def __mul__(self, other):
-        other = as_value(other)
-        return result(self.data * other.data, (self, other.data), (other, self.data))
-
-    def __rmul__(self, other):
-        return self * other
-
-    def __truediv__(self, other):
-        return self * as_value(other) ** -1
-
-    def __rtruediv__(self, other):
-        return self**-1 * other
-
-    def __pow__(self, exponent):
-        slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
-        return result(self.data**exponent, (self, slope))
-
-    def exp(self):
-        value = math.exp(self.data)
-        return result(value, (self, value))
-
-    def log(self):
-        return result(math.log(self.data), (self, 1.0 / self.data))
-
-    def tanh(self):
-        value = math.tanh(self.data)
-        return result(value, (self, 1.0 - value**2))
-
-    def relu(self):
-        return result(max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0))
+    ...
 
     def backward(self):
         self.grad = 1.0
@@ -63,28 +10,3 @@ class Value:
                 if source not in seen:
                     seen.add(source)
                     queue.append(source)
-
-
-def as_value(number):
-    return number if isinstance(number, Value) else Value(number)
-
-
-def result(data, *sources):
-    value = Value(data)
-    value.sources = sources
-    return value
-
-
-def in_order(root):
-    order = []
-    seen = set()
-    stack = [(root, False)]
-    while stack:
-        node, complete = stack.pop()
-        if complete:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(source, False) for source, _ in node.sources]
-    return order
