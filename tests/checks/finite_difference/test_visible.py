@@ -124,7 +124,8 @@ def test_a_single_number_has_a_gradient(student):
 @check(points=0.5, about="numerical_gradient", needs=test_gradient_of_a_drawn_function)
 def test_every_shape_has_a_gradient(student, draw):
     """matrices and stacks of them: the gradient has x's shape"""
-    for shape in ((1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+    side = draw.integer(2, 3)
+    for shape in ((1,), (side, side), draw.shape(dims=2), draw.shape(dims=3, most=3)):
         a, b = draw.coefficients(2)
         x = draw.tensor(*shape)
         f = Formula(

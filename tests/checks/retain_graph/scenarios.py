@@ -1,20 +1,33 @@
 """What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
+import sys
+
 import torch
 
 
 def error_text(student, x, held):
-    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by one, and gradients that reached x."""
-    counts = {"saved": 0, "read": 0, "reached": 0}
+    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by one, gradients that reached x, passes
+    that raised.
+    """
+    counts = {"saved": 0, "read": 0, "reached": 0, "raised": 0}
 
     def count(name, value):
         counts[name] += 1
         return value
 
+    def watch(frame, event, function):
+        if event == "c_exception" and function.__name__ == "run_backward":  # in which every pass of torch's engine runs
+            count("raised", None)
+
     x.grad = held
     x.register_hook(lambda grad: count("reached", None))
+    before = sys.getprofile()
     with torch.autograd.graph.saved_tensors_hooks(lambda t: count("saved", t), lambda t: count("read", t)):
-        result = student.second_backward_error(x)
+        sys.setprofile(watch)
+        try:
+            result = student.second_backward_error(x)
+        finally:
+            sys.setprofile(before)
     return {"result": result, **counts}
 
 

@@ -73,7 +73,7 @@ def left_behind(student, name, f, x, which):
 
 @check(points=0.5, about="second_backward_error", needs="test_the_text_of_torchs_own_error_comes_back")
 def test_the_error_is_made_not_typed(student, reference, draw):
-    """the message comes from a backward that really ran"""
+    """the message comes from a second backward that really ran"""
     for x, held in (
         (torch.tensor(5.0, requires_grad=True), None),
         (draw.tensor(low=0.5, high=3.0, requires_grad=True), draw.tensor()),
@@ -85,6 +85,9 @@ def test_the_error_is_made_not_typed(student, reference, draw):
         if seen["read"] < 1:
             fail("no backward ran: nothing that a graph had saved was read while the function worked", expected=want["read"],
                  actual=seen["read"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
+        if seen["raised"] < 1:
+            fail("a backward ran, but no second one that raised an error while the function worked", expected=want["raised"],
+                 actual=seen["raised"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
 
 
 def freed_cube(x):
