@@ -250,7 +250,7 @@ def calls_forward(student: Student, name: str) -> bool:
     about=tuple(CLASS_OF),
     title="the function does not use its class",
     explanation="{function}.forward was made to return {a} * x for this check, and it was not called once: {name} computed {actual} by "
-    "other means, so autograd does not use your backward.",
+    "other means, so autograd does not use {function}.backward.",
 )
 def class_left_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""

@@ -60,28 +60,48 @@ def exchanged(student, name, of, x, v, a, b):
         return (grads[0] * b, *(None for _ in further))
 
     forward.__qualname__, backward.__qualname__ = f"{of}.forward", f"{of}.backward"
-    others = {key: staticmethod(method) for key, method in (("forward", forward), ("backward", backward))}
-    others["setup_context"], others["vjp"] = staticmethod(Function.setup_context), staticmethod(Function.vjp)
+    back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
+    others = {"forward": staticmethod(forward), "setup_context": staticmethod(Function.setup_context), **back}
+    function = getattr(student, name)
+    try:
+        y, gradient = with_methods(cls, others, function, x, v)
+    except Exception:
+        if not hands_on(cls, back, function, x, v, b):  # it may assert what is true of the real values, and not of a * x
+            raise
+        y, gradient, contexts = x * a, v * b, [cls._backward_cls.__name__]
+    return {
+        "value": y,
+        "requires_grad": isinstance(y, torch.Tensor) and y.requires_grad,
+        "gradient": gradient,
+        "contexts": contexts,
+        "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
+    }
+
+
+def with_methods(cls, others, function, x, v):
+    """What a function gives for x, and its gradient for v, while some methods of a class are others."""
     own = {key: vars(cls)[key] for key in others if key in vars(cls)}
     for key, method in others.items():
         setattr(cls, key, method)
     try:
-        y = getattr(student, name)(x)
+        y = function(x)
         wants = isinstance(y, torch.Tensor) and y.requires_grad
-        gradient = torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
+        return y, torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
     finally:
         for key in others:
             if key in own:
                 setattr(cls, key, own[key])
             else:
                 delattr(cls, key)
-    return {
-        "value": y,
-        "requires_grad": wants,
-        "gradient": gradient,
-        "contexts": contexts,
-        "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
-    }
+
+
+def hands_on(cls, back, function, x, v, b):
+    """Whether a function that asserts something of its result hands on what apply gives: value, and gradient of another backward."""
+    try:
+        y, gradient = with_methods(cls, back, function, x, v)
+        return torch.equal(y, cls.apply(x)) and torch.equal(gradient, v * b)
+    except Exception:
+        return False
 
 
 def graph(student, path, names, inputs):

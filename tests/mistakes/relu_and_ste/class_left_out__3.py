@@ -1,0 +1,5 @@
+"""The rectifier's class in place of the step's."""
+
+
+def binarize(x):
+    return MyReLU.apply(x)  # noqa: F821
