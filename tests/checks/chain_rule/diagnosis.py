@@ -13,8 +13,8 @@ BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
 IN_NUMBERS = ("linear_gradients", "shopping")
 PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
 BETWEEN = ("apple_price", "tangerine_price", "price")
-LINE = (0.75, 2.25, 0.5)
-"""An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, with none twice another."""
+LINE = (0.75, 2.5, 1.375)
+"""An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, none a multiple of another; and 2 * b is not 1."""
 BILL = (40.0, 3.0, 130.0, 7.0, 1.25)
 """A bill whose gradients are all different, those of the intermediate results apart."""
 
@@ -196,7 +196,7 @@ def stops_one_step_early(failure, student):
         if not got or not all(map(close, got, (w, x, 1.0))):
             return None
         facts = {"inner": "w * x + b", "outer": "y ** 2", "factor": "2 * y", "want": tuple(right_line())}
-        return {"where": "x = 0.75, w = 2.25, b = 0.5", "got": tuple(got), "early": (w, x, 1.0), **facts}
+        return {"where": "x = 0.75, w = 2.5, b = 1.375", "got": tuple(got), "early": (w, x, 1.0), **facts}
     (x, q), (to_x, to_q) = asked(failure, student)
     if not agrees(to_x, q * x ** (q - 1)) and not agrees(to_q, x**q * torch.log(x)):
         return None
@@ -219,7 +219,7 @@ def wrong_order(failure, student):
         got, want = of_line(student), right_line()
         if any(map(math.isnan, got)) or all(map(close, got, want)) or not all(map(close, sorted(got), sorted(want))):
             return None
-        return {"where": "x = 0.75, w = 2.25, b = 0.5", "got": tuple(got), "want": tuple(want), "order": "x, w, b"} if got else None
+        return {"where": "x = 0.75, w = 2.5, b = 1.375", "got": tuple(got), "want": tuple(want), "order": "x, w, b"} if got else None
     (x, q), (to_x, to_q) = asked(failure, student)
     if not agrees(to_x, torch.log(x)) or not agrees(to_q, q / x):
         return None
