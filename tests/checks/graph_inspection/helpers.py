@@ -124,6 +124,14 @@ def assert_text(got, want, graph):
     fail(message, expected=wanted, actual=lines, **details)
 
 
+def assert_silent(printed, graph):
+    """Nothing was printed; the message shows the first line of what was."""
+    shown = printed[:1000]
+    details = graph.details(line=repr(printed.strip().split("\n")[0][:60]), printed=shown)
+    message = "{line} was printed: format_graph returns the text and prints nothing"
+    assert_that(not printed, message, expected="", actual=shown, **details)
+
+
 def first_difference(found, wanted):
     """The number, from 1, of the first entry in which two lists differ; None where they are the same."""
     for number in range(1, max(len(found), len(wanted)) + 1):

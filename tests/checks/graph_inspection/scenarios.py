@@ -3,6 +3,9 @@
 ``build`` is a Program; called with ``tensors`` it makes a root, here, beside the student's module.
 """
 
+import contextlib
+import io
+
 import torch
 
 
@@ -14,6 +17,15 @@ def walked(student, build, tensors):
 def formatted(student, build, tensors):
     """What format_graph returns for the root."""
     return student.format_graph(build(*tensors))
+
+
+def printed(student, build, tensors):
+    """What is printed while format_graph works."""
+    heard = io.StringIO()
+    with contextlib.redirect_stdout(heard):
+        student.format_graph(build(*tensors))
+    print(heard.getvalue(), end="")  # the report shows what was printed
+    return heard.getvalue()
 
 
 def edges(student, build, tensors):
