@@ -73,8 +73,8 @@ def copies_do_not_require_grad(failure, student):
     "copy that requires grad.",
 )
 def only_the_first_input(failure, student):
-    """Of two inputs one requires grad and the other does not."""
-    if failure.error is not None:
+    """Of two inputs one requires grad and the other does not, and that is what the check is about: the caller's tensors are as before."""
+    if failure.error is not None or "changed" in failure.facts:
         return None
     wants = verdict(student, SUM_OF_TWO, torch.tensor([0.5, 2.0], dtype=F64), torch.tensor([1.5, -1.0], dtype=F64))["wants"]
     return {"wants": tuple(wants)} if len(wants) == 2 and any(wants) and not all(wants) else None

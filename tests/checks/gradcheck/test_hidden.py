@@ -22,6 +22,8 @@ BANNED = [
 """What differentiates by itself, or has the numerical Jacobian ready."""
 POWER_VALUE = program(lambda x, q: x**q, inputs=2)
 POWER_RIGHT = program(lambda x, q, v: (v * q * x ** (q - 1), v * x**q * x.log()), inputs=3)
+POWER_CUT = program(lambda x, q, v: ((v * q * x ** (q - 1)).detach(), (v * x**q * x.log()).detach()), inputs=3)
+"""Right, and with no derivative of its own: gradcheck asks for none, gradgradcheck does."""
 POWER_WRONG = program(lambda x, q, v: (v * q * x ** (q - 1), v * x**q * (x + 1).log()), inputs=3)
 
 
@@ -155,7 +157,8 @@ def test_c20_passes_and_c21_does_not(student, reference, draw):
     """x ** q at (5, 3): passes when right, fails with the slip"""
     x, q = (torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (5.0, 3.0))
     right, wrong = "(v * q * x**(q-1), v * x**q * x.log())", "(v * q * x**(q-1), v * x**q * (x + 1).log())"
-    for product, backward in draw.sample([(POWER_RIGHT, right), (POWER_WRONG, wrong)], 2):
+    cut = "((v * q * x**(q-1)).detach(), (v * x**q * x.log()).detach())"
+    for product, backward in draw.sample([(POWER_RIGHT, right), (POWER_CUT, cut), (POWER_WRONG, wrong)], 3):
         shown = {"f": "x**q", "f.backward(v)": backward, "x": x, "q": q}
         compare_verdict(student, reference, [POWER_VALUE, product], [x, q], shown)
 
