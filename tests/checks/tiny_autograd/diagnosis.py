@@ -309,7 +309,7 @@ def equal_taken_for_same(failure, student):
     "path_by_path",
     about=BOTH,
     title="Every path is walked, not every node",
-    explanation="{function} took {few} lines of Python for 6 doublings x = x + x in a row, and {many} for 12. Twice the nodes is "
+    explanation="{function} took {few} lines of Python for 6 steps x = x + x * c in a row, and {many} for 12. Twice the nodes is "
     "about twice the work only if a node that was visited is not visited again; along every path it is 64 times. Remember "
     "the nodes that you have seen.",
 )
@@ -319,8 +319,8 @@ def path_by_path(failure, student):
     if name is None or failure.facts["seen"]["steps"] is not None:
         return None
     filled = 1.0 if name == "zero_grad" else None
-    leaves, texts = {"x": 2.0, "c": 0.5}, ["x + x", "x * c"]
-    few, many = (student.observe("repeated", leaves, texts, 2 * count, 1_000_000, filled)["steps"] for count in (6, 12))
+    leaves = {"x": 2.0, "c": 0.5}
+    few, many = (student.observe("repeated", leaves, ["x + x * c"], count, 1_000_000, filled)["steps"] for count in (6, 12))
     return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
 
 
