@@ -249,11 +249,12 @@ def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
     explanation="Python said: {said}. math.exp and float() take one number. torch.exp works on every element, whatever the shape.",
 )
 def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
-    """A tensor of several elements can't become a float."""
+    """A tensor of several elements can't become a float; torch.tensor of a list of tensors says the same."""
     texts = ("converted to Python scalars", "cannot be converted to Scalar", "must be real number, not Tensor")
-    if failure.error and any(text in failure.error.message for text in texts):
-        return {"said": failure.error.message}
-    return None
+    if failure.error is None or not any(text in failure.error.message for text in texts):
+        return None
+    line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
+    return None if "tensor(" in line else {"said": failure.error.message}
 
 
 @mistake(
@@ -800,7 +801,7 @@ def calls_forward(student: Student, name: str) -> bool:
     about="sigmoid",
     title="sigmoid does not use Sigmoid",
     explanation="forward was made to return {a} * x for this check, and it was not called once: sigmoid computed {actual} by other means, "
-    "so autograd used another backward than yours.",
+    "so autograd does not use Sigmoid.backward.",
 )
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""

@@ -1,0 +1,7 @@
+"""sigmoid asserts that its result lies between 0 and 1."""
+
+
+def sigmoid(x):
+    y = Sigmoid.apply(x)  # noqa: F821
+    assert ((y >= 0) & (y <= 1)).all(), "a probability lies between 0 and 1"
+    return y
