@@ -17,11 +17,26 @@ def node_of(value, cls):
 
 
 def kept(student, name, x, y):
-    """The node of a call: whether there is one, how many saved tensors it holds, which attributes have tensors or arrays in them."""
+    """The node of a call: whether there is one, how many saved tensors it holds, which attributes that backward needs hold tensors."""
     cls = getattr(student, name)
-    node = node_of(cls.apply(x, y), cls)
-    attributes = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    z = cls.apply(x, y)
+    node = node_of(z, cls)
+    held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    again = lambda: torch.autograd.grad(z, (x, y), torch.ones_like(z), retain_graph=True, allow_unused=True)  # noqa: E731
+    attributes = [name for name in held if needed(node, name, again)]
     return {"found": node is not None, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
+
+
+def needed(node, attribute, gradients):
+    """Whether backward raises without an attribute of its node."""
+    value = node.__dict__.pop(attribute)
+    try:
+        gradients()
+    except Exception:
+        return True
+    finally:
+        node.__dict__[attribute] = value
+    return False
 
 
 def arrays_in(value, depth=0):
