@@ -251,10 +251,10 @@ def rows_added_up(failure, student):
 @mistake(
     "rows_pile_up",
     about="jacobian",
-    title="x.grad was added to from row to row",
-    explanation="{actual} came back, where the rows are {expected}. Every backward adds to x.grad, so a row holds what was there before "
-    "it as well; and x.grad without clone() is one tensor for all the rows. Clear it before each row and copy it after, or use "
-    "torch.autograd.grad.",
+    title="x.grad was not cleared for each row, or not copied",
+    explanation="{actual} came back, where the rows are {expected}. Every backward adds to the tensor that x.grad holds: without clearing, "
+    "a row has in it what was there before; without clone(), it shows what later rows write there. Clear x.grad before each row and "
+    "copy it after, or use torch.autograd.grad.",
 )
 def rows_pile_up(failure, student):
     """Running totals, the last row or total in each row, or the gradient from before."""
