@@ -306,7 +306,7 @@ def clears_between_the_passes(failure, student):
 @mistake(
     "clears_what_came_before",
     about="backward_twice",
-    title="What x.grad held before was thrown away",
+    title="What x.grad held before was not counted",
     explanation="x.grad held {held} before, two passes add {twice}, and {actual} came back: the two passes alone. backward adds to "
     "x.grad, and this function is to leave it at that.",
 )
