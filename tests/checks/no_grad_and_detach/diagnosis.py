@@ -3,6 +3,7 @@
 import torch
 
 from grader.diagnosis import differs, mistake, same
+from grader.errors import StudentError
 from grader.wire.program import program
 from grader.wire.values import Opaque
 
@@ -248,8 +249,8 @@ def left_torch(failure, student):
     "not_cut_in_two",
     about="split_backward",
     title="One graph, not two",
-    explanation="What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it, and z.backward() runs through "
-    "both at once. Neither clone() nor requires_grad_() cuts; detach() does, and what it gives can then be made a leaf.",
+    explanation="What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it: nothing keeps a backward that "
+    "begins at z from going on to x. Neither clone() nor requires_grad_() cuts; detach() does, and what it gives can then be made a leaf.",
 )
 def not_cut_in_two(failure, student):
     """second was given a tensor with a node."""
@@ -295,9 +296,13 @@ def vector_without_v(failure, student):
     "x.grad = None clears it whatever it is.",
 )
 def grad_is_none_at_first(failure, student):
-    """None was to be zeroed."""
+    """None was to be zeroed, and with something in x.grad beforehand there is none."""
     if not failure.raised("AttributeError", "NoneType", "zero_"):
         return None
+    try:
+        student.observe("stages", PLAIN, SQUARES, leaf(0.3, 0.7), torch.ones(2, dtype=torch.float64))
+    except StudentError:
+        return None  # the .grad of another tensor
     return {"line": str(failure.error.line), "raised": str(failure.error)}
 
 
