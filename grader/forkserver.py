@@ -1,9 +1,10 @@
 """The fork host: the process in which torch is imported once, for everything that comes after.
 
-For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox, which lesson, whether the submission uses
-function transforms), which the host reads; the lesson's *spec* where the host has not had it, which the host leaves to a lesson host that
-it forks; and the *task* (the submission, the seed), which is left to a judge. A lesson host (``lesson_host``) has collected the lesson's
-checks and forks a judge that serves many tasks. A judge asks the fork host for workers, and writes its result to standard output itself::
+For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox, which lesson, whether the submission needs
+what torch imports late), which the host reads; the lesson's *spec* where the host has not had it, which the host leaves to a lesson host
+that it forks; and the *task* (the submission, the seed), which is left to a judge. A lesson host (``lesson_host``) has collected the
+lesson's checks and forks a judge that serves many tasks. A judge asks the fork host for workers, and writes its result to standard output
+itself::
 
     supervisor ─envelope─▶ fork host ──fork──▶ lesson host ──fork──▶ judge ──"start"──▶ fork host ──fork──▶ worker
         │ └──────spec────────────────────────────▶ │                 │ ▲                                     │
@@ -16,7 +17,7 @@ worker, which is confined before there is a job for it (``forked.Spare``).
 So no check, no solution, no submission and no result is ever in the fork host's memory, and a worker, which is its copy, has none
 either. The host runs no torch operation: a fork of a process that ever ran a parallel region hangs, and autograd before a fork
 breaks children where there is an accelerator. What torch loads lazily is imported before the first fork; what it loads for function
-transforms, before the first worker that needs it (``transforms``).
+transforms and optimizers, before the first worker that needs it (``late_imports``).
 
 Without fork (``spawn``) the host judges in its own process, and workers are plain processes.
 
@@ -35,7 +36,7 @@ import sys
 import time
 from typing import Any, BinaryIO, NoReturn, cast
 
-from grader import pages, transforms
+from grader import late_imports, pages
 from grader.forked import Spare, Terms, fork_worker
 from grader.reaper import end_worker, kill_everything
 from grader.sandbox import adopt_orphans, discard, empty_scratch, prepare, watch
@@ -116,9 +117,9 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
             if envelope.body["new"]:
                 spare.drop()  # what is forked now would keep its line
                 lessons[envelope.body["lesson"]] = LessonHost(jobs, results)
-            if envelope.body["transforms"] and not transforms.loaded():
+            if envelope.body["late_imports"] and not late_imports.loaded():
                 spare.drop()  # which has not got them
-                transforms.load()
+                late_imports.load()
             if not serve_job(lessons[envelope.body["lesson"]], {lesson.pid for lesson in lessons.values()}, terms, spare):
                 sys.exit(70)  # the job may be half read and the result half written: only a new host is sure to be in step
             write_frame(results, {"clean": True})

@@ -1,6 +1,6 @@
 """The supervisor's handle on a fork host: start it early, give it jobs, read results.
 
-Imports ``workers``, ``transforms`` and ``wire.frames``; no torch.
+Imports ``workers``, ``late_imports`` and ``wire.frames``; no torch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from grader import transforms
+from grader import late_imports
 from grader.errors import EngineFault, SandboxRefused
 from grader.wire.frames import BrokenFrame, pack, read_frame
 from grader.workers import isolated_command, scrubbed_environment
@@ -82,7 +82,7 @@ class Host:
         new = key not in self._lessons
         self._lessons.add(key)
         try:
-            envelope = {**terms, "lesson": key, "new": new, "transforms": transforms.used(task["source"])}
+            envelope = {**terms, "lesson": key, "new": new, "late_imports": late_imports.needed(task["source"])}
             jobs.write(b"".join([pack(envelope), pack(spec) if new else b"", pack(task)]))
             jobs.flush()
             frame = read_frame(results)

@@ -60,7 +60,7 @@ class Draw:
         if avoid and low < avoid and high > -avoid:
             near = values.abs() < avoid
             if bool(near.any()):
-                away = torch.full_like(values, avoid + 0.07)
+                away = values.abs() + avoid if digits is None else torch.full_like(values, avoid + 0.07)  # no two alike by chance
                 if low < 0:
                     away[values < 0 if high > avoid else ...] *= -1
                 values = torch.where(near, away, values)

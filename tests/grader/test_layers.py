@@ -48,7 +48,7 @@ FLOORS = [
         "",
     },
     {"scoring", "wire.values", "bundles.texts", "render.words", "inputs", "stubs", "archives", "sandbox.watch", "channel", "redaction"}
-    | {"notebooks", "render.places", "transforms"},
+    | {"notebooks", "render.places", "late_imports"},
     {"scaffold", "render.comparison", "render.code", "progress"},
     {"leaves", "gradebook.migrations", "batch.regrade", "durable"},
     {"submission"},

@@ -203,8 +203,8 @@ NAN, INFINITY = math.nan, math.inf
         ({"a": INFINITY, 2: None}, {"dict": [["a", "inf"], [2, None]]}),
         (Opaque("module"), {"other": "module"}),
         (Opaque("Thing", "<thing>"), {"other": "Thing (<thing>)"}),
-        (StudentRef("Sigmoid.apply"), {"other": "Sigmoid.apply"}),
-        (program(lambda x: x**3), {"other": "f"}),
+        pytest.param(StudentRef("Sigmoid.apply"), {"other": "Sigmoid.apply"}, id="something of the student's"),
+        pytest.param(program(lambda x: x**3), {"other": "f"}, id="a program"),
     ],
     ids=repr,
 )

@@ -242,6 +242,16 @@ def afterwards(student, factor, trunk, tails, leaves):
     return rounds
 
 
+def heard(student, factor, trunk, tails, leaves):
+    """How often a hook that was on y before the call is called in a plain backward after it."""
+    calls, y = [], trunk(*leaves)
+    y.register_hook(lambda grad: calls.append(1))
+    student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
+    calls.clear()
+    tails[1](y, *leaves).backward()
+    return len(calls)
+
+
 def interrupted(student, factor, trunk, tails, leaves, how):
     """The gradients at the leaves of a plain backward through the second tail, after a call on the first that can't end well."""
     switch = {"closed": how == "gate"}

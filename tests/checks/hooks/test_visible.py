@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check
+from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail
 from grader.wire.program import program
 
 helpers = beside(__file__)
@@ -187,6 +187,9 @@ def test_a_later_backward_is_not_scaled(student, draw):
     message = "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
     figures = helpers.later_figures(student, factor, trunk, tails, [p, q], "", later, [slope, -slope])
     same_leaves(later, [slope, -slope], message, "pq", inputs=inputs, facts={"factor": factor}, figures=figures)
+    if (heard := student.observe("heard", factor, trunk, tails, [p, q])) != 1:
+        message = "the caller's own hook, put on y before the call, was called {heard} times in the plain loss2.backward() after it"
+        fail(message, expected=1, actual=heard, inputs=inputs, facts={"heard": heard})
 
 
 # --------------------------------------------------------------------------------------------------------- gradient_norms

@@ -64,7 +64,7 @@ def message_is_typed_in(failure, student):
     "returns_the_exception",
     about="second_backward_error",
     title="The exception came back, or its type, not only its message",
-    explanation="What came back names the type RuntimeError: {actual}. The message is the text alone, and str(error) is that text; "
+    explanation="What came back names the type RuntimeError: {shown}. The message is the text alone, and str(error) is that text; "
     "repr(error) and a traceback add the type to it.",
 )
 def returns_the_exception(failure, student):
@@ -72,7 +72,8 @@ def returns_the_exception(failure, student):
     if isinstance(failure.actual, Opaque) and failure.actual.type_name in ("RuntimeError", "type"):
         return {"shown": failure.actual}
     if isinstance(failure.actual, str) and "RuntimeError" in failure.actual:
-        return {"shown": failure.actual.strip()[:48] + " …"}
+        line = next(line for line in reversed(failure.actual.splitlines()) if "RuntimeError" in line)
+        return {"shown": line.strip()[:48] + " …"}
     return None
 
 

@@ -1,13 +1,14 @@
-"""What torch imports for function transforms: seen in a submission's text, imported by a host before a worker needs it."""
+"""What torch imports at first use: seen in a submission's text, imported by a host before a worker needs it."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
 
-from grader import transforms
+from grader import late_imports
 from grader.course import Course
 from grader.grading import Settings, grade_lesson
 from grader.host import Host, default_mode
@@ -20,6 +21,10 @@ USES = {
     "its module imported": "from torch import func\ndef f(x): return func.vjp(g, x)\n",
     "under another name": "import torch.func as F\ndef f(x): return F.grad(g)(x)\n",
     "inside a function": "def f(x):\n    from functorch import jacfwd\n    return jacfwd(g)(x)\n",
+    "an optimizer": "from torch import optim\ndef f(x): return optim.SGD([x], lr=0.1)\n",
+    "an optimizer, by its name": "from torch.optim import Adam\ndef f(x): return Adam([x])\n",
+    "a checkpoint": "from torch.utils.checkpoint import checkpoint\ndef f(x): return checkpoint(g, x)\n",
+    "saved tensors that may be written to": "from torch.autograd import graph\ndef f(x): return graph.allow_mutation_on_saved_tensors()\n",
     "forward mode": "import torch.autograd.forward_ad as fwAD\ndef f(x): return fwAD.make_dual(x, x)\n",
 }
 USES_NONE = {
@@ -27,6 +32,7 @@ USES_NONE = {
     "in a docstring": 'import torch\ndef f(x):\n    """Without torch.func.grad."""\n    return x\n',
     "in a comment": "import torch\ndef f(x): return x  # torch.func.grad(g) would do\n",
     "a name of the student's": "def f(func, x): return func.grad(x)\n",
+    "another optimizer": "def f(optim, x): return optim.SGD([x])\n",
     "imported and not used": "from torch.func import grad\ndef f(x): return x\n",
     "what needs no import": "import torch\ndef f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {}, x)\n",
     "no Python": "def f(x: torch.func.grad(\n",
@@ -34,8 +40,9 @@ USES_NONE = {
 BARE = """
 import os, sys, torch
 import torch.fx.experimental.symbolic_shapes, torch.testing, torch.autograd.forward_ad as forward_mode
+import torch.profiler, torch.utils.checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
-from grader import transforms
+from grader import late_imports
 
 class NoOperation(TorchDispatchMode):
     def __torch_dispatch__(self, operation, *_):
@@ -45,15 +52,25 @@ def threads(): return len(os.listdir("/proc/self/task"))
 
 before = threads()
 with NoOperation():
-    transforms.load()
-assert transforms.loaded() and threads() == before, threads()
-known = set(sys.modules)
+    late_imports.load()
+assert late_imports.loaded() and threads() == before, threads()
+with torch.profiler.record_function("as each step does"):  # which imports one little module
+    known = set(sys.modules)
 f, x = lambda x: (x ** 3).sum(), torch.ones(2)
-for name in set(transforms.TRANSFORMS) - {"linearize"}:  # which traces, and imports two little modules more
+for name in set(late_imports.TRANSFORMS) - {"linearize"}:  # which traces, and imports two little modules more
     made = getattr(torch.func, name)
     made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)
 with forward_mode.dual_level():
     forward_mode.unpack_dual(forward_mode.make_dual(x, x) * 2)
+leaf = torch.ones(2, requires_grad=True)
+for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.LBFGS):
+    optimizer = kind([leaf], lr=0.1)
+    optimizer.zero_grad()
+    loss = torch.utils.checkpoint.checkpoint(f, leaf, use_reentrant=False)
+    loss.backward()
+    optimizer.step(lambda: loss.detach()) if kind is torch.optim.LBFGS else optimizer.step()
+with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    f(leaf).backward()
 print(*sorted(name for name in set(sys.modules) - known if name.startswith("torch")))
 """
 ASKS = """
@@ -71,17 +88,17 @@ USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)
 
 @pytest.mark.parametrize("text", USES.values(), ids=USES)
 def test_a_use_is_seen(text: str) -> None:
-    assert transforms.used(text)
+    assert late_imports.needed(text)
 
 
 @pytest.mark.parametrize("text", USES_NONE.values(), ids=USES_NONE)
 def test_what_is_none_is_not_seen(text: str) -> None:
-    assert not transforms.used(text)
+    assert not late_imports.needed(text)
 
 
 @pytest.mark.linux
 def test_it_is_all_that_torch_imports_at_first_use() -> None:
-    """Nothing of torch is imported by the transforms any more; and importing it ran no operation and left no thread."""
+    """Nothing of torch is imported when they are first used; and importing it ran no operation and left no thread."""
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("", 0), done
 
@@ -93,11 +110,19 @@ def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
     settings = Settings(7, limits=small_course.limits, ahead=True)
     with Host() as host:
         for source in (
-            ASKS.format(modules=transforms.MODULES, expected=False),
-            ASKS.format(modules=transforms.MODULES, expected=True) + USING,
-            ASKS.format(modules=transforms.MODULES, expected=True),
+            ASKS.format(modules=late_imports.MODULES, expected=False),
+            ASKS.format(modules=late_imports.MODULES, expected=True) + USING,
+            ASKS.format(modules=late_imports.MODULES, expected=True),
         ):
             checks = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", source), settings).result.checks
             asked = [check for check in checks if check.function == "double"]
             assert asked
             assert {check.outcome for check in asked} == {Outcome.PASSED}, asked
+
+
+def test_what_another_torch_does_not_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_imports, "MODULES", ("torch.no_such_module",))
+    assert not late_imports.loaded()
+    late_imports.load()
+    gc.unfreeze()
+    assert late_imports.loaded()
