@@ -22,16 +22,15 @@ def kept(student, name, x, y):
     z = cls.apply(x, y)
     node = node_of(z, cls)
     held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
-    again = lambda: torch.autograd.grad(z, (x, y), torch.ones_like(z), retain_graph=True, allow_unused=True)  # noqa: E731
-    attributes = [name for name in held if needed(node, name, again)]
+    attributes = [name for name in held if needed(node, name, z, (x, y))]
     return {"found": node is not None, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
 
 
-def needed(node, attribute, gradients):
+def needed(node, attribute, output, inputs):
     """Whether backward raises without an attribute of its node."""
     value = node.__dict__.pop(attribute)
     try:
-        gradients()
+        torch.autograd.grad(output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True)
     except Exception:
         return True
     finally:

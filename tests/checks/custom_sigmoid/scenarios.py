@@ -36,16 +36,15 @@ def kept(student, x):
     y = student.Sigmoid.apply(x)
     node = y.grad_fn
     held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
-    again = lambda: torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, allow_unused=True)  # noqa: E731
-    attributes = [name for name in held if needed(node, name, again)]
+    attributes = [name for name in held if needed(node, name, y, x)]
     return {"node": type(node).__name__, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
 
 
-def needed(node, attribute, gradients):
+def needed(node, attribute, output, inputs):
     """Whether backward raises without an attribute of its node."""
     value = node.__dict__.pop(attribute)
     try:
-        gradients()
+        torch.autograd.grad(output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True)
     except Exception:
         return True
     finally:
