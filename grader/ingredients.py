@@ -1,7 +1,7 @@
 """What a grading depends on, as one hash: the same key means the same finding, whenever and by whomever it was made.
 
 Of the engine that is what judging takes and what holds a verdict against its case, found by following imports: a change of pages, commands
-or exports costs no hour of proof, a change of the judge costs all of them.
+or exports costs no hour of proof, a change of the judge costs all of them. Only code counts there, not comments and docstrings.
 
 Imports ``findings`` and what lies below; no torch.
 """
@@ -25,8 +25,8 @@ from grader.findings import Case
 from grader.grading import Settings
 
 PACKAGE = Path(__file__).parent
-ROOTS = ("forkserver", "lesson_host", "judge", "plugin", "worker", "spawned", "verify")
-"""Where processes begin that judge, and what is made of their verdicts."""
+ROOTS = ("forkserver", "lesson_host", "judge", "plugin", "worker", "spawned", "findings")
+"""Where processes begin that judge, and what holds their verdicts against what is known."""
 DISTRIBUTIONS = ("torch", "numpy", "pytest", "pytest-json-report")
 
 Stamp = tuple[int, int] | None
@@ -40,7 +40,7 @@ class Ingredients:
         self._stamps = {path: stamp(path) for path in engine.values()}
         self._lessons: dict[str, tuple[str, dict[Path, Stamp]]] = {}
         how = {name: value for name, value in asdict(settings).items() if name != "seed"}
-        shared = [course.id, how, versions(), contents(engine)]
+        shared = [course.id, how, versions(), codes(engine)]
         for lesson in lessons:
             files = lesson_files(lesson, settings.lang)
             asked = {name for path in files.values() if path.suffix == ".py" for name in imported(path, package)}
@@ -80,6 +80,29 @@ def stamp(path: Path) -> Stamp:
 def contents(files: Mapping[str, Path]) -> dict[str, str | None]:
     """The SHA-256 of files by name; None for one that is not there."""
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None for name, path in files.items()}
+
+
+def codes(modules: Mapping[str, Path]) -> dict[str, str]:
+    """The SHA-256 of the code of modules by name: not of comments, layout and docstrings."""
+    return {name: hashlib.sha256(code_of(path.read_bytes())).hexdigest() for name, path in modules.items()}
+
+
+@functools.cache
+def code_of(source: bytes) -> bytes:
+    """A text of Python without what changes nothing that it does; as it is where it is no Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not _is_bare_string(one)]
+    return ast.dump(tree).encode()
+
+
+def _is_bare_string(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or a text under a name that tells of it."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def versions() -> dict[str, str]:

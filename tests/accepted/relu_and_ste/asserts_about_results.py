@@ -2,12 +2,12 @@
 
 
 def relu(x):
-    y = MyReLU.apply(x)  # noqa: F821
+    y = MyReLU.apply(x)
     assert (y >= 0).all(), "a rectifier is never negative"
     return y
 
 
 def binarize(x):
-    y = STE.apply(x)  # noqa: F821
+    y = STE.apply(x)
     assert set(y.flatten().tolist()) <= {0.0, 1.0}
     return y

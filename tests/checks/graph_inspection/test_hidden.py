@@ -243,7 +243,7 @@ def test_leaves_order(student, reference, draw):
         text += f"\nroot = {name} {operation} root" if left else f"\nroot = root {operation} {name}"
     first = [name for name, left in zip(names[1:], sides, strict=True) if left][-1]
     text += f"\nroot = root {draw.choice('+-*')} {first}"  # the leaf that is met first is met again at the end
-    graph = Graph(text, {name: draw.tensor(requires_grad=True, digits=None, avoid=0.0) for name in sorted(names)})
+    graph = Graph(text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)})
     want, got = graph.ask(reference, "leaves"), graph.ask(student, "leaves")
     helpers.assert_leaves(got, want, graph)
     found, expected = ([list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want))
@@ -281,7 +281,7 @@ def test_leaves_without_a_graph(student, draw):
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_deep(student, reference, draw):
     """leaf_tensors reaches the end of a graph 230 deep"""
-    graph = deep_chain(draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None, avoid=0.0) for name in "xyz"})
+    graph = deep_chain(draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None) for name in "xyz"})
     helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 

@@ -2,4 +2,4 @@
 
 
 def binarize(x):
-    return MyReLU.apply(x)  # noqa: F821
+    return MyReLU.apply(x)

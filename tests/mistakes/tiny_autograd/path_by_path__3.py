@@ -2,7 +2,7 @@
 
 
 def result(data, *sources):
-    value = Value(data)  # noqa: F821
+    value = Value(data)
     value.sources = sources
     value.below = {source for source, _ in sources}
     return value
