@@ -76,17 +76,19 @@ Found = dict[Case, dict[int, Finding]]
 def verify(
     course: Course, lessons: Sequence[Lesson], *, seeds: Sequence[int], settings: Settings, workers: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    keep: Path | None = None, during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: contextlib.nullcontext(),
+    keep: Path | None = None, proof: Path | None = None,
+    during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: contextlib.nullcontext(),
 ) -> Verification:  # fmt: skip
     """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings done and in all.
 
-    With ``keep`` each finding is written to that file, and what it holds of the same thing is not graded again; ``during`` surrounds the
-    grading and may have the hosts finish early. Without, a KeyboardInterrupt goes through.
+    With ``keep`` each finding is written to that file, and what it holds of the same thing is not graded again; ``proof`` is a file of
+    what that adds up to, lesson by lesson, which is taken and brought up to date; ``during`` surrounds the grading and may have the hosts
+    finish early. Without ``keep``, a KeyboardInterrupt goes through.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)
     total = len(cases) * len(seeds)
-    with keeping(keep, course, settings, cases) as kept:
+    with keeping(keep, course, settings, cases, proof) as kept:
         found: Found = {case: kept.of(case, seeds) for case in cases}
         try:
             _grade_rest(course, found, seeds, settings, workers, kept, progress=progress, during=during)
@@ -101,8 +103,8 @@ def verify(
     for lesson in lessons:
         mine = {case: [(seed, of[seed]) for seed in seeds] for case, of in found.items() if case.lesson.id == lesson.id}
         if mine:
-            proof, more = judge_lesson(lesson, mine)
-            proofs.append(proof)
+            shown, more = judge_lesson(lesson, mine)
+            proofs.append(shown)
             problems += more
     return Verification(tuple(problems), tuple(proofs), total, 0, *counted)
 
@@ -184,7 +186,7 @@ def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Findin
         for seed, finding in runs:
             about |= dict(finding.about)
             problems += [f"{lesson.id}: not translated: {text!r}" for text in finding.untranslated if MARK not in text]
-            checks = finding.checks if case.kind == "solution" else checks
+            checks = max(checks, finding.checks)
             bad |= {case} if finding.trouble else set()
             unnamed |= set() if finding.named else {case}
             problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]

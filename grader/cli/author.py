@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import course, course_option
+from grader.errors import UsageError
 
 
 @click.command(short_help="Hold the course to its word: references pass, stubs don't.")
@@ -21,13 +22,20 @@ from grader.cli.options import course, course_option
     help="Write each finding to FILE at once and don't grade again what it holds of the same thing, so that a run that was cut goes on."
     " What found a problem is graded again. With --table: from how many seeds each lesson is complete.",
 )
+@click.option(
+    "--proof",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A text to commit, beside --keep: from how many seeds each lesson is proved as it stands. Those are not graded again, and in"
+    " the end FILE says how far the lessons are.",
+)
 @click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
 @click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
 @click.option("--lang", default="en", show_default=True, help="Grade in a language, and list what it has no words for.")
 @course_option
 def verify(
-    lessons: tuple[str, ...], seeds: int, workers: int | None, keep: Path | None, table: bool, write_stubs: bool, lang: str,
-    course_root: Path | None,
+    lessons: tuple[str, ...], seeds: int, workers: int | None, keep: Path | None, proof: Path | None, table: bool, write_stubs: bool,
+    lang: str, course_root: Path | None,
 ) -> None:  # fmt: skip
     """Hold the course to its word: references pass, stubs don't, mistakes are named, lookalikes aren't.
 
@@ -37,8 +45,13 @@ def verify(
     """
     from grader.commands.author import verify_course
 
+    if proof and not keep:
+        raise UsageError("--proof says what a file of findings adds up to. Name that file as well, with --keep")
     found = course(course_root)
-    sys.exit(verify_course(found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, keep=keep))
+    code = verify_course(
+        found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, keep=keep, proof=proof,
+    )  # fmt: skip
+    sys.exit(code)
 
 
 @click.command(short_help="Make a lesson that holds, to turn into yours.")

@@ -22,7 +22,7 @@ from grader.verify import verify as run_verification
 
 def verify_course(
     course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en",
-    keep: Path | None = None,
+    keep: Path | None = None, proof: Path | None = None,
 ) -> ExitCode:  # fmt: skip
     """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt, after a word on what ``keep`` holds."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
@@ -37,7 +37,7 @@ def verify_course(
         found = run_verification(
             course, lessons, seeds=range(1, seeds + 1), settings=settings, workers=workers or os.cpu_count() or 1,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-            keep=keep, during=lambda hosts: patience(console, hosts, what="grading") if keep else nullcontext(),
+            keep=keep, proof=proof, during=lambda hosts: patience(console, hosts, what="grading") if keep else nullcontext(),
         )  # fmt: skip
     if table and not found.left:
         print(proof_table(found))
@@ -46,7 +46,7 @@ def verify_course(
     for problem in found.problems:
         print(problem)
     if found.left:
-        print(f"stopped: {keep} keeps {found.kept:,} of {found.gradings:,} gradings. The same command goes on from there")
+        print(f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. The same command goes on from there")
         raise KeyboardInterrupt
     count = len(found.problems)
     said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"

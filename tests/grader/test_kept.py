@@ -28,8 +28,11 @@ from grader.errors import EngineFault, ExitCode, UsageError
 from grader.findings import Finding
 from grader.grading import Settings
 from grader.host import Host
+from grader.ingredients import Ingredients
+from grader.kept import Kept
 from grader.ledger import Ledger
-from grader.verify import Verification, verify
+from grader.proved import Proved, read_proved, write_proved
+from grader.verify import Verification, cases_of, verify
 
 CASES = 6
 LONGEST_SECONDS = 60.0
@@ -90,9 +93,9 @@ def course(small_course: Course, tmp_path: Path) -> Course:
     return load_course(Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))))
 
 
-def run(course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en") -> Verification:
+def run(course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en", proof: Path | None = None) -> Verification:
     settings = Settings(0, "off", course.limits, lang=lang)
-    return verify(course, course.lessons, seeds=range(1, seeds + 1), settings=settings, workers=1, keep=keep)
+    return verify(course, course.lessons, seeds=range(1, seeds + 1), settings=settings, workers=1, keep=keep, proof=proof)
 
 
 def rows(path: Path) -> int:
@@ -179,7 +182,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
         verify_course(course, (), keep=tmp_path / "f", **wanted)
     assert capsys.readouterr().out.splitlines() == [
         "complete from seed 1: tiny",
-        f"stopped: {tmp_path / 'f'} keeps 7 of {2 * CASES} gradings. The same command goes on from there",
+        f"stopped: 7 of {2 * CASES} gradings are kept. The same command goes on from there",
     ]
     assert verify_course(course, (), keep=tmp_path / "f", **wanted) is ExitCode.OK
     assert counting.seeds == [1] * CASES + [2] * CASES
@@ -216,6 +219,89 @@ def test_a_cut_run_tells_the_trouble_that_it_had(course: Course, counting: Count
 )  # fmt: skip
 def test_lessons_that_are_equally_far_are_told_together(complete: tuple[tuple[str, int], ...], lines: list[str]) -> None:
     assert list(completeness(Verification((), (), 0, complete=complete))) == lines
+
+
+# -------------------------------------------------------------------------------------------------------- the text of a proof
+
+
+def test_a_proof_goes_on_where_there_is_only_its_text(course: Course, counting: Counting, tmp_path: Path) -> None:
+    """On another machine the seeds that are proved are not graded again, but for the solution, and the outcome is that of a whole run."""
+    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
+    assert read_proved(tmp_path / "p", "en")["tiny"].seeds == 2
+    counting.seeds = []
+    found = run(course, tmp_path / "there", seeds=3, proof=tmp_path / "p")
+    assert counting.seeds == [1] + [3] * CASES
+    assert found == replace(run(course, None, seeds=3), kept=3 * CASES, complete=(("tiny", 3),))
+    assert not found.problems
+    assert read_proved(tmp_path / "p", "en")["tiny"].seeds == 3
+    counting.seeds = []
+    assert run(course, tmp_path / "elsewhere", seeds=3, proof=tmp_path / "p") == found
+    assert counting.seeds == [1]
+
+
+def test_what_was_proved_of_another_text_is_graded_again(course: Course, counting: Counting, tmp_path: Path) -> None:
+    """Any case of the lesson; the line is then about what lies there now."""
+    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
+    before = read_proved(tmp_path / "p", "en")["tiny"]
+    with course.lesson("tiny").accepted[0].open("a", encoding="utf-8") as stream:
+        stream.write("\n\nMORE = 1\n")
+    counting.seeds = []
+    run(course, tmp_path / "there", proof=tmp_path / "p")
+    assert counting.seeds == [1] * CASES
+    after = read_proved(tmp_path / "p", "en")["tiny"]
+    assert after.seeds == 1 and after.key != before.key
+
+
+def test_what_is_proved_stays_so_until_the_solution_has_shown_otherwise(course: Course) -> None:
+    """Also in a run that is cut before it came to a lesson's solution."""
+    lesson = course.lesson("tiny")
+    cases = cases_of(lesson)
+    kept = Kept(cases, None, Ingredients(course, [lesson], Settings(0, "off", course.limits)), proved={"tiny": 2})
+    assert kept.complete(lesson) == 2
+    assert [list(kept.of(case, range(1, 4))) for case in cases] == [[2], *([1, 2] for _ in cases[1:])]
+
+
+def test_a_solution_that_no_longer_passes_is_no_proof(course: Course, counting: Counting, tmp_path: Path) -> None:
+    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
+    counting.seeds, counting.breaks_at = [], 1
+    found = run(course, tmp_path / "there", seeds=2, proof=tmp_path / "p")
+    assert found.problems and found.complete == (("tiny", 0),)
+    assert read_proved(tmp_path / "p", "en") == {}
+
+
+def test_another_language_has_its_own_lines(course: Course, counting: Counting, tmp_path: Path) -> None:
+    run(course, tmp_path / "f", seeds=2, proof=tmp_path / "p")
+    english = read_proved(tmp_path / "p", "en")
+    run(course, tmp_path / "f", lang="ko", proof=tmp_path / "p")
+    assert read_proved(tmp_path / "p", "en") == english
+    assert read_proved(tmp_path / "p", "ko")["tiny"].seeds == 1
+
+
+def test_the_text_is_a_line_a_lesson(tmp_path: Path) -> None:
+    lessons = {"one": Proved(200, "k1"), "two": Proved(3, "k2")}
+    write_proved(tmp_path / "p", "en", lessons)
+    write_proved(tmp_path / "p", "ko", {})
+    assert read_proved(tmp_path / "p", "en") == lessons
+    lines = [line for line in (tmp_path / "p").read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert lines == ["", "[en]", 'one = {seeds = 200, key = "k1"}', 'two = {seeds = 3, key = "k2"}', "", "[ko]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[en\nx", "can't be read: .*line 1.*name another file with --proof"),
+        ("en = 3", "en should be a table of lessons"),
+        ('[en]\ntiny = {seeds = 0, key = "k"}', "en.tiny should be {seeds = 1"),
+        ('[en]\ntiny = {seeds = true, key = "k"}', "en.tiny should be {seeds = 1"),
+        ('[en]\ntiny = {seeds = 1, key = "k", more = 2}', "en.tiny should be {seeds = 1"),
+    ],
+)
+def test_a_text_that_is_no_proof_is_told_and_left(text: str, said: str, course: Course, counting: Counting, tmp_path: Path) -> None:
+    (tmp_path / "p").write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=said):
+        run(course, tmp_path / "f", proof=tmp_path / "p")
+    assert not counting.seeds
+    assert (tmp_path / "p").read_text("utf-8") == text
 
 
 # ------------------------------------------------------------------------------------------------------- a process that is killed

@@ -105,7 +105,7 @@ FLOORS = [
     {"lesson_host", "spawned", "grading"},
     {"forkserver", "batch.run", "batch.elsewhere"},
     {"findings"},
-    {"ingredients", "ledger"},
+    {"ingredients", "ledger", "proved"},
     {"kept"},
     {"verify", "bundles.release", "bundles.container", "batch.cluster"},
     {"route"},
