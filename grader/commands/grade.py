@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,12 +59,12 @@ def grade_here(
             report = grade_submission(host, course, chosen.lessons, chosen.files, settings, name=chosen.name)
     page = str(outputs.html_file) if outputs.html_file else None
     if outputs.style == "github":
-        show_on_github(report, place, html=page, say=say, options=chosen.options)
+        show_on_github(report, place, html=page, say=say, places=chosen.places)
     else:
-        show_report(make_console(), report, html=page, say=say, options=chosen.options)
+        show_report(make_console(), report, html=page, say=say, places=chosen.places)
     kept = keep(course, report, chosen.files, place, language, console=make_console() if outputs.style == "terminal" else None)
     write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept, options=chosen.options))
+    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept, places=chosen.places))
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
@@ -72,13 +72,13 @@ def grade_here(
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
 
 
-def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue, options: Sequence[str]) -> None:
+def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue, places: Mapping[str, Path]) -> None:
     """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write the step's summary."""
     from grader.render.github import error_lines, place_in_repository, silenced, summary
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
-        show_report(make_console(), report, html=html, say=say, options=options)
+        show_report(make_console(), report, html=html, say=say, places=places)
         sys.stdout.flush()
     for line in error_lines(report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say):
         print(line)

@@ -19,13 +19,14 @@ TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole clas
 class Selection:
     """Lessons in the course's order or as they were named, and the files of them that are there, by lesson.
 
-    ``name`` is what the submission is called; ``options`` are the words that make another command look at the same files.
+    ``name`` is what the submission is called; ``places`` says of lessons where another command finds them, with ``--in``, but for those
+    that lie where one looks first.
     """
 
     lessons: list[Lesson]
     files: dict[str, LessonFile]
     name: str
-    options: tuple[str, ...] = ()
+    places: dict[str, Path]
 
 
 def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
@@ -40,21 +41,23 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     named = [lesson.id for lesson in wanted] if words else ids
     files = read_submission(place, named) if named else {}
     at: dict[str, LessonFile] = {}
+    places = dict.fromkeys((lesson.id for lesson in wanted), place)
     for path in paths:
         for lesson, file in found_at(place / path, Path(path), ids).items():
             if lesson in at and at[lesson].path != file.path:
                 other, command = at[lesson].path, "grade batch DIR --out OUT"
                 raise UsageError(TWICE, lesson=lesson, path=other, other=file.path, command=command)
             at[lesson] = file
+            places[lesson] = place / path
     if not words and not files:
         raise nothing_in(place, ids)
     files |= at
     chosen = wanted + [lesson for lesson in course.lessons if lesson.id in files and lesson not in wanted]
     lone = place / paths[0] if len(words) == len(paths) == 1 else place
     usual = read_submission(place, list(at)) if at else {}
-    where = place if all(lesson in usual and usual[lesson].path == file.path for lesson, file in at.items()) else lone
+    places |= {lesson: place for lesson, file in at.items() if lesson in usual and usual[lesson].path == file.path}
     name = (place if are_own(place, at) else lone).resolve().name
-    return Selection(list(dict.fromkeys(chosen)), files, name, () if where == Path() else ("--in", str(where)))
+    return Selection(list(dict.fromkeys(chosen)), files, name, {lesson: where for lesson, where in places.items() if where != Path()})
 
 
 def is_path(place: Path, word: str) -> bool:

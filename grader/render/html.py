@@ -11,8 +11,9 @@ import base64
 import functools
 import hashlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -116,13 +117,13 @@ def render_page(
     adjustments: Sequence[Adjustment] = (),
     keepsake: Keepsake | None = None,
     inline: str | None = None,
-    options: Sequence[str] = (),
+    places: Mapping[str, Path] = MappingProxyType({}),
 ) -> str:
     """The page for one submission, in the language of ``say``.
 
     ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of its score; ``keepsake`` is what a
     learner's own page holds beside the report. ``inline`` is the magic that grades again, where the page is shown in a notebook, in a
-    frame that runs no script. ``options`` are what a command needs beside to look at the same files.
+    frame that runs no script. ``places`` says of lessons where a command looks for the same files, with ``--in``.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
@@ -134,6 +135,6 @@ def render_page(
         "script_hash": style_hash(script),
         "say": say or Catalogue(),
         "called": called,
-        "options": "".join(f" {shlex.quote(word)}" for word in options),
+        "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     }
     return page.render(report=report, adjustments=adjustments, counted=counted, keepsake=keepsake or Keepsake(), inline=inline, **parts)

@@ -7,7 +7,9 @@ shown as plain text, control characters removed. Imports ``model``, ``translatio
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -59,12 +61,14 @@ def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
     return shown.get().rstrip("\n")
 
 
-def show_report(console: Console, report: Report, *, html: str | None, say: Catalogue | None = None, options: Sequence[str] = ()) -> None:
+def show_report(
+    console: Console, report: Report, *, html: str | None, say: Catalogue | None = None, places: Mapping[str, Path] = MappingProxyType({})
+) -> None:
     """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``.
 
-    ``options`` are what a command needs beside to look at the same files.
+    ``places`` says of lessons where a command looks for the same files, with ``--in``.
     """
-    page = Page(console, report, say or Catalogue(), options)
+    page = Page(console, report, say or Catalogue(), places)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
     for lesson in report.lessons:
@@ -165,10 +169,10 @@ class Lines:
 class Page(Lines):
     """One report on one console in one language."""
 
-    def __init__(self, console: Console, report: Report, say: Catalogue, options: Sequence[str] = ()) -> None:
+    def __init__(self, console: Console, report: Report, say: Catalogue, places: Mapping[str, Path]) -> None:
         super().__init__(console, say)
         self.report = report
-        self.options = options
+        self.places = places
 
     def show_total(self, html: str | None) -> None:
         """The score, where the page lies, how long it took."""
@@ -244,6 +248,6 @@ class Page(Lines):
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """What to type next."""
-        command = shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *self.options])
-        again = (self.say("Again"), command)
+        there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
+        again = (self.say("Again"), shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]))
         return [*self.hint(check, lesson), again]

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -540,7 +541,7 @@ def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> 
     ("keepsake", "made", "told"),
     [
         (Keepsake("2026-03-02T10:00"), {}, True),
-        (Keepsake("2026-03-02T10:00"), {"options": ("--in", "bob")}, False),
+        (Keepsake("2026-03-02T10:00"), {"places": {"two": Path("bob")}}, False),
         (None, {}, False),
     ],
     ids=["own", "somebody else's", "batch"],
@@ -558,14 +559,20 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
     assert ("best 1.5" in made, "loaded" in made, made.count('class="lesson')) == (True, True, 2)
 
 
-@pytest.mark.parametrize("options", [(), ("--in", "bob's work")])
-def test_the_command_that_runs_a_check_again_looks_at_the_same_files(options: tuple[str, ...], shown: Shown) -> None:
+@pytest.mark.parametrize(
+    ("places", "options"),
+    [({}, ()), ({"tiny": Path("bob's work")}, ("--in", "bob's work")), ({"other": Path("bob")}, ())],
+    ids=["here", "elsewhere", "another lesson elsewhere"],
+)
+def test_the_command_that_runs_a_check_again_looks_at_the_same_file(
+    places: dict[str, Path], options: tuple[str, ...], shown: Shown
+) -> None:
     command = ["grade", "replay", "tiny.naming", "--seed", "7", *options]
-    made = Page(render_page(REPORTS["wrong"], options=options)).texts["code"]
+    made = Page(render_page(REPORTS["wrong"], places=places)).texts["code"]
     assert shlex.join(command) in made
     console = make_console()
     with console.capture() as caught:
-        show_report(console, REPORTS["wrong"], html=None, options=options)
+        show_report(console, REPORTS["wrong"], html=None, places=places)
     assert command in [shlex.split(line.partition("Again")[2]) for line in caught.get().splitlines() if "Again" in line]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_every_way_to_write_the_own_lesson_is_that_lesson(word: str, work: Path,
     """Another command finds the same file without an option, and it is the folder's submission."""
     found = chosen(small_course, word)
     assert [lesson.id for lesson in found.lessons] == ["tiny"]
-    assert (found.files["tiny"].path, found.name, found.options) == ("tiny/tiny.py", "work", ())
+    assert (found.files["tiny"].path, found.name, found.places) == ("tiny/tiny.py", "work", {})
 
 
 @pytest.mark.parametrize(
@@ -61,12 +62,23 @@ def test_a_path_is_what_lies_there_and_not_the_own_lesson_of_that_name(
 ) -> None:
     found = chosen(small_course, word)
     assert (found.files["tiny"].path, found.files["tiny"].text) == (path, f"{text} = 1\n")
-    assert (found.name, found.options) == (Path(word).name, ("--in", str(Path(word))))
+    assert (found.name, found.places) == (Path(word).name, {"tiny": Path(word)})
+
+
+def test_lessons_of_several_places_are_each_found_again(work: Path, small_course: Course) -> None:
+    """One at home, and one in each of two folders, of which the first holds another lesson of that name."""
+    lesson = small_course.lesson("tiny")
+    course = replace(small_course, lessons=tuple(replace(lesson, id=name) for name in ("tiny", "small", "little")))
+    for path in ("small.py", "../bob/little.py", "../copies/little.py"):
+        (work / path).write_text("1\n", "utf-8")
+    found = chosen(course, "small", "../bob/tiny.py", "../copies/little.py")
+    assert [found.files[name].path for name in ("small", "tiny", "little")] == ["small.py", "../bob/tiny.py", "../copies/little.py"]
+    assert found.places == {"tiny": Path("../bob/tiny.py"), "little": Path("../copies/little.py")}
 
 
 def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_course: Course) -> None:
     found = chosen(small_course, "tiny.py", place=work.parent / "bob")
-    assert (found.files["tiny"].text, found.options) == ("bobs = 1\n", ("--in", str(work.parent / "bob")))
+    assert (found.files["tiny"].text, found.places) == ("bobs = 1\n", {"tiny": work.parent / "bob"})
 
 
 @pytest.mark.parametrize(
