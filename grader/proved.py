@@ -77,4 +77,4 @@ def _proved(path: Path, name: str, entry: Any) -> Proved:
     match entry:
         case {"seeds": int(seeds), "key": str(key), **rest} if not rest and seeds > 0 and not isinstance(seeds, bool):
             return Proved(seeds, key)
-    raise UsageError(f'{path}: {name} should be {{seeds = 1, key = "…"}}, at least one. Correct it, or name another file with --proof')
+    raise UsageError(f'{path}: {name} should be {{seeds = 1, key = "…"}}, or more seeds. Correct it, or name another file with --proof')

@@ -10,6 +10,8 @@ import click
 from grader.cli.options import course, course_option
 from grader.errors import UsageError
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @click.command(short_help="Hold the course to its word: references pass, stubs don't.")
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
@@ -17,14 +19,14 @@ from grader.errors import UsageError
 @click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")
 @click.option(
     "--keep",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write each finding to FILE at once and don't grade again what it holds of the same thing, so that a run that was cut goes on."
     " What found a problem is graded again. With --table: from how many seeds each lesson is complete.",
 )
 @click.option(
     "--proof",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="A text to commit, beside --keep: from how many seeds each lesson is proved as it stands. Those are not graded again, and in"
     " the end FILE says how far the lessons are.",
