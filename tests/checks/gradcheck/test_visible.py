@@ -5,6 +5,7 @@ right or wrong; they become a torch.autograd.Function where the student's code r
 """
 
 import torch
+from torch.autograd import gradcheck
 
 from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
 from grader.errors import StudentError
@@ -66,6 +67,32 @@ def exchanged(draw):
     return [program(value), program(product, inputs=2)], {"f": text, "f.backward(v)": f"(v * {derivative}).roll(len(x) // 2)"}
 
 
+class Pair(torch.autograd.Function):
+    """A function of x from two programs: its value, and what its backward returns."""
+
+    @staticmethod
+    def forward(ctx, x, value, product):
+        ctx.save_for_backward(x)
+        ctx.product = product
+        return value(x)
+
+    @staticmethod
+    def backward(ctx, v):
+        return ctx.product(*ctx.saved_tensors, v), None, None
+
+
+def drawn_at(x, make, draw):
+    """What ``make`` draws, and again where gradcheck's fast mode would not see at x that it is wrong.
+
+    That mode compares one number for all of the Jacobian, so a large element hides a small one, and errors may cancel.
+    """
+    while True:
+        parts, shown = make(draw)
+        given = (x.detach().clone().requires_grad_(), *parts)
+        if make is right or not gradcheck(Pair.apply, given, rtol=0.01, fast_mode=True, raise_exception=False):
+            return parts, shown
+
+
 def mixed(draw, size):
     """A vector with elements of both signs."""
     x = draw.tensor(size, low=0.3)
@@ -97,7 +124,7 @@ def test_right_gradients_pass_and_wrong_ones_do_not(student, draw):
     _ = student.passes_gradcheck  # a file without it is told so, and what it defines instead
     x = mixed(draw, 4)
     for make in (right, *draw.sample([right, scaled, without_v, wrong_below_zero, exchanged], 5)):
-        parts, shown = make(draw)
+        parts, shown = drawn_at(x, make, draw)
         compare_verdict(student, make is right, parts, x.detach().clone().requires_grad_(), shown={**shown, "x": x})
 
 
@@ -186,7 +213,7 @@ def test_the_broken_ones_are_found(student, draw):
     makers = draw.sample([right, right, right, scaled, without_v, wrong_below_zero, exchanged], 7)
     functions, broken, shown = {}, set(), {}
     for name, make in zip(draw.sample(["f", "g", "h", "p", "q", "r", "s"], 7), makers, strict=True):
-        functions[name], texts = make(draw)
+        functions[name], texts = drawn_at(x, make, draw)
         broken |= set() if make is right else {name}
         shown |= {name: texts["f"], f"{name}.backward(v)": texts["f.backward(v)"]}
     compare_names(student, broken, functions, x, shown)
