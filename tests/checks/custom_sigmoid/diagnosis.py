@@ -112,13 +112,13 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     digits = failure.facts.get("digits")
     if not came_back(failure) or not isinstance(digits, int) or not 4 <= digits < 14:
         return None
-    x, y = value_of(failure, student)  # with a small number in it the value is nearly right as well
-    if not same(y, torch.sigmoid(x), rtol=1e-13, atol=0.0):
-        return None
-    slope = ask(student, x, torch.ones_like(x))[1]
-    if slope is None or same(slope, slope.float(), rtol=0.0, atol=0.0):
+    x = torch.tensor([-1.3, 0.4, 2.1], dtype=torch.float64)  # of three sizes, where differences are off by three amounts
+    y, slope = ask(student, x, torch.ones_like(x))
+    if slope is None or not same(y.detach(), torch.sigmoid(x), rtol=1e-13, atol=0.0):
+        return None  # with a small number in it the value is nearly right as well
+    if same(slope, slope.float(), rtol=0.0, atol=0.0):
         return None  # derived, in float32
-    off = slope - y * (1 - y)  # the same everywhere where a small number is added
+    off = slope - y.detach() * (1 - y.detach())  # the same everywhere where a small number is added
     return None if same(off, off[:1].expand_as(off), rtol=1e-4, atol=0.0) else {"digits": digits}
 
 
