@@ -314,10 +314,10 @@ def files_as_on_windows() -> None:
 
 
 def refuse_held(path: Any, dir_fd: int | None) -> None:
-    """Raise PermissionError where this process has the file open."""
+    """Raise PermissionError where this process has the file open: that file, not what a link of its name leads to."""
     descriptors = Path("/proc/self/fd")
     place = (descriptors / str(dir_fd)).readlink() / os.fspath(path) if dir_fd is not None else Path(os.fspath(path))
-    real = place.resolve()
+    real = place.parent.resolve() / place.name
     for entry in os.listdir(descriptors):  # noqa: PTH208 - iterdir is ours, in part
         with contextlib.suppress(OSError):
             if (descriptors / entry).readlink() == real:

@@ -104,6 +104,23 @@ def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path
     assert (tmp_path / "written").read_bytes() == {"windows": "가\r\n".encode("cp949"), "macos": "가\n".encode()}[elsewhere.system]
 
 
+@pytest.mark.linux
+def test_the_pretence_keeps_what_is_open_and_nothing_else(windows: Elsewhere, tmp_path: Path) -> None:
+    """Not even a link that leads to itself, which an earlier run of tests may have left for pytest to remove, nor one to what is open."""
+    (tmp_path / "old" / "deep").mkdir(parents=True)
+    (tmp_path / "old" / "deep" / "loop").symlink_to("loop")
+    (tmp_path / "old" / "deep" / "link").symlink_to(tmp_path / "open")
+    code = (
+        "import os, shutil\n"
+        "with open('open', 'w'):\n"
+        "    shutil.rmtree('old')\n"
+        "    try:\n        os.unlink('open')\n    except PermissionError as error: print(error.filename)\n"
+        "os.unlink('open')\n"
+    )
+    assert windows.run(tmp_path, code=code) == (0, "open\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 # ---------------------------------------------------------------------------------------------------------------- commands
 
 
