@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from browser import Browser
 
 from grader.commands.keepsake import keep
 from grader.course import Course
@@ -18,9 +19,6 @@ from grader.render.html import render_page
 from grader.render.keepsake import Keepsake, LessonStory, sparkline
 from grader.stubs import without_markers
 from grader.submission import decode
-from tests.grader.browser import Browser, browser
-
-__all__ = ["browser"]
 
 WRONG = "def double(x):\n    # <script>alert(1)</script>\n    return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
 PROGRESS = LessonProgress(
