@@ -56,7 +56,8 @@ def environment() -> jinja2.Environment:
     }
     env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
     env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}
-    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "folded": folded, "panels": panels, "cards": cards, "place": place}
+    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "folded": folded, "absent": absent}
+    env.globals |= {"panels": panels, "cards": cards, "place": place}
     return env
 
 
@@ -100,6 +101,11 @@ def folded(lessons: Sequence[LessonResult], keepsake: Keepsake) -> list[LessonRe
     blank = [one for one in lessons if one.status is LessonStatus.NOT_STARTED and len(lessons) > 1]
     told = [one for one in blank if one.notes or keepsake.of(one).progress.attempts or any(check.output for check in one.checks)]
     return [one for one in blank if one not in told]
+
+
+def absent(lessons: Sequence[LessonResult]) -> list[LessonResult]:
+    """The lessons of several that have no file; a page gives them a line each, after what there is."""
+    return [one for one in lessons if one.status is LessonStatus.MISSING and len(lessons) > 1]
 
 
 def warm_up() -> None:

@@ -537,6 +537,15 @@ def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> 
     assert made.rindex('class="lesson') < made.index('id="not-started"') if name == "begun" else 'class="lesson' not in made
 
 
+def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None:
+    """However many, they are one place to look at; a lesson alone says it itself."""
+    others = [replace(MISSING, id=name, title=f"Title of {name}") for name in ("three", "four")]
+    made = render_page(report(MISSING, *others, lesson(RIGHT, NAMED), *BLANK))
+    assert [made.count(text) for text in ("there is no absent.py", "absent.py", "Title of three", "2 to look at")] == [0, 1, 1, 1]
+    assert made.rindex('class="lesson"') < made.index('id="no-file"') < made.index('id="not-started"')
+    assert 'id="no-file"' not in render_page(REPORTS["missing"])
+
+
 @pytest.mark.parametrize(
     ("keepsake", "made", "told"),
     [
