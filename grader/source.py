@@ -152,7 +152,7 @@ class Source:
             elif isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
                 bound |= {name.id for name in targets if isinstance(name, ast.Name)}
-            if isinstance(node, ast.Name) and node.id not in bound:
+            if isinstance(node, ast.Name) and not _stored(node) and node.id not in bound:
                 found.append((self.imports.get(node.id, node.id), node.lineno))
             elif isinstance(node, ast.Attribute):
                 found.append((f".{node.attr}", node.lineno))
@@ -192,6 +192,9 @@ def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -
         node = todo.pop()
         if isinstance(node, ast.Name) and _stored(node):
             names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+            captured = node.rest if isinstance(node, ast.MatchMapping) else node.name
+            names |= {captured} if captured else set()
         elif isinstance(node, ast.Global | ast.Nonlocal):
             free |= set(node.names)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -262,13 +262,13 @@ def words_in(code: types.CodeType) -> set[str]:
 
 
 def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
-    """The names that are not what they were; new ones, such as a submodule that was imported late, don't count."""
-    return [
+    """The names that are not what they were, in order; new ones, such as a submodule that was imported late, don't count."""
+    return sorted(
         f"{owner.__name__}.{name}"
         for owner, names in before.items()
         for name, value in names.items()
         if vars(owner).get(name) is not value and not name.startswith("__")
-    ][:20]
+    )[:20]
 
 
 def explain(error: BaseException, filename: str) -> dict[str, Any]:

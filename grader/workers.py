@@ -71,13 +71,15 @@ def users_environment() -> dict[str, str]:
 
 
 def isolated_command(module: str, *args: str) -> list[str]:
-    """A command line that runs ``module.main()`` in an isolated interpreter, with this package and nothing else added to its path.
+    """A command line that runs ``module.main()`` in an interpreter with this package and nothing else added to its path.
 
-    Text is UTF-8 in it, whatever the system's habit: a student's ``print`` works on Windows as it does elsewhere.
+    It is for ``scrubbed_environment``, from which it takes ``PYTHONHASHSEED``, as with ``-I`` it would not: what a student takes out of a
+    set of texts comes in the same order each time. Text is UTF-8 in it, whatever the system's habit: a student's ``print`` works on
+    Windows as it does elsewhere.
     """
     home = str(Path(__file__).resolve().parent.parent)
     code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
-    return [sys.executable, "-I", "-X", "utf8", "-c", code, *args]
+    return [sys.executable, "-s", "-P", "-X", "utf8", "-c", code, *args]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """A line of the gradebook as plain data, in canonical form: of the same class graded twice, every byte is the same.
 
-So there are no times in it (``seconds``), which are in the gradebook and on the pages, and flags stand in alphabetical order: a worker
-tells what a file replaced in the order of a set, another each time. Imports ``records``; no torch.
+So there are no times in it (``seconds``); they are in the gradebook and on the pages. Imports ``records``; no torch.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from grader.gradebook.records import Entry
 
 
 def entry_as_json(entry: Entry) -> dict[str, Any]:
-    """The entry's report in that form, and under ``gradebook`` what is known beside it; without a report, that alone."""
-    report = _timeless(entry.report.as_json()) | {"flags": sorted(entry.report.flags)} if entry.report else {"submission": entry.name}
+    """The entry's report without times, and under ``gradebook`` what is known beside it; without a report, that alone."""
+    report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
-        **report,
+        **_timeless(report),
         "gradebook": {
             "students": [{"name": student.name, "ids": student.ids} for student in entry.students],
             "late": entry.late,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -45,6 +47,17 @@ def test_a_submission_is_judged_alike_whatever_was_judged_before(host: Host, sma
     backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
     assert backward == forward
     assert len({str(data) for data in forward.values()}) > len(BODIES) - 2  # they do differ from each other
+
+
+def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(host: Host, small_course: Course) -> None:
+    """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told in order."""
+    names = ("equal", "isclose", "allclose", "sum", "mean", "dot", "outer", "einsum")
+    text = "\n".join(["import torch", *(f"torch.{name} = None" for name in names), f"def double(x): raise KeyError(hash('torch'))\n{REST}"])
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    said = subprocess.run([sys.executable, "-c", "print(hash('torch'))"], env=environment, stdout=subprocess.PIPE, check=True)
+    judged = grade_lesson(host, small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", text), Settings(7, limits=small_course.limits))
+    assert any(f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks)
+    assert judged.flags[-len(names) :] == tuple(f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names))
 
 
 def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyPatch) -> None:

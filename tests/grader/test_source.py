@@ -165,8 +165,13 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
         ),
         ("import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1 / x\n    return sigmoid\n", "torch.sigmoid"),
         ("from torch import exp\ndef f(exp): return exp + 1\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as e:\n        print(e)\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\nclass f:\n    e: bool = True\ne = torch.exp(y)\n", "torch.exp"),
     ],
-    ids=["variable like an import", "variable like a function", "argument"],
+    ids=["variable like an import", "variable like a function", "argument", "exception", "capture", "star", "rest", "field"],
 )
 def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
     """What a function binds itself accuses nobody of using an import of that name."""
