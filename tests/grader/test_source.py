@@ -165,7 +165,10 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
         ),
         ("import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1 / x\n    return sigmoid\n", "torch.sigmoid"),
         ("from torch import exp\ndef f(exp): return exp + 1\n", "torch.exp"),
-        ("import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as e:\n        print(e)\ne = torch.exp(y)\n", "torch.exp"),
+        (
+            "import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as e:\n        print(e)\ne = torch.exp(y)\n",
+            "torch.exp",
+        ),
         ("import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne = torch.exp(y)\n", "torch.exp"),
         ("import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne = torch.exp(y)\n", "torch.exp"),
         ("import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne = torch.exp(y)\n", "torch.exp"),

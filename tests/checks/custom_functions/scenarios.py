@@ -40,7 +40,7 @@ def needed(node, attribute, output, inputs):
 
 def arrays_in(value, depth=0):
     """How many tensors or arrays a value holds."""
-    if isinstance(value, torch.Tensor) or type(value).__name__ == "ndarray":
+    if isinstance(value, torch.Tensor) or (type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"):
         return 1
     if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
         return 0
@@ -224,8 +224,16 @@ def handed_back(student, name, x, y, v, a):
         shapes[:] = [tuple(item.shape) if isinstance(item, torch.Tensor) else None for item in items[:2]]
         return *(item if item is None else item * a for item in items[:2]), *items[2:]
 
-    cls = type(base.__name__, (base,), {method: staticmethod(watched)})
-    return {"shapes": shapes, "gradients": list(torch.autograd.grad(cls.apply(x, y), (x, y), v, allow_unused=True))}
+    before = vars(base).get(method)
+    setattr(base, method, staticmethod(watched))
+    try:
+        gradients = torch.autograd.grad(base.apply(x, y), (x, y), v, allow_unused=True)
+    finally:
+        if before is None:
+            delattr(base, method)
+        else:
+            setattr(base, method, before)
+    return {"shapes": shapes, "gradients": list(gradients)}
 
 
 def graph(student, path, names, inputs):

@@ -54,7 +54,7 @@ def needed(node, attribute, output, inputs):
 
 def arrays_in(value, depth=0):
     """How many tensors or arrays a value holds."""
-    if isinstance(value, torch.Tensor) or type(value).__name__ == "ndarray":
+    if isinstance(value, torch.Tensor) or (type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"):
         return 1
     if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
         return 0
@@ -78,12 +78,10 @@ def exchanged(student, x, v, a, b):
     back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
     others = {"forward": staticmethod(forward), "setup_context": staticmethod(Function.setup_context), **back}
     function = student.sigmoid
-    try:
-        y, gradient = with_methods(cls, others, function, x, v)
-    except Exception:
-        if not hands_on(cls, back, function, x, v, b):  # it may assert what is true of the real values, and not of a * x
-            raise
+    if hands_on(cls, back, function, x, v, b):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
         y, gradient, contexts = x * a, v * b, [cls._backward_cls.__name__]
+    else:
+        y, gradient = with_methods(cls, others, function, x, v)
     return {
         "value": y,
         "requires_grad": isinstance(y, torch.Tensor) and y.requires_grad,
@@ -111,10 +109,12 @@ def with_methods(cls, others, function, x, v):
 
 
 def hands_on(cls, back, function, x, v, b):
-    """Whether a function that asserts something of its result hands on what apply gives: value, and gradient of another backward."""
+    """Whether a function hands on what apply gives: values, large x among them, and the gradient of another backward."""
+    wide = torch.tensor([-60.0, -20.0, 20.0, 60.0], dtype=x.dtype)
+    x = x.detach().clone().requires_grad_()  # forward may write into it
     try:
         y, gradient = with_methods(cls, back, function, x, v)
-        return torch.equal(y, cls.apply(x)) and torch.equal(gradient, v * b)
+        return torch.equal(y, cls.apply(x)) and torch.equal(function(wide), cls.apply(wide)) and torch.equal(gradient, v * b)
     except Exception:
         return False
 

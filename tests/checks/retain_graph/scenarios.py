@@ -1,6 +1,7 @@
 """What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
 
 import sys
+import threading
 
 import torch
 
@@ -21,13 +22,15 @@ def error_text(student, x, held):
 
     x.grad = held
     x.register_hook(lambda grad: count("reached", None))
-    before = sys.getprofile()
+    before, elsewhere = sys.getprofile(), threading.getprofile()
     with torch.autograd.graph.saved_tensors_hooks(lambda t: count("saved", t), lambda t: count("read", t)):
+        threading.setprofile(watch)  # of threads that are started meanwhile
         sys.setprofile(watch)
         try:
             result = student.second_backward_error(x)
         finally:
             sys.setprofile(before)
+            threading.setprofile(elsewhere)
     return {"result": result, **counts}
 
 

@@ -82,7 +82,7 @@ def test_the_error_is_made_not_typed(student, reference, draw):
         seen = student.observe("error_text", x, held)
         details = {"inputs": {"x": x, "x.grad before": held}, "facts": seen}
         assert_equal(text_of(seen["result"]), text_of(want["result"]), "not the message of the RuntimeError", **details)
-        if seen["read"] < 1:
+        if seen["read"] < 1 and seen["raised"] < 1:  # hooks of the student's own hide what is read, not what is raised
             fail("no backward ran: nothing that a graph had saved was read while the function worked", expected=want["read"],
                  actual=seen["read"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
         if seen["raised"] < 1:
@@ -111,7 +111,7 @@ def test_backward_twice_counts_what_was_there(student, draw):
     """backward_twice counts what x.grad held before"""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formula = drawn_loss(draw)
@@ -168,7 +168,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """two_fresh_gradients leaves out what x.grad held before"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formula = drawn_loss(draw)
@@ -224,7 +224,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """sum_of_gradients leaves out what x.grad held before"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32)),
+        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))

@@ -72,7 +72,7 @@ def test_grad_is_what_the_tensor_holds(student, reference, draw):
     for x, held, (f, texts) in (
         (draw.tensor(3, low=0.5, requires_grad=True), None, drawn_graph(draw)),
         (draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(dtype=torch.float32), drawn_graph(draw)),
-        (draw.noncontiguous(2, 3, low=0.5, requires_grad=True), draw.tensor(2, 3), drawn_graph(draw)),
+        (draw.noncontiguous(2, 3, low=0.5, requires_grad=True), draw.tensor(3, 2).t(), drawn_graph(draw)),
         (draw.tensor(0, requires_grad=True), None, drawn_graph(draw)),
         (torch.tensor(0.0, requires_grad=True), None, zero_slope),
     ):
