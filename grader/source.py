@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import ast
 import bisect
+import copy
 import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
+MAX_BASES = 20
+"""How far up a class's own bases are followed; a class may be said to be its own base."""
+PLAIN_BASES = frozenset({"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"})
+"""What calls none of the methods that a class adds to it."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINING = (*FUNCTIONS, ast.ClassDef)
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -69,15 +79,11 @@ class Source:
     @functools.cached_property
     def imports(self) -> dict[str, str]:
         """Local names of imports anywhere in the file, with what they stand for: ``{"F": "torch.nn.functional"}``."""
-        names: dict[str, str] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    names[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        return names
+        return dict(pair for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom) for pair in imported(node))
+
+    @functools.cached_property
+    def _known_parts(self) -> dict[ast.AST, tuple[ast.ClassDef, list[ast.FunctionDef | ast.AsyncFunctionDef]]]:
+        return {}
 
     @functools.cached_property
     def _known_references(self) -> dict[ast.AST, list[tuple[str, int]]]:
@@ -115,52 +121,103 @@ class Source:
         returns = [] if whole else [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)]
         return max(returns, default=getattr(node, "lineno", None))
 
+    @functools.cached_property
+    def _module_names(self) -> dict[str, str | None]:
+        """What the module's own imports stand for, those apart that a later definition of the same name hides."""
+        places = {name: node.lineno for name, node in self.definitions.items()}
+        return {name: meant for name, (meant, line) in imports_in(self.tree.body).items() if line > places.get(name, 0)}
+
     def names_used(self, *names: str) -> dict[str, int]:
         """What the definitions ``names``, and the top-level ones that they use in turn, refer to, with a line each.
 
         Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Docstrings don't count, and neither does what nobody named refers to, such as a demonstration at the end.
+        Docstrings don't count, and neither does what nobody named refers to: a demonstration at the end, a method of a class that was only
+        referred to, where no attribute of that name is.
         """
         found: dict[str, int] = {}
-        todo, seen = list(names), set(names)
+        todo, seen, whole = list(names), set(names), set(names)
+        methods: dict[str, list[ast.AST]] = {}
         while todo:
-            node = self.definitions.get(todo.pop())
+            node = self.definitions.get(name := todo.pop())
             if node is None:
                 continue
-            for name, line in self._references_of(node):
-                found.setdefault(name, line)
-                head = name.split(".")[0]
-                if head in self.definitions and head not in seen:
-                    seen.add(head)
-                    todo.append(head)
+            parts: list[ast.AST] = [node]
+            if isinstance(node, ast.ClassDef):
+                if name in whole or not self._is_plain(node):
+                    whole |= {base.id for base in node.bases if isinstance(base, ast.Name)}
+                else:
+                    parts, called = self._in_parts(node)
+                    for method in called:
+                        methods.setdefault(f".{method.name}", []).append(method)
+            while parts:
+                for name, line in self._references_of(parts.pop()):
+                    found.setdefault(name, line)
+                    parts += methods.pop(name, ())
+                    head = name.split(".")[0]
+                    if head in self.definitions and head not in seen:
+                        seen.add(head)
+                        todo.append(head)
+                if not parts:
+                    parts += [method for name in found.keys() & methods.keys() for method in methods.pop(name)]
         return found
 
-    def _references_of(self, definition: ast.AST) -> list[tuple[str, int]]:
-        """``_references``, worked out once: many checks ask about the same definitions."""
-        if definition not in self._known_references:
-            self._known_references[definition] = self._references(definition)
-        return self._known_references[definition]
+    def _in_parts(self, node: ast.ClassDef) -> tuple[list[ast.AST], list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """A class without the methods that only their names call, and those."""
+        if node not in self._known_parts:
+            called = [part for part in node.body if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name)]
+            rest = copy.copy(node)
+            rest.body = [part for part in node.body if part not in called]
+            self._known_parts[node] = rest, called
+        rest, called = self._known_parts[node]
+        return [rest], called
 
-    def _references(self, root: ast.AST) -> list[tuple[str, int]]:
-        """Names and attributes below a node; what a function binds itself is nobody else's name."""
-        found = []
-        todo: list[tuple[ast.AST, frozenset[str]]] = [(root, frozenset())]
+    def _is_plain(self, node: ast.ClassDef, depth: int = 0) -> bool:
+        """Whether nobody calls a class's methods by themselves, as autograd calls those of a Function."""
+        for base in node.bases:
+            base = base.value if isinstance(base, ast.Subscript) else base
+            head, _, rest = (dotted_name(base) or "?").partition(".")
+            own = self.definitions.get(head)
+            if isinstance(own, ast.ClassDef) and not rest and depth < MAX_BASES:
+                if not self._is_plain(own, depth + 1):
+                    return False
+            elif (f"{self._module_names.get(head) or head}.{rest}" if rest else self._module_names.get(head, head)) not in PLAIN_BASES:
+                return False
+        return not node.keywords
+
+    def _references_of(self, part: ast.AST) -> list[tuple[str, int]]:
+        """``_references``, worked out once: many checks ask about the same definitions."""
+        if part not in self._known_references:
+            self._known_references[part] = list(self._references(part))
+        return self._known_references[part]
+
+    def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
+        """Names and attributes below a node. A name is what is bound to it where it stands: what an import brought, or something of the
+        function's own, which is nobody else's and left out.
+        """
+        todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]
         while todo:
             node, bound = todo.pop()
+            if isinstance(node, ast.ClassDef):  # what its body binds is hidden from its methods
+                inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
+                todo += [(child, bound if isinstance(child, DEFINING) else inside) for child in ast.iter_child_nodes(node)]
+                continue
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                bound = (bound | bound_names(node)) - (frozenset() if isinstance(node, ast.Lambda) else imported_names(node))
+                body = [] if isinstance(node, ast.Lambda) else node.body
+                bound = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(body))
             elif isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
-                bound |= {name.id for name in targets if isinstance(name, ast.Name)}
-            if isinstance(node, ast.Name) and not _stored(node) and node.id not in bound:
-                found.append((self.imports.get(node.id, node.id), node.lineno))
+                bound = bound | {name.id: None for name in targets if isinstance(name, ast.Name)}
+            if isinstance(node, ast.Name) and not _stored(node):
+                meant = bound.get(node.id, node.id)
+                if meant is not None:
+                    yield meant, node.lineno
             elif isinstance(node, ast.Attribute):
-                found.append((f".{node.attr}", node.lineno))
+                yield f".{node.attr}", node.lineno
                 head, _, rest = (dotted_name(node) or "").partition(".")
-                if head and head not in bound:
-                    found.append((f"{self.imports.get(head, head)}.{rest}", node.lineno))
+                meant = bound.get(head, head)
+                if meant:
+                    yield f"{meant}.{rest}", node.lineno
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
-        return found
 
     def same_definition(self, other: Source, name: str) -> bool:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
@@ -183,11 +240,13 @@ def _stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """The arguments and the local variables of a function, those of functions, lambdas and comprehensions inside it apart."""
-    names = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+def bound_names(scope: Scope) -> frozenset[str]:
+    """What a function or a class body binds, its arguments among them, without what functions and lambdas inside it bind."""
+    names = (
+        set() if isinstance(scope, ast.ClassDef) else {argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)}
+    )
     free: set[str] = set()
-    todo: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+    todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Name) and _stored(node):
@@ -200,25 +259,40 @@ def bound_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
-        elif isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
+        elif isinstance(node, COMPREHENSIONS):  # its own variables are its own; what := binds in it is the function's
+            names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+            continue
+        elif isinstance(node, ast.Lambda):
             continue
         todo += ast.iter_child_nodes(node)
     return frozenset(names - free)
 
 
-def imported_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """The names that imports inside a function bind, functions inside it apart: those stand for what they import."""
-    names: set[str] = set()
-    todo: list[ast.AST] = list(function.body)
+def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
+    """The names that imports among some statements bind, functions and classes inside apart: what each stands for, and its line."""
+    found: dict[str, tuple[str, int]] = {}
+    todo = list(reversed(body))
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)]
-        elif isinstance(node, ast.ExceptHandler | ast.match_case):
-            todo += node.body
-    return frozenset(names)
+            found |= {name: (meant, node.lineno) for name, meant in imported(node)}
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(node, DEFINING):
+            todo += reversed(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """The names that one import binds, with what they stand for: ``("F", "torch.nn.functional")``."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            yield alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]
+        elif node.module:
+            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
+    """What imports stand for, without their lines."""
+    return {name: meant for name, (meant, _) in imports.items()}
 
 
 def is_docstring(node: ast.stmt) -> bool:

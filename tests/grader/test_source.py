@@ -173,8 +173,17 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
         ("import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne = torch.exp(y)\n", "torch.exp"),
         ("import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne = torch.exp(y)\n", "torch.exp"),
         ("import torch\nclass f:\n    e: bool = True\ne = torch.exp(y)\n", "torch.exp"),
+        ("from torch import exp\nclass f:\n    exp = 0.0\n    both = (exp, exp)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x): return [exp for y in x if (exp := y)] and exp\n", "torch.exp"),
+        ("from math import exp\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
+        ("def exp(x): return x\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
+        ("from torch import exp\ndef exp(x): return x\ndef f(x): return exp(x)\n", "torch.exp"),
+        ("import torch.nn.functional as F\ndef f(x): return F.relu(x)\ndef g():\n    from torch import nn as F\n", "torch.nn.relu"),
     ],
-    ids=["variable like an import", "variable like a function", "argument", "exception", "capture", "star", "rest", "field"],
+    ids=[
+        *("variable like an import", "variable like a function", "argument", "exception", "capture", "star", "rest", "field"),
+        *("fields", "walrus", "import elsewhere", "definition and import elsewhere", "definition after import", "alias elsewhere"),
+    ],
 )
 def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
     """What a function binds itself accuses nobody of using an import of that name."""
@@ -192,6 +201,29 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
 )
 def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
     assert banned in source(text).names_used("f")
+
+
+@pytest.mark.parametrize(
+    ("lines", "counted"),
+    [
+        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().mine()\n", False),
+        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().theirs()\n", True),
+        ("class C:\n    def mine(self): return self.theirs()\n    THEIRS\ndef f(x): return C().mine()\n", True),
+        ("class C:\n    def __call__(self): return torch.exp(y)\ndef f(x): return C()()\n", True),
+        ("class C:\n    made = torch.exp(y)\ndef f(x): return C\n", True),
+        ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C()\n", False),
+        ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C().theirs()\n", True),
+        ("class C(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\ndef f(x): return C.apply(x)\n", True),
+        ("class B(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\nclass C(B): pass\ndef f(x): return C.apply(x)\n", True),
+        ("class B:\n    def forward(ctx, x): return torch.exp(x)\nclass f(B, FUNCTION): pass\n", True),
+        ("class C(C):\n    THEIRS\ndef f(x): return C()\n", True),
+        ("def late(c): return c.theirs()\nclass C:\n    THEIRS\ndef f(x): return late(C())\n", True),
+    ],
+)  # fmt: skip
+def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted: bool) -> None:
+    """But all that autograd calls, of the class and of those that it is derived from, and all of a class that is asked about."""
+    text = lines.replace("THEIRS", "def theirs(self): return torch.exp(y)").replace("FUNCTION", "torch.autograd.Function")
+    assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
 
 
 def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
