@@ -21,8 +21,8 @@ def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 def cut(y: Tensor) -> Tensor:
     """Return a tensor with the same values as y, without a graph behind it.
 
-    The result has y's shape and dtype and does not require grad; it may share memory with y. y is any tensor, a leaf or not, and stays
-    what it is: its values, its place in its graph, and whether it requires grad.
+    The result has y's shape and dtype, does not require grad, and can be a factor in another graph; it may share memory with y. y is any
+    tensor, a leaf or not, and stays what it is: its values, its place in its graph, and whether it requires grad.
     """
     raise NotImplementedError
 
