@@ -3,14 +3,15 @@
 Two looks, and neither is proof: the text of the file, read here without executing it (``flags_in``), and what the worker says has been
 replaced in torch and in the builtins while the file was loaded (``Worker.do_load``), which the file could hide.
 
-Imports ``source``.
+Imports ``source`` and ``scopes``.
 """
 
 from __future__ import annotations
 
 import ast
 
-from grader.source import Source, dotted_name
+from grader.scopes import dotted_name
+from grader.source import Source
 
 REACHING_OUT = {
     "sys._getframe": "walks the frames of the process",

@@ -1,6 +1,6 @@
 """A student's file as text: definitions, and which names they use. It is parsed here and never executed.
 
-Imports the standard library only.
+Imports ``scopes``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ import bisect
 import copy
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+from grader.scopes import COMPREHENSIONS, DEFINING, FUNCTIONS, bound_names, dotted_name, imported, imports_in, is_stored, meanings
+
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
-MAX_BASES = 20
-"""How far up a class's own bases are followed; a class may be said to be its own base."""
 PLAIN_BASES = frozenset({"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"})
 """What calls none of the methods that a class adds to it."""
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-DEFINING = (*FUNCTIONS, ast.ClassDef)
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -171,18 +167,25 @@ class Source:
         rest, called = self._known_parts[node]
         return [rest], called
 
-    def _is_plain(self, node: ast.ClassDef, depth: int = 0) -> bool:
+    def _is_plain(self, node: ast.ClassDef) -> bool:
         """Whether nobody calls a class's methods by themselves, as autograd calls those of a Function."""
-        for base in node.bases:
-            base = base.value if isinstance(base, ast.Subscript) else base
-            head, _, rest = (dotted_name(base) or "?").partition(".")
-            own = self.definitions.get(head)
-            if isinstance(own, ast.ClassDef) and not rest and depth < MAX_BASES:
-                if not self._is_plain(own, depth + 1):
-                    return False
-            elif (f"{self._module_names.get(head) or head}.{rest}" if rest else self._module_names.get(head, head)) not in PLAIN_BASES:
+        todo, seen = [node], {node}
+        while todo:
+            node = todo.pop()
+            if node.keywords:
                 return False
-        return not node.keywords
+            for base in node.bases:
+                name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
+                own = self.definitions.get(name)
+                if not isinstance(own, ast.ClassDef) or own is node:  # of that name there was another before
+                    head, _, rest = name.partition(".")
+                    meant = self._module_names.get(head) or head
+                    if (f"{meant}.{rest}" if rest else meant) not in PLAIN_BASES:
+                        return False
+                elif own not in seen:
+                    seen.add(own)
+                    todo.append(own)
+        return True
 
     def _references_of(self, part: ast.AST) -> list[tuple[str, int]]:
         """``_references``, worked out once: many checks ask about the same definitions."""
@@ -207,7 +210,7 @@ class Source:
             elif isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
                 bound = bound | {name.id: None for name in targets if isinstance(name, ast.Name)}
-            if isinstance(node, ast.Name) and not _stored(node):
+            if isinstance(node, ast.Name) and not is_stored(node):
                 meant = bound.get(node.id, node.id)
                 if meant is not None:
                     yield meant, node.lineno
@@ -230,69 +233,10 @@ def defined_names(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
-        return [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name) and _stored(name)]
+        return [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name) and is_stored(name)]
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return [node.target.id]
     return []
-
-
-def _stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def bound_names(scope: Scope) -> frozenset[str]:
-    """What a function or a class body binds, its arguments among them, without what functions and lambdas inside it bind."""
-    names = (
-        set() if isinstance(scope, ast.ClassDef) else {argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)}
-    )
-    free: set[str] = set()
-    todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and _stored(node):
-            names.add(node.id)
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
-            captured = node.rest if isinstance(node, ast.MatchMapping) else node.name
-            names |= {captured} if captured else set()
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            free |= set(node.names)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-            continue
-        elif isinstance(node, COMPREHENSIONS):  # its own variables are its own; what := binds in it is the function's
-            names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-            continue
-        elif isinstance(node, ast.Lambda):
-            continue
-        todo += ast.iter_child_nodes(node)
-    return frozenset(names - free)
-
-
-def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
-    """The names that imports among some statements bind, functions and classes inside apart: what each stands for, and its line."""
-    found: dict[str, tuple[str, int]] = {}
-    todo = list(reversed(body))
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {name: (meant, node.lineno) for name, meant in imported(node)}
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(node, DEFINING):
-            todo += reversed(list(ast.iter_child_nodes(node)))
-    return found
-
-
-def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """The names that one import binds, with what they stand for: ``("F", "torch.nn.functional")``."""
-    for alias in node.names:
-        if isinstance(node, ast.Import):
-            yield alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]
-        elif node.module:
-            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
-    """What imports stand for, without their lines."""
-    return {name: meant for name, (meant, _) in imports.items()}
 
 
 def is_docstring(node: ast.stmt) -> bool:
@@ -303,15 +247,6 @@ def is_docstring(node: ast.stmt) -> bool:
 def is_ellipsis(node: ast.stmt) -> bool:
     """Whether a statement is a bare ``...``."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
-
-
-def dotted_name(node: ast.expr) -> str | None:
-    """``torch.nn.functional`` for a chain of attributes on a name, else None."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
 def _alike(mine: ast.AST, theirs: ast.AST) -> bool:

@@ -43,6 +43,7 @@ FLOORS = [
         "classroom",
         "classroom.items",
         "graph",
+        "scopes",
         "source",
         "cellwise",
         "",
@@ -123,7 +124,14 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-PEERS = {("translation", "errors"), ("wire", "wire.frames"), ("wire.tensors", "wire.frames"), ("stubs", "source"), ("bundles.engine", "")}
+PEERS = {
+    ("translation", "errors"),
+    ("source", "scopes"),
+    ("wire", "wire.frames"),
+    ("wire.tensors", "wire.frames"),
+    ("stubs", "source"),
+    ("bundles.engine", ""),
+}
 PEERS |= {("", "graph.drawing"), ("", "cli.magics")}  # grader.draw and %load_ext grader, loaded when they are first asked for
 
 

@@ -226,6 +226,14 @@ def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted:
     assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
 
 
+def test_bases_in_bases_are_looked_at_once() -> None:
+    """Else thirty classes of ten bases each would take for ever."""
+    bases = [", ".join(f"C{k}" for k in range(number + 1, number + 11)) for number in range(30)]
+    classes = "".join(f"class C{number}({names}):\n    def theirs(self): return exp(y)\n" for number, names in enumerate(bases))
+    ends = "".join(f"class C{number}: pass\n" for number in range(30, 41))
+    assert "exp" not in source(f"{classes}{ends}def f(x): return C0()\n").names_used("f")
+
+
 def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
     text = "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n    return grad(total, x)\n"
     assert "torch.autograd.grad" in source(text).names_used("f")
