@@ -10,7 +10,7 @@ import bisect
 import copy
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +128,7 @@ class Source:
 
         Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
         Docstrings don't count, and neither does what nobody named refers to: a demonstration at the end, a method of a class that was only
-        referred to, where no attribute of that name is.
+        referred to, where no attribute of that name is, what a table has under another key.
         """
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)
@@ -198,8 +198,13 @@ class Source:
         function's own, which is nobody else's and left out.
         """
         todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]
+        entries = set()
         while todo:
             node, bound = todo.pop()
+            if isinstance(node, ast.Subscript) and (entry := self._entry(node, bound)):
+                todo += [(entry, self._module_names)] if entry not in entries else []
+                entries.add(entry)
+                continue
             if isinstance(node, ast.ClassDef):  # what its body binds is hidden from its methods
                 inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
                 todo += [(child, bound if isinstance(child, DEFINING) else inside) for child in ast.iter_child_nodes(node)]
@@ -221,6 +226,18 @@ class Source:
                 if meant:
                     yield f"{meant}.{rest}", node.lineno
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
+
+    def _entry(self, node: ast.Subscript, bound: Mapping[str, str | None]) -> ast.expr | None:
+        """What ``TABLE["key"]`` is, where TABLE is a dictionary that is written out at the top level."""
+        if not isinstance(node.value, ast.Name) or node.value.id in bound or not isinstance(node.slice, ast.Constant):
+            return None
+        table = self.definitions.get(node.value.id)
+        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(table.value, ast.Dict):
+            return None
+        entries = {
+            key.value: value for key, value in zip(table.value.keys, table.value.values, strict=True) if isinstance(key, ast.Constant)
+        }
+        return entries.get(node.slice.value)
 
     def same_definition(self, other: Source, name: str) -> bool:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""

@@ -226,6 +226,23 @@ def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted:
     assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
 
 
+@pytest.mark.parametrize(
+    ("lines", "counted"),
+    [
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["theirs"](x)\n', True),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x, way): return WAYS[way](x)\n', True),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return list(WAYS.values())[0](x)\n', True),
+        ('WAYS = {"mine": mine, **{"mine": theirs}}\ndef f(x): return WAYS["other"](x)\n', True),
+        ('WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
+        ('WAYS = {"mine": mine}\ndef f(x):\n    WAYS = {"mine": theirs}\n    return WAYS["mine"](x)\n', True),
+    ],
+)
+def test_of_a_table_only_what_is_asked_for_counts(lines: str, counted: bool) -> None:
+    text = f"import torch\ndef mine(x): return x\ndef theirs(x): return torch.exp(x)\n{lines}"
+    assert ("torch.exp" in source(text).names_used("f")) is counted
+
+
 def test_bases_in_bases_are_looked_at_once() -> None:
     """Else thirty classes of ten bases each would take for ever."""
     bases = [", ".join(f"C{k}" for k in range(number + 1, number + 11)) for number in range(30)]
