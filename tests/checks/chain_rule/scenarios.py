@@ -9,8 +9,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def traced(student, name, *args):
-    """What a function returned; meanwhile, the nodes in which operators ran, the functions of torch.autograd called, dual tensors made."""
-    nodes, calls, duals = set(), [], []
+    """What a function returned; meanwhile, the nodes in which operators ran, the functions of torch.autograd called, how many backward
+    passes its engine ran, and whether anything ran in forward mode.
+
+    The engine's passes are counted because nodes are seen in this thread alone, and a function may have been bound to a name before, as
+    ``from torch.autograd import grad`` does.
+    """
+    nodes, calls, passes, duals = set(), [], [], []
 
     class Trace(TorchDispatchMode):
         @classmethod
@@ -21,17 +26,20 @@ def traced(student, name, *args):
             node = torch._C._current_autograd_node()
             if node is not None:
                 nodes.add(node.name().rpartition("::")[2])
+            if torch.autograd.forward_ad._current_level >= 0:
+                duals.append(function)
             return function(*args, **(kwargs or {}))
 
     autograd = torch.autograd
     with (
         counted(autograd, "backward", calls),
         counted(autograd, "grad", calls),
+        counted(autograd, "_engine_run_backward", passes),
         counted(autograd.forward_ad, "make_dual", duals),
         Trace(),
     ):
         result = getattr(student, name)(*args)
-    return {"result": result, "nodes": sorted(nodes), "calls": calls, "duals": len(duals)}
+    return {"result": result, "nodes": sorted(nodes), "calls": calls, "passes": len(passes), "forward": bool(duals)}
 
 
 def retained(student, *args):
