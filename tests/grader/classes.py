@@ -7,8 +7,10 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-Students = dict[str, dict[str, str | bytes]]
-"""By a student's name, their files: by path, the text."""
+Files = dict[str, str | bytes]
+"""By path, the text."""
+Students = dict[str, Files]
+"""By a student's name, their files."""
 CANVAS_USER, MOODLE_PARTICIPANT, GRADESCOPE_SUBMISSION = 500, 2000, 90000
 """The first student's id; the others follow."""
 
@@ -32,7 +34,7 @@ def zipped(folder: Path, target: Path) -> Path:
     return target
 
 
-Written = tuple[Path, dict[str, str | bytes]]
+Written = tuple[Path, Files]
 
 
 def _plain(folder: Path, students: Students) -> Written:
@@ -41,7 +43,8 @@ def _plain(folder: Path, students: Students) -> Written:
 
 def _canvas(folder: Path, students: Students) -> Written:
     """Canvas knows no folders within a submission, so only the last part of a path is left."""
-    files, attachment = {}, 70000
+    files: Files = {}
+    attachment = 70000
     for user, (name, own) in enumerate(students.items(), CANVAS_USER):
         for path, data in own.items():
             attachment += 1
@@ -63,7 +66,8 @@ def _moodle(folder: Path, students: Students) -> Written:
 
 
 def _gradescope(folder: Path, students: Students) -> Written:
-    lines, files = ["---"], {}
+    lines = ["---"]
+    files: Files = {}
     for number, (name, own) in enumerate(students.items(), GRADESCOPE_SUBMISSION):
         lines += [
             f"submission_{number}:",
@@ -79,7 +83,7 @@ def _gradescope(folder: Path, students: Students) -> Written:
 
 
 def _github(folder: Path, students: Students) -> Written:
-    files = {}
+    files: Files = {}
     for name, own in students.items():
         files |= {f"hw1-{name}/{path}": data for path, data in own.items()}
         files[f"hw1-{name}/.git/HEAD"] = "ref: refs/heads/main\n"

@@ -69,7 +69,7 @@ def lesson(column: LessonColumn, rng: random.Random, strength: float, *, reached
     if rng.random() < 0.01:
         problem = f"{column.id}.py:4 is no Python: '(' was never closed"
         return LessonResult(column.id, column.title, LessonStatus.INVALID, 0.0, column.max_score, message=problem)
-    checks = []
+    checks: list[CheckResult] = []
     for number, check in enumerate(column.checks):
         waits = bool(checks) and checks[0].outcome is not Outcome.PASSED
         checks.append(judged(column, check, rng, waits=waits and number < 4, chance=strength * (1.1 - 0.08 * number)))
@@ -84,7 +84,7 @@ def judged(lesson: LessonColumn, check: CheckColumn, rng: random.Random, *, wait
     """One check's result; the fifth check of the fourth lesson nobody passes."""
     hopeless = check.id == "lesson_3.check_4"
     outcome = Outcome.SKIPPED if waits else Outcome.PASSED if rng.random() < chance and not hopeless else Outcome.FAILED
-    about = {"points": check.max_points if outcome is Outcome.PASSED else 0.0, "max_points": check.max_points}
+    points = check.max_points if outcome is Outcome.PASSED else 0.0
     diagnosis = title = evidence = message = note = None
     if outcome is Outcome.FAILED:
         odd, message = rng.random(), "the gradient for the incoming gradient v is wrong"
@@ -95,6 +95,6 @@ def judged(lesson: LessonColumn, check: CheckColumn, rng: random.Random, *, wait
         elif odd < 0.6:
             diagnosis, title, evidence = MISTAKES[int(check.id[-1]) % 3]
     return CheckResult(
-        check.id, check.title, "f", outcome, bonus=check.bonus, hidden=check.hidden, message=message, diagnosis=diagnosis,
-        diagnosis_title=title, evidence=evidence, note=note, **about,
+        check.id, check.title, "f", outcome, points, check.max_points, check.bonus, check.hidden, message=message, diagnosis=diagnosis,
+        diagnosis_title=title, evidence=evidence, note=note,
     )  # fmt: skip

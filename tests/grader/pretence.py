@@ -115,7 +115,7 @@ def become(system: str) -> None:
                 return view
         return real(name, where, *rest, **how)
 
-    builtins.__import__ = lookup
+    builtins.__import__ = lookup  # type: ignore[assignment]
 
 
 def is_ours(names: Any) -> bool:
@@ -266,7 +266,7 @@ def text_as_on_windows() -> None:
 
     builtins.open = opened  # type: ignore[assignment]
     os.fdopen = fdopened  # type: ignore[assignment]
-    pathlib.Path.open, pathlib.Path.read_text, pathlib.Path.write_text = path_open, read_text, write_text  # type: ignore[method-assign,assignment]
+    pathlib.Path.open, pathlib.Path.read_text, pathlib.Path.write_text = path_open, read_text, write_text  # type: ignore[method-assign]
     if not sys.flags.utf8_mode and (sys.flags.isolated or not os.environ.get("PYTHONIOENCODING")):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -295,20 +295,20 @@ def files_as_on_windows() -> None:
     def free(path: Any, *rest: Any, dir_fd: Any = None, **_: Any) -> None:
         refuse_held(path, dir_fd)
 
-    def both(path: Any, target: Any, **_: Any) -> None:
-        refuse_held(path, None)
-        refuse_held(target, None)
+    def refusing(real: Callable[..., None]) -> Callable[..., None]:
+        def called(*paths: Any, **how: Any) -> None:
+            for path in paths:
+                refuse_held(path, how.get("dir_fd"))
+            real(*paths, **how)
+
+        return called
 
     def opening(path: Any, flags: int, *rest: Any, dir_fd: Any = None) -> None:
         if dir_fd is not None:
             raise NotImplementedError("dir_fd unavailable on this platform")
 
-    for name in ("unlink", "remove"):
-        real = getattr(os, name)
-        setattr(os, name, lambda path, *, dir_fd=None, real=real: (refuse_held(path, dir_fd), real(path, dir_fd=dir_fd))[1])
-    for name in ("replace", "rename"):
-        real = getattr(os, name)
-        setattr(os, name, lambda path, target, *, real=real, **how: (both(path, target), real(path, target, **how))[1])
+    for name in ("unlink", "remove", "replace", "rename"):
+        setattr(os, name, refusing(getattr(os, name)))
     wrap(os, "open", opening)
     wrap(Path, "mkdir", lambda path, *_, **__: may_be_named(path, "w"))
 
@@ -352,5 +352,5 @@ def processes_as_on_windows() -> None:
 
     subprocess.Popen.__init__ = started  # type: ignore[method-assign]
     subprocess.Popen._handle_exitstatus = handled  # type: ignore[attr-defined]
-    subprocess.Popen.send_signal = signalled  # type: ignore[method-assign]
+    subprocess.Popen.send_signal = signalled  # type: ignore[method-assign,assignment]
     subprocess.Popen.kill = subprocess.Popen.terminate = killed  # type: ignore[method-assign]

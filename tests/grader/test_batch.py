@@ -362,7 +362,7 @@ def test_a_second_batch_in_the_same_folder_is_told(tmp_path: Path, batch: Callab
 def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
     tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
 ) -> None:
-    failed = []
+    failed: list[dict[str, Any]] = []
 
     def fail_once(task: dict[str, Any]) -> None:
         if not failed:
@@ -457,6 +457,14 @@ def test_a_page_is_headed_by_whom_it_is_from(tmp_path: Path, batch: Callable[...
     assert len(list(pages.iterdir())) == 3
 
 
+class Idle:
+    """A host that costs nothing."""
+
+    def close(self) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
 def test_jobs_are_drawn_as_there_is_room() -> None:
     """A class of any size is never in memory as a whole."""
     drawn = 0
@@ -468,10 +476,7 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
             drawn += 1
             yield number
 
-    class Idle:
-        def close(self) -> None: ...
-
-    hosts = Hosts(2, Idle)  # type: ignore[arg-type]
+    hosts = Hosts(2, Idle)
     for done, _ in enumerate(over(hosts, jobs(), lambda host, job: job), 1):
         most = max(most, drawn - done)
     hosts.close()
@@ -482,16 +487,13 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
 def test_what_is_done_is_given_before_what_was_raised_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that was graded is lost to the job that ended the run."""
 
-    class Idle:
-        def close(self) -> None: ...
-
     def work(host: object, job: int) -> int:
         if job == 0:
             raise Cut
         return job
 
     monkeypatch.setattr(executors, "wait", lambda running, **_: wait(running))  # until all have ended
-    hosts = Hosts(4, Idle)  # type: ignore[arg-type]
+    hosts = Hosts(4, Idle)
     given = []
     with pytest.raises(Cut):
         for one in over(hosts, range(AHEAD * 4), work):

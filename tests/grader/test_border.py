@@ -13,7 +13,7 @@ from torch.autograd import grad, gradcheck, gradgradcheck
 from grader.errors import MissingName, StudentError, WorkerLost
 from grader.local import LocalStudent
 from grader.remote import RemoteStudent
-from grader.session import NotStarted
+from grader.session import NotStarted, Session
 from grader.source import Source
 from grader.wire.program import program
 
@@ -184,7 +184,7 @@ def second_through_incoming(student: Any) -> Any:
 def with_undefined(student: Any) -> Any:
     x = double(2)
     y = torch._C._functions.UndefinedGrad()(student.Optional.apply(x)[0])
-    return grad(y, x, torch.ones_like(y), allow_unused=True)
+    return grad(y, x, torch.ones_like(x), allow_unused=True)
 
 
 def mutated(student: Any) -> Any:
@@ -324,6 +324,7 @@ def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStude
     """Output arrives in the order of the calls; beyond the cap it is counted."""
     student = remote("def f(n):\n    print('x' * n)\n", output_bytes=50)
     student.f(3)
+    assert isinstance(student._session, Session)
     assert student._session.take_output() == "xxx\n"
     student.f(1000)
     assert student._session.take_output() == "x" * 50 + "\n[951 more bytes were cut]"
@@ -376,6 +377,7 @@ def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) ->
     """Ten megabytes on standard output are read, cut, and the call still answers."""
     student = remote("import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n")
     assert student.f() == 5
+    assert isinstance(student._session, Session)
     assert "more bytes were cut" in student._session.take_output()
 
 

@@ -24,12 +24,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shown(tab: Any) -> int:
     """How many rows the table shows."""
-    return tab.locator("#table tbody tr:visible").count()
+    return int(tab.locator("#table tbody tr:visible").count())
 
 
 def names(tab: Any) -> list[str]:
     """Whom the table shows, in its order."""
-    return tab.locator("#table tbody tr:visible th").all_text_contents()  # the text of rows out of sight too
+    return list(tab.locator("#table tbody tr:visible th").all_text_contents())  # the text of rows out of sight too
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])

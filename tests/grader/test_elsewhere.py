@@ -53,7 +53,7 @@ class Elsewhere:
 
     def run(self, folder: Path, *words: str, code: str | None = None) -> tuple[int, str]:
         """Run ``grade`` or some code in a folder; the exit code, and all that was printed."""
-        command = [self.python, *(["-m", "grader"] if code is None else ["-c", code]), *words]
+        command = [str(self.python), *(["-m", "grader"] if code is None else ["-c", code]), *words]
         done = subprocess.run(
             command,
             cwd=folder,

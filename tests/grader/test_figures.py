@@ -69,6 +69,7 @@ class Doubled(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        x: torch.Tensor
         (x,) = ctx.saved_tensors
         return grad * 2 * x * torch.tensor([1.0, 2.0, 1.0], dtype=x.dtype)
 
@@ -240,6 +241,7 @@ def test_gradcheck_that_fails_brings_the_jacobians(assertion: Callable[..., None
     class Detached(Doubled):
         @staticmethod
         def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            x: torch.Tensor
             (x,) = ctx.saved_tensors
             return grad * 2 * x.detach() * (1.0 if assertion is assert_gradgradcheck else 3.0)
 
@@ -387,7 +389,8 @@ def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: st
 
 
 def test_what_is_no_figure_is_left_out() -> None:
-    for broken in ({}, {"kind": "graph", "expected": {}, "actual": None}, {**jacobian(), "analytic": [[1.0]]}, {"kind": "another"}):
+    half_a_graph: dict[str, Any] = {"kind": "graph", "expected": {}, "actual": None}
+    for broken in (dict[str, Any](), half_a_graph, {**jacobian(), "analytic": [[1.0]]}, {"kind": "another"}):
         assert figure_lines(broken, Catalogue(), 80) == []
         assert panels(broken, Catalogue()) == []
         assert cards(broken) == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,15 +164,16 @@ def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path:
     with made(tmp_path) as book:
         grade(book, "al")
         assert book.find("al", KEY) is not None
-        for field, other in (
+        others: tuple[tuple[str, Any], ...] = (
             ("digest", "d2"),
             ("course_hash", "c2"),
             ("grader_version", "1"),
             ("seed", 8),
             ("sandbox", "off"),
             ("lang", "ko"),
-        ):
-            changed = Key(**{name: other if name == field else getattr(KEY, name) for name in Key.__slots__})
+        )
+        for field, other in others:
+            changed = replace(KEY, **{field: other})
             assert book.find("al", changed) is None, field
 
 

@@ -104,7 +104,7 @@ def test_names_hooks_and_retained_gradients_are_told() -> None:
 def test_saved_tensors_are_told_and_after_backward_that_they_are_freed(custom: bool) -> None:
     """For torch's own nodes and for a custom Function's; nothing raises over what is gone."""
     x = leaf(3)
-    y = Cube.apply(x) if custom else x * x
+    y = Cube.apply(x) if custom else x * x  # type: ignore[no-untyped-call]
     assert [one.freed for one in picture_of(y).nodes[0].saved] == [False] * (1 if custom else 2)
     y.sum().backward()
     saved = picture_of(y).nodes[0].saved
@@ -113,8 +113,13 @@ def test_saved_tensors_are_told_and_after_backward_that_they_are_freed(custom: b
 
 
 def test_a_walk_runs_no_hook_of_saved_tensors() -> None:
-    unpacked = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpacked.append):
+    unpacked: list[torch.Tensor] = []
+
+    def unpack(kept: torch.Tensor) -> torch.Tensor:
+        unpacked.append(kept)
+        return kept
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
         y = leaf(3).exp()
     assert [one.name for one in picture_of(y).nodes[0].saved] == ["result"]
     assert unpacked == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NoReturn
 
+import classes
 import pytest
+from classes import Students
 
 from grader.errors import SubmissionError, UsageError
 from grader.intake.find import find_class
@@ -16,20 +18,8 @@ from grader.intake.records import Found, Student
 from grader.submission import digest
 
 LESSONS = ("tiny", "small")
-
-
-def _classes():
-    """The writers beside this file; test modules are imported by path, so they have no package."""
-    spec = importlib.util.spec_from_file_location("classes", Path(__file__).with_name("classes.py"))
-    assert spec and spec.loader
-    module = sys.modules.setdefault("classes", importlib.util.module_from_spec(spec))
-    spec.loader.exec_module(module)
-    return module
-
-
-classes = _classes()
 FILE = "assignsubmission_file"
-CLASS = {
+CLASS: Students = {
     "alice": {"tiny.py": "a = 1\n", "small.py": "b = 2\n", "notes.txt": "hello"},
     "bob": {"tiny.py": "a = 3\n"},
     "김민준": {"small.py": "b = '기울기'\n"},
@@ -47,7 +37,7 @@ def files(root: Path, *paths: str, **texts: str | bytes) -> Path:
     return root
 
 
-def archive(path: Path, members: dict[str, str | bytes]) -> Path:
+def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
         for name, data in members.items():
@@ -540,7 +530,7 @@ def test_a_folder_that_can_not_be_entered_is_that_students_row(tmp_path: Path, m
     place = files(tmp_path, "alice/tiny.py", "bob/tiny.py")
     whole = os.scandir
 
-    def refusing(path):
+    def refusing(path: str) -> Any:
         if str(path).endswith("bob"):
             raise PermissionError(13, "Permission denied", str(path))
         return whole(path)
@@ -553,7 +543,7 @@ def test_a_folder_that_can_not_be_entered_is_that_students_row(tmp_path: Path, m
 
 
 def test_a_class_that_can_not_be_entered_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refusing(path):
+    def refusing(path: str) -> NoReturn:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "scandir", refusing)

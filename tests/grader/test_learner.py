@@ -409,7 +409,7 @@ def said_texts(path: Path) -> set[str]:
     """The constant texts that a module says."""
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and node.args]
     said = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] == "say"]
-    return {node.value for node in said if isinstance(node, ast.Constant)}
+    return {node.value for node in said if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 @pytest.mark.parametrize("name", MINE)

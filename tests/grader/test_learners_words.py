@@ -48,9 +48,10 @@ def spoken(path: Path) -> set[str | None]:
     tree = ast.parse(path.read_text("utf-8"))
     names: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Name):
-                names.setdefault(target.id, []).append(node.value)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    names.setdefault(target.id, []).append(node.value)
     found: set[str | None] = set()
     for call in ast.walk(tree):
         name = ast.unparse(call.func).rpartition(".")[2] if isinstance(call, ast.Call) else ""

@@ -59,6 +59,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> dict[
 
 def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
     """The one thing that is displayed."""
+    data: dict[str, str]
     (data,) = [one["data"] for one in outputs if one["output_type"] == "display_data"]
     return data
 

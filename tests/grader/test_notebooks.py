@@ -44,7 +44,7 @@ def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -
     made = [v4.new_markdown_cell("# A lesson"), *(v4.new_code_cell(cell) for cell in cells)]
     for number, tag in (tags or {}).items():
         made[number - 1].metadata["tags"] = [tag]
-    return writes(v4.new_notebook(cells=made, metadata=metadata)).encode()
+    return str(writes(v4.new_notebook(cells=made, metadata=metadata))).encode()
 
 
 def read(*cells: str, **options: Any) -> LessonFile:

@@ -58,7 +58,7 @@ def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
     ids = [lesson.id for lesson in load_course(find_course()).lessons]
     assert "custom_sigmoid" in ids
     telling = re.compile(r"\b(" + "|".join(id for id in ids if "_" in id and id not in TORCHS_WORDS) + r")\b")
-    found = {}
+    found: dict[str, list[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         if "_course" not in path.parts:
             mine = sorted(word for word in words_of(path) if telling.search(word))

@@ -125,7 +125,7 @@ def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
     record: Message = email.message_from_string(metadata(wheel, "METADATA"))
     assert (record["Name"], record["Version"]) == ("gradlings", grader.__version__)
     assert record["Requires-Python"] == PROJECT["requires-python"]
-    assert record.get_payload().strip(), "no README"
+    assert str(record.get_payload()).strip(), "no README"
     scripts = configparser.ConfigParser()
     scripts.read_string(metadata(wheel, "entry_points.txt"))
     assert dict(scripts["console_scripts"]) == {"grade": "grader.cli:main"}

@@ -72,7 +72,7 @@ def unwrapped(value: Any) -> Any:
 
 def checks_of(lesson: Lesson) -> dict[str, Check]:
     """A lesson's checks by name."""
-    found = {}
+    found: dict[str, Check] = {}
     for path in (*lesson.visible_checks, *lesson.hidden_checks):
         spec = importlib.util.spec_from_file_location(f"{lesson.id}_{path.stem}", path)
         assert spec is not None and spec.loader is not None

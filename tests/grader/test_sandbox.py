@@ -159,6 +159,7 @@ def test_what_computing_needs_works(act: str, confined: Callable[..., RemoteStud
 def test_all_guarantees_hold_here(confined: Callable[..., RemoteStudent]) -> None:
     student = confined("x = 1")
     assert student.x == 1
+    assert isinstance(student._session, Session)
     assert student._session.guarantees == (tuple(GUARANTEES), ())
 
 
@@ -167,6 +168,7 @@ def test_without_a_layer_its_guarantees_are_said_to_be_missing(layer: str, confi
     """A weaker host says what it can't promise, and still computes."""
     student = confined("x = 1", without=(layer,))
     assert student.x == 1
+    assert isinstance(student._session, Session)
     missing = tuple(name for name, layers in GUARANTEES.items() if layer in layers)
     assert missing
     assert student._session.guarantees[1] == missing

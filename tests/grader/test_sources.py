@@ -56,7 +56,8 @@ def functions(lesson: Lesson) -> dict[str, set[float]]:
 
 def numbers(node: ast.AST) -> set[float]:
     """The numbers that are written in a piece of code, without their sign."""
-    return {float(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant) and type(n.value) in (int, float)}
+    values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    return {float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)}
 
 
 def rounded(known: float, like: str) -> float:

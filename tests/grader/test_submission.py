@@ -9,7 +9,7 @@ import random
 import re
 import tracemalloc
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from grader.translation import engine_catalogue
 LESSONS = ("tiny", "small")
 
 
-def folder(root: Path, files: dict[str, str | bytes]) -> Path:
+def folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
     """A folder with those files."""
     for name, data in files.items():
         path = root / name
@@ -36,7 +36,7 @@ def folder(root: Path, files: dict[str, str | bytes]) -> Path:
     return root
 
 
-def archive(path: Path, files: dict[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+def archive(path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
     """A zip with those members."""
     with zipfile.ZipFile(path, "w", compression) as members:
         for name, data in files.items():

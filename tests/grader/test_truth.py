@@ -108,7 +108,8 @@ def test_the_reference_hessian_is_torchs(tree: Tree, points: list[float]) -> Non
     x = torch.tensor(points, dtype=torch.float64)
 
     def whole(value: Tensor) -> Tensor:
-        return (evaluated(tree, value) * value.sum()).sum()
+        result: Tensor = (evaluated(tree, value) * value.sum()).sum()
+        return result
 
     torch.testing.assert_close(SECOND.hessian(whole, x), torch.autograd.functional.hessian(whole, x))
 
@@ -149,6 +150,7 @@ def test_the_capstones_engine_agrees_with_torch(tree: Tree, at: float) -> None:
     ours.backward()
     theirs.backward()
     assert ours.data == pytest.approx(theirs.item(), rel=1e-9, abs=1e-12)
+    assert x.grad is not None
     assert value.grad == pytest.approx(x.grad.item(), rel=1e-9, abs=1e-12)
 
 

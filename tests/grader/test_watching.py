@@ -202,11 +202,17 @@ def rename(path: Path, text: str) -> None:
 @pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
 def test_a_save_is_told_of_and_an_editors_own_files_are_not(write: Callable[[Path, str], object], poll: bool, tmp_path: Path) -> None:
     """Written again until it is told of, since a watch begins at a time of its own."""
-    stopped, told = threading.Event(), queue.Queue()  # type: ignore[var-annotated]
+    stopped = threading.Event()
+    told: queue.Queue[list[str]] = queue.Queue()
     path = tmp_path / "tiny.py"
     path.write_text("x = 0")
     saves = folder_saves([tmp_path], {"tiny.py": "tiny"}, poll=poll)
-    thread = threading.Thread(target=lambda: [told.put(batch) for batch in saves(stopped)], daemon=True)
+
+    def listen() -> None:
+        for batch in saves(stopped):
+            told.put(list(batch))
+
+    thread = threading.Thread(target=listen, daemon=True)
     thread.start()
     for number in range(50):
         (tmp_path / "tiny.py~").write_text(str(number))

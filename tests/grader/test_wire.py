@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from grader.wire.frames import HEADER, MAGIC, MAX_BLOB_BYTES, BrokenFrame, Frame, pack, read_frame, sizes, unpack
 from grader.wire.program import Program, program
-from grader.wire.values import DTYPES, Decoder, Encoder, Opaque, copied, decode, fill
+from grader.wire.tensors import DTYPES
+from grader.wire.values import Decoder, Encoder, Opaque, copied, decode, fill
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=20) | st.complex_numbers() | st.just(...),

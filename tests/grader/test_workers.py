@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader import workers
 from grader.sandbox.limits import Limits
 from grader.workers import SpawnedWorkers
 
@@ -32,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
         processes.append(popen([sys.executable, "-c", HELLO], env=environment, **options))  # type: ignore[call-overload]
         return processes[-1]
 
-    monkeypatch.setattr(workers.subprocess, "Popen", start)
+    monkeypatch.setattr(subprocess, "Popen", start)
     yield processes
     for process in processes:
         with process:
