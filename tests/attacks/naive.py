@@ -19,6 +19,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from typing import Any, NoReturn
 
 if sys.platform != "win32":
     import resource
@@ -62,7 +63,7 @@ def test_sigmoid():
 TRUTH = '"""What is expected."""\nimport torch\n\n\ndef expected(x):\n    return torch.sigmoid(x)\n'
 
 
-def grade(folder):
+def grade(folder: Path) -> dict[str, Any]:
     """A submission's score out of 10, and what failed."""
     for name in ("custom_sigmoid", "truth", "test_sigmoid", "conftest"):
         sys.modules.pop(name, None)
@@ -85,7 +86,7 @@ def grade(folder):
     return {"submission": folder.name, "score": 0.0 if recorder.broken else 10.0 - 2.5 * len(failed), "failed": failed}
 
 
-def unpack(path, folder):
+def unpack(path: Path, folder: Path) -> None:
     """Unpack a zip as careless tools do: members go where their names say, links are made."""
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
@@ -99,19 +100,19 @@ def unpack(path, folder):
 class Recorder:
     """A pytest plugin that keeps what became of each check."""
 
-    def __init__(self):
-        self.outcomes = []
+    def __init__(self) -> None:
+        self.outcomes: list[tuple[str, str, str]] = []
         self.broken = False
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         self.broken = self.broken or report.failed
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call":
             self.outcomes.append((report.nodeid, report.outcome, report.longreprtext))
 
 
-def run(job):
+def run(job: dict[str, Any]) -> NoReturn:
     """Grade the job's submissions, one after the other, and end."""
     out = Path(job["out"])
     printed = os.open(out / "printed.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -131,7 +132,7 @@ def run(job):
     sys.exit(0)
 
 
-def main():
+def main() -> None:
     """Serve jobs until standard input ends."""
     import pytest  # noqa: F401
     import torch
@@ -157,7 +158,7 @@ def main():
         print(json.dumps(wait(pid, job["seconds"])), flush=True)
 
 
-def wait(pid, seconds):
+def wait(pid: int, seconds: float) -> int | None:
     """The status with which a process ended, None where it had to be killed."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

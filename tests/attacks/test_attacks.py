@@ -61,7 +61,7 @@ def naive() -> Iterator[NaiveGrader]:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Callable[[Attack], Stage]]:
-    stages = []
+    stages: list[Stage] = []
 
     def make(attack: Attack) -> Stage:
         stages.append(Stage(tmp_path / str(len(stages)), attack))

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
@@ -193,7 +194,7 @@ def main() -> None:
     options.add_argument("--json", type=Path)
     options.add_argument("--svg", type=Path)
     arguments = options.parse_args()
-    sections = {**SECTIONS, "peers": partial(peer_rows, folder=arguments.peers)}
+    sections: dict[str, Callable[[int], Sequence[Row | Absent]]] = {**SECTIONS, "peers": partial(peer_rows, folder=arguments.peers)}
     usual = [*SECTIONS, "peers"] if arguments.peers.is_dir() else SECTIONS
     rows: list[Row | Absent] = [row for name in arguments.only or usual for row in sections[name](arguments.rounds)]
     made = [row for row in rows if isinstance(row, Row)]

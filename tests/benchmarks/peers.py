@@ -126,12 +126,12 @@ def nbgrader_points(folder: Path) -> float:
     """What its gradebook has."""
     with contextlib.closing(sqlite3.connect(folder / "gradebook.db")) as gradebook:
         (found,) = gradebook.execute("select sum(auto_score) from grade").fetchone()
-    return found or 0
+    return float(found or 0)
 
 
 def otter_points(folder: Path) -> float:
     """What its results have."""
-    return sum(test.get("score", 0) for test in json.loads((folder / "results.json").read_text("utf-8"))["tests"])
+    return sum(float(test.get("score", 0)) for test in json.loads((folder / "results.json").read_text("utf-8"))["tests"])
 
 
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junit-xml", "report.xml", "test_sigmoid.py")
@@ -237,7 +237,7 @@ def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
 def peer_seconds(rounds: int, folder: Path, *ours: Callable[[], float]) -> tuple[list[float], dict[str, float | str]]:
     """Medians of ours and, by label, of each peer: seconds, or why there are none. All in turn."""
     found: dict[str, float | str] = {}
-    calls: dict[str, Callable[[], None]] = {}
+    calls: dict[str, Callable[[], object]] = {}
     with contextlib.ExitStack() as stack:
         for peer in PEERS:
             try:
