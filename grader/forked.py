@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import traceback
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, cast
@@ -19,6 +18,7 @@ from grader.reaper import end_worker
 from grader.sandbox import Prepared, confine
 from grader.sandbox.limits import Limits
 from grader.wire.frames import write_frame
+from grader.worker_streams import open_streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def worker_process(line: int, output: int, terms: Terms, prepared: Prepared, *, 
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n") for fd in (1, 2))
+        open_streams()
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
         held, missing = confine(terms.limits, prepared, mode=terms.sandbox, keep={source.fileno(), sink.fileno()}, without=terms.without)

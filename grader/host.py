@@ -93,7 +93,7 @@ class Host:
         self._closing = True
         result: dict[str, Any] = frame.body
         if "refused" in result:
-            raise SandboxRefused(result["refused"])
+            raise SandboxRefused(result["refused"]["template"], **result["refused"]["facts"])
         if "fault" in result:
             raise EngineFault(f"{result['fault']}\n{self.log()}")
         return result

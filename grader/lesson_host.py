@@ -37,7 +37,7 @@ def result_of(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return run()
     except SandboxRefused as refusal:
-        return {"refused": str(refusal)}
+        return {"refused": {"template": refusal.template, "facts": refusal.facts}}
     except Exception:
         return {"fault": traceback.format_exc()}
 

@@ -120,9 +120,10 @@ class LessonPlugin:
         return spec
 
     def untouched(self, name: str) -> bool:
-        """Whether a definition is still the stub's."""
+        """Whether a definition is still the stub's, and nothing else in the file says what it is."""
         if name not in self._untouched:
-            self._untouched[name] = self.session.source.same_definition(self.stub, name)
+            source = self.session.source
+            self._untouched[name] = source.same_definition(self.stub, name) and not source.may_be_changed(name)
         return self._untouched[name]
 
     # ------------------------------------------------------------------------------------------------------------- hooks

@@ -16,10 +16,9 @@ def is_stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def bound_names(scope: Scope) -> frozenset[str]:
-    """What a function or a class body binds, its arguments among them, without what functions and lambdas inside it bind."""
-    arguments = () if isinstance(scope, ast.ClassDef) else ast.walk(scope.args)
-    names = {argument.arg for argument in arguments if isinstance(argument, ast.arg)}
+def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
+    """What a function, a class body or a module binds, arguments among them, without what functions and lambdas inside it bind."""
+    names = set() if isinstance(scope, ast.ClassDef | ast.Module) else {argument.arg for argument in arguments_of(scope.args)}
     free: set[str] = set()
     todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
     while todo:
@@ -41,6 +40,12 @@ def bound_names(scope: Scope) -> frozenset[str]:
             continue
         todo += ast.iter_child_nodes(node)
     return frozenset(names - free)
+
+
+def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
+    """All arguments of a function."""
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (one for one in (arguments.vararg, arguments.kwarg) if one)
 
 
 def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:

@@ -209,10 +209,12 @@ class Source:
                 inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
                 todo += [(child, bound if isinstance(child, DEFINING) else inside) for child in ast.iter_child_nodes(node)]
                 continue
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                body = [] if isinstance(node, ast.Lambda) else node.body
-                bound = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(body))
-            elif isinstance(node, COMPREHENSIONS):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):  # defaults belong to whoever defines it
+                body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+                inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(body))
+                todo += [(child, inside if child in body else bound) for child in ast.iter_child_nodes(node)]
+                continue
+            if isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
                 bound = bound | {name.id: None for name in targets if isinstance(name, ast.Name)}
             if isinstance(node, ast.Name) and not is_stored(node):
@@ -238,6 +240,13 @@ class Source:
             key.value: value for key, value in zip(table.value.keys, table.value.values, strict=True) if isinstance(key, ast.Constant)
         }
         return entries.get(node.slice.value)
+
+    def may_be_changed(self, name: str) -> bool:
+        """Whether more than its definition may say what ``name`` is: a statement that binds it again, or, of a constant, that names it."""
+        if isinstance(self.definitions.get(name), DEFINING):
+            rest = [node for node in self.tree.body if not isinstance(node, Definition)]
+            return name in bound_names(ast.Module(body=rest, type_ignores=[]))
+        return sum(isinstance(node, ast.Name) and node.id == name for node in self.nodes) > 1
 
     def same_definition(self, other: Source, name: str) -> bool:
         """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""

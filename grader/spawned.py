@@ -1,4 +1,7 @@
-"""The main program of a worker that is a plain process, for systems without fork. Imports ``worker`` and ``sandbox``."""
+"""The main program of a worker that is a plain process, for systems without fork.
+
+Imports ``worker``, ``worker_streams`` and ``sandbox``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from grader.wire.frames import write_frame
+from grader.worker_streams import open_streams
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -25,8 +29,7 @@ def main() -> None:
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
-    sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n") for fd in (1, 2))
-
+    open_streams()
     import torch
     import torch.fx.experimental.symbolic_shapes
 

@@ -29,6 +29,11 @@ from grader.wire.frames import pack, read_frame
 START_SECONDS = 60.0
 """How long a worker may take to say that it is there; a plain process imports torch in that time."""
 
+REFUSED = (
+    "This host can't guarantee: {missing}. That takes Linux 5.13 or later with Landlock and seccomp. Grade there, or without these "
+    "guarantees: --sandbox auto"
+)
+
 LARGE_STATUS = 1 << 16
 """From here on an exit status is known by its hexadecimal digits."""
 
@@ -116,10 +121,7 @@ def greet(channel: Channel, pid: int) -> WorkerProcess:
         channel.settle()
         raise EngineFault(f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}") from None
     if hello["mode"] == "require" and hello["missing"]:
-        raise SandboxRefused(
-            f"This host can't guarantee: {', '.join(hello['missing'])}. That takes Linux 5.13 or later with Landlock and seccomp. "
-            "Grade there, or without these guarantees: --sandbox auto"
-        )
+        raise SandboxRefused(REFUSED, missing=", ".join(hello["missing"]))
     return WorkerProcess(channel, pid, tuple(hello["guarantees"]), tuple(hello["missing"]))
 
 

@@ -4,7 +4,7 @@
 Python                JSON
 ====================  =====================================================================
 None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
-float, str            counts as its base)
+float, str            counts as its base; NumPy's float64 is one, its integers and bool count so)
 list                  an array
 anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``, ``bytes``,
                       ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
@@ -15,7 +15,7 @@ tensor twice is sent once, as the second time ``{"tensor": index}``.
 
 What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a short text, for messages.
 
-Imports torch; of ours only ``frames``, ``tensors`` and ``program``.
+Imports torch and NumPy; of ours only ``frames``, ``tensors`` and ``program``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -120,6 +121,8 @@ class Encoder:
             return {"register": value.index}
         if isinstance(value, StudentRef):
             return {"student": value.path}
+        if isinstance(value, numpy.bool_ | numpy.integer):
+            return value.item()
         return {"opaque": [type(value).__name__, ""]}
 
     def _tensor(self, tensor: Tensor) -> Any:

@@ -27,6 +27,7 @@ from grader.gradebook.store import FILE, Gradebook
 from grader.host import Host
 from grader.model import Outcome, Report
 from grader.plugin import check_seed
+from grader.workers import REFUSED
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
@@ -407,10 +408,10 @@ def test_a_bug_of_ours_in_one_submission_is_one_row(tmp_path: Path, batch: Calla
 
 def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], lent: Lent) -> None:
     def refuse(task: dict[str, Any]) -> None:
-        raise SandboxRefused("no Landlock here")
+        raise SandboxRefused(REFUSED, missing="network")
 
     lent.before = refuse
-    with pytest.raises(SandboxRefused):
+    with pytest.raises(SandboxRefused, match="guarantee: network"):
         batch(sandbox="require")
 
 

@@ -45,6 +45,7 @@ FLOORS = [
         "graph",
         "scopes",
         "source",
+        "worker_streams",
         "cellwise",
         "",
     },

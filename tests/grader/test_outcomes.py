@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from grader.course import Course, find_course, load_course
+from grader.errors import SandboxRefused
 from grader.grading import Settings, grade_lesson, grade_submission
 from grader.host import Host
 from grader.model import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.submission import LessonFile, decode, read_submission
+from grader.workers import REFUSED
 
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -44,6 +46,44 @@ ALL = ("double", "triple", "gradient_of_double", "gradient_of_triple", "limit", 
 def test_a_right_answer_gets_full_marks(host: Host, small_course: Course) -> None:
     result = grade(host, small_course, GOOD)
     assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')",
+        "sys.stdout = codecs.getwriter('utf-8')(sys.stdout.buffer)",
+        "sys.stdout = open(sys.stdout.fileno(), 'w', encoding='utf-8', closefd=False)",
+        "sys.stdout.flush(); sys.stdout = sys.stderr = io.TextIOWrapper(sys.stderr.buffer, encoding='utf-8')",
+    ],
+)
+def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Course) -> None:
+    """What is printed is told in the order of the checks, whoever opened the stream."""
+    body = f"import codecs, io, sys\n{wrapped}\nprint('기울기')\ndef double(x):\n    print('두 배')\n    return 2 * x"
+    result = grade(host, small_course, with_double(body))
+    assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
+    assert by_id(result)["double"].output.endswith("두 배\n")
+
+
+@pytest.mark.parametrize(
+    "below",
+    ["for LIMIT in (20.0,): pass", "if True:\n    LIMIT = 20.0", "globals().update(LIMIT=20.0)\nprint(LIMIT)", "LIMIT = 20.0"],
+)
+def test_a_constant_may_be_filled_in_below_the_stubs_line(below: str, host: Host, small_course: Course) -> None:
+    result = grade(host, small_course, GOOD.replace("LIMIT = 20.0", f"LIMIT: float = ...\n{below}"))
+    assert outcomes(result) == dict.fromkeys(ALL, "passed")
+
+
+def test_a_constant_that_is_only_looked_at_is_not_started(host: Host, small_course: Course) -> None:
+    result = grade(host, small_course, GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\nprint(LIMIT)"))
+    assert outcomes(result)["limit"] == outcomes(result)["limit_is_a_float"] == "not_started"
+
+
+def test_a_function_may_be_begun_inside_a_statement(host: Host, small_course: Course) -> None:
+    """As in an ``if`` or a ``try``, with the stub's own lines left above."""
+    stub = small_course.lesson("tiny").stub.read_text()
+    result = grade(host, small_course, f"{stub}\nif LIMIT is ...:\n    def double(x): return 2 * x\n")
+    assert {name for name, outcome in outcomes(result).items() if outcome == "passed"} == {"double", "gradient_of_double"}
 
 
 def test_a_stub_is_not_started(host: Host, small_course: Course) -> None:
@@ -223,7 +263,17 @@ def spawning_host() -> Iterator[Host]:
         yield running
 
 
-@pytest.mark.parametrize("body", ["def double(x): return 2 * x", "def double(x):\n    print('hm')\n    return x.nope()"])
+WRAPPED = "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\nprint('기울기')\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def double(x): return 2 * x",
+        "def double(x):\n    print('hm')\n    return x.nope()",
+        f"{WRAPPED}def double(x):\n    print('두 배', file=sys.stderr)\n    return x.nope()",
+    ],
+)
 def test_without_fork_a_plain_process_does_the_same(body: str, host: Host, spawning_host: Host, small_course: Course) -> None:
     """Every outcome, message and line is that of the forked worker."""
 
@@ -251,6 +301,15 @@ def test_without_fork_a_loop_and_a_death_are_told_apart_too(spawning_host: Host,
     assert (checks["double"].outcome.value, checks["triple"].outcome.value) == ("timeout", "crashed")
     assert checks["triple"].message == "the worker is gone: ended with exit status 4"
     assert checks["limit"].outcome is Outcome.PASSED
+
+
+def test_a_guarantee_that_can_not_be_given_is_refused(spawning_host: Host, small_course: Course) -> None:
+    settings = Settings(1, "require", small_course.limits)
+    with pytest.raises(SandboxRefused) as refused:
+        grade_lesson(spawning_host, small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD), settings)
+    assert refused.value.template == REFUSED
+    assert "network" in refused.value.facts["missing"].split(", ")
+    assert str(refused.value).startswith("This host can't guarantee: ")
 
 
 def test_without_fork_a_worker_made_ahead_does_the_same(spawning_host: Host, small_course: Course) -> None:

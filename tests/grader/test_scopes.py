@@ -87,7 +87,7 @@ def test_every_way_to_bind_a_name_is_known() -> None:
     assert [(name, ours) for name, ours, _ in scopes] == [(name, theirs) for name, _, theirs in scopes]
 
 
-@pytest.mark.parametrize("folder", ["solutions", "tests/accepted", "tests/mistakes", "tests/lookalikes"])
+@pytest.mark.parametrize("folder", ["grader", "solutions", "tests/accepted", "tests/mistakes", "tests/lookalikes"])
 def test_scopes_bind_what_python_says(folder: str) -> None:
     paths = sorted((ROOT / folder).rglob("*.py"))
     assert paths

@@ -196,8 +196,11 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
         ("import torch\ndef f(x):\n    def g(torch): return 1\n    return torch.tanh(x)\n", "torch.tanh"),
         ("from torch import exp\nclass f:\n    exp = 1\n    def g(self, x): return exp(x)\n", "torch.exp"),
         ("from torch import exp\ndef f(x):\n    global exp\n    exp = exp(x)\n", "torch.exp"),
+        ("import torch\ndef f(x, torch=torch.tanh): return torch(x)\n", "torch.tanh"),
+        ("from torch import exp\ndef f(x, exp=exp): return exp(x)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x, key=lambda exp: exp): return exp(x)\n", "torch.exp"),
     ],
-    ids=["inner function", "class", "global"],
+    ids=["inner function", "class", "global", "default", "default of an argument of that name", "lambda in a default"],
 )
 def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
     assert banned in source(text).names_used("f")

@@ -21,13 +21,10 @@ SURFACES = [
 ]
 """Sums of growing terms: with positive coefficients no derivative vanishes for positive x."""
 
-BANNED = [
-    "torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.jacobian", "torch.autograd.functional.vjp",
-    "torch.autograd.functional.jvp", "torch.autograd.functional.hessian", "torch.autograd.forward_ad.make_dual",
-    "torch.autograd.gradcheck.get_numerical_jacobian", "torch.autograd.gradcheck._get_numerical_jacobian",
-    "torch.autograd.gradcheck._compute_numerical_gradient", "torch.func.grad", "torch.func.grad_and_value", "torch.func.jacrev",
-    "torch.func.jacfwd", "torch.func.vjp", "torch.func.jvp", "torch.func.linearize",
-]  # fmt: skip
+READY_MADE = [
+    f"torch.autograd.gradcheck.{name}" for name in ("get_numerical_jacobian", "_get_numerical_jacobian", "_compute_numerical_gradient")
+]
+"""Differences from torch's own hands, which nobody sees at work: they ask for values of f alone."""
 
 
 def assert_untouched(student, name, f, x, *h):
@@ -194,4 +191,4 @@ def test_no_autograd_does_the_work(student, draw):
         fail(
             "a backward pass ran while numerical_gradient worked: it read {read} saved tensors", expected=0, actual=seen["read"], **details
         )
-    assert_not_used(student, ["numerical_gradient"], BANNED, "numerical_gradient is to do without autograd; line {line} uses {used}")
+    assert_not_used(student, ["numerical_gradient"], READY_MADE, "numerical_gradient is to do without autograd; line {line} uses {used}")
