@@ -241,6 +241,11 @@ class Source:
         }
         return entries.get(node.slice.value)
 
+    def is_bare_raise(self, line: int) -> bool:
+        """Whether all that some function does is on that line, docstring apart, as in a stub."""
+        functions = [node for node in self.nodes if isinstance(node, FUNCTIONS)]
+        return any(node.body[-1].lineno == line and all(map(is_docstring, node.body[:-1])) for node in functions)
+
     def may_be_changed(self, name: str) -> bool:
         """Whether more than its definition may say what ``name`` is: a statement that binds it again, or, of a constant, that names it."""
         if isinstance(self.definitions.get(name), DEFINING):

@@ -69,7 +69,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
         case NotStarted():
             return Verdict(Outcome.NOT_STARTED)
         case StudentError():
-            return raised(error, limits)
+            return raised(error, source, limits)
         case MissingName():
             return missing(error, source.filename)
         case WorkerLost():
@@ -93,10 +93,12 @@ def missing(error: MissingName, filename: str) -> Verdict:
     return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
 
 
-def raised(error: StudentError, limits: Limits) -> Verdict:
+def raised(error: StudentError, source: Source, limits: Limits) -> Verdict:
     """The student's code raised: its stub's NotImplementedError, or anything else."""
     if error.type_name == "NotImplementedError" and error.raised_here:
-        return Verdict(Outcome.NOT_STARTED, line=error.line)
+        if error.line is None or source.is_bare_raise(error.line):
+            return Verdict(Outcome.NOT_STARTED, line=error.line)
+        return Verdict(Outcome.ERROR, "the stub's raise NotImplementedError is still there, and is reached", error=error, line=error.line)
     for sign, template, limit in LIMITS_HIT:
         if sign in str(error):
             facts = {"raised": str(error)[:200], "limit": limit(limits)}

@@ -224,7 +224,7 @@ class Decoder:
             return Register(int(body))
         if self.strided and tag == "program":
             parts = [self._decode(part, 1) for part in _array(body)]
-            return Program.from_parts(fill(parts, self.tensors))
+            return Program.from_parts(fill(parts, self.tensors)).as_function()
         if self.strided and tag == "student" and self.student is not None:
             return self.student(str(body))
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")

@@ -320,6 +320,12 @@ def test_a_students_class_can_be_handed_back_to_the_student(remote: Callable[...
     assert torch.equal(student.calls_class(student.NumpySine, x), torch.sin(x))
 
 
+def test_a_function_that_is_handed_over_is_a_plain_one(remote: Callable[..., RemoteStudent]) -> None:
+    """Who is promised a function may ask whether it has what a module has."""
+    text = "import inspect\ndef about(f): return inspect.isfunction(f), f.__name__, f.__qualname__, hasattr(f, 'parameters')\n"
+    assert remote(text).about(program(lambda x: x * 2)) == (True, "f", "f", False)
+
+
 def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStudent]) -> None:
     """Output arrives in the order of the calls; beyond the cap it is counted."""
     student = remote("def f(n):\n    print('x' * n)\n", output_bytes=50)

@@ -79,6 +79,27 @@ def test_a_constant_that_is_only_looked_at_is_not_started(host: Host, small_cour
     assert outcomes(result)["limit"] == outcomes(result)["limit_is_a_float"] == "not_started"
 
 
+LEFT = "the stub's raise NotImplementedError is still there, and is reached"
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "message"),
+    [
+        ("    raise NotImplementedError", "not_started", None),
+        ('    """Twice."""\n    raise NotImplementedError', "not_started", None),
+        ("    return 2 * x\n    raise NotImplementedError", "passed", None),
+        ("    y = 2 * x\n    raise NotImplementedError", "error", LEFT),
+        ("    def half(x):\n        raise NotImplementedError\n    return half(x) * 4", "not_started", None),
+        ("    raise NotImplementedError('later')", "not_started", None),
+    ],
+)
+def test_the_stubs_last_line_left_below_what_was_written(
+    body: str, outcome: str, message: str | None, host: Host, small_course: Course
+) -> None:
+    found = by_id(grade(host, small_course, with_double(f"def double(x):\n{body}")))["double"]
+    assert (found.outcome.value, found.message) == (outcome, message)
+
+
 def test_a_function_may_be_begun_inside_a_statement(host: Host, small_course: Course) -> None:
     """As in an ``if`` or a ``try``, with the stub's own lines left above."""
     stub = small_course.lesson("tiny").stub.read_text()

@@ -63,16 +63,15 @@ def arrays_in(value, depth=0):
 
 def exchanged(student, x, v, a, b):
     """sigmoid(x) and its gradient for v while Sigmoid's methods are two others: one scales by a, one by b."""
-    contexts, further = [], []
+    contexts = []
     cls = student.Sigmoid
 
     def forward(ctx, x, *rest):
         contexts.append(type(ctx).__name__)
-        further[:] = rest
         return x * a
 
     def backward(ctx, *grads):
-        return (grads[0] * b, *(None for _ in further))
+        return (grads[0] * b, *(None for _ in ctx.needs_input_grad[1:]))
 
     forward.__qualname__, backward.__qualname__ = "Sigmoid.forward", "Sigmoid.backward"
     back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
