@@ -232,19 +232,20 @@ def text_as_on_windows() -> None:
     real, real_fdopen = io.open, os.fdopen
 
     def opened(
-        file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, *rest: Any
-    ) -> Any:
+        file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None,
+        closefd: bool = True, opener: Any = None,
+    ) -> Any:  # fmt: skip
         if asked_by_us():
             may_be_named(file, mode)
             encoding, newline = habits(mode, encoding, newline)
-        return real(file, mode, buffering, encoding, errors, newline, *rest)
+        return real(file, mode, buffering, encoding, errors, newline, closefd, opener)
 
     def fdopened(
-        fd: int, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, *rest: Any
+        fd: int, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, closefd: bool = True
     ) -> Any:
         if asked_by_us():
             encoding, newline = habits(mode, encoding, newline)
-        return real_fdopen(fd, mode, buffering, encoding, errors, newline, *rest)
+        return real_fdopen(fd, mode, buffering, encoding, errors, newline, closefd)
 
     def path_open(self: Path, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None) -> Any:
         if asked_by_us():
@@ -264,7 +265,7 @@ def text_as_on_windows() -> None:
         with real(self, "w", -1, encoding, errors, newline) as stream:
             return int(stream.write(data))
 
-    builtins.open = opened  # type: ignore[assignment]
+    builtins.open = opened
     os.fdopen = fdopened  # type: ignore[assignment]
     pathlib.Path.open, pathlib.Path.read_text, pathlib.Path.write_text = path_open, read_text, write_text  # type: ignore[method-assign]
     if not sys.flags.utf8_mode and (sys.flags.isolated or not os.environ.get("PYTHONIOENCODING")):
