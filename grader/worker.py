@@ -115,6 +115,7 @@ class Worker:
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
+        sys.argv = [self.filename]  # a script's arguments may be parsed in it; those of this process are not the student's
         names = words_in(code) | words_in(self.scenarios)
         before = {owner: {name: found for name in names if (found := vars(owner).get(name, names)) is not names} for owner in WATCHED}
         exec(code, self.student.__dict__)

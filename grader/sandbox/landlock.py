@@ -6,9 +6,9 @@ Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders 
 process to it for good. Whatever access a kernel knows is denied and given back only here:
 
 * *read*: the standard library, site-packages and the system's shared libraries, without the trees of ``hidden``: there the trees
-  are allowed entry by entry around what is hidden
+  are allowed entry by entry around what is hidden; what tells of processor and memory; time zones
 * *read and write*: the scratch folder, ``/dev/null``
-* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, ``/proc``, this package
+* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, most of ``/proc``, this package
 
 The ruleset is made once, by the host, and every fork of it takes it on. TCP, and from ABI 6 abstract sockets and signals to processes
 outside, are denied as well, beneath what seccomp denies. Paths can still be probed by stat(2): names leak, contents don't.
@@ -41,8 +41,8 @@ FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 """What may be said of a file; the rest is for folders."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
-"""Where torch reads, when it first computes, what the processor can do."""
+MACHINE = ("/proc/cpuinfo", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/stat", "/usr/share/zoneinfo")
+"""What the processor can do, which torch reads when it first computes; what it has and does; what time it is elsewhere."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
@@ -108,7 +108,7 @@ def make_ruleset(scratch: Path, hidden: Iterable[Path]) -> int:
     for tree in readable_trees():
         for path in around(tree, hidden):
             _allow(ruleset, path, READ_FILE | READ_DIR, handled)
-    for place in PROCESSOR:
+    for place in MACHINE:
         _allow(ruleset, Path(place), READ_FILE | READ_DIR, handled)
     for device in DEVICES:
         _allow(ruleset, Path(device), READ_FILE | WRITE_FILE, handled)

@@ -65,6 +65,34 @@ def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Co
     assert by_id(result)["double"].output.endswith("두 배\n")
 
 
+def test_a_file_is_given_no_arguments(host: Host, small_course: Course) -> None:
+    """As where it is run by itself."""
+    parsed = (
+        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', default=2.0)\nargs = parser.parse_args()\n"
+    )
+    result = grade(host, small_course, f"{parsed}assert sys.argv == ['tiny.py']\n{GOOD}")
+    assert (result.score, result.message) == (10.0, None)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "import os, pathlib\nHERE = pathlib.Path(__file__).resolve().parent\nos.chdir(HERE)\nprint(os.listdir('.'))",
+        "import logging, sys\nlogging.basicConfig(stream=sys.stdout, level=logging.DEBUG)\nlogging.debug('시작')",
+        "import unittest, doctest\nunittest.main(argv=['x'], exit=False)\ndoctest.testmod()",
+        "import json\nwith open('log.json', 'w', encoding='utf-8') as file: json.dump({'기록': 1}, file)",
+        "import atexit, faulthandler, signal\nfaulthandler.enable()\natexit.register(print)\nsignal.signal(signal.SIGINT, signal.SIG_DFL)",
+        "import random, numpy as np, torch\nrandom.seed(0); np.random.seed(0); torch.manual_seed(0); torch.set_num_threads(4)",
+        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(os.environ['HOME'], os.path.expanduser('~'))",
+        "import functools, sys\nprint = functools.partial(print, flush=True)\nsys.setrecursionlimit(100_000)\nprint('안녕')",
+    ],
+    ids=["folder", "logging", "tests", "file", "signals", "seeds", "environment", "printing"],
+)
+def test_what_people_put_at_the_top_of_a_file(header: str, host: Host, small_course: Course) -> None:
+    result = grade(host, small_course, f"{header}\n{GOOD}")
+    assert (result.score, result.message) == (10.0, None)
+
+
 @pytest.mark.parametrize(
     "below",
     ["for LIMIT in (20.0,): pass", "if True:\n    LIMIT = 20.0", "globals().update(LIMIT=20.0)\nprint(LIMIT)", "LIMIT = 20.0"],

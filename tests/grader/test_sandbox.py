@@ -147,6 +147,8 @@ ALLOWED = {
     "a file of its own": "open('mine.txt', 'w').write('hello') == 5 and open('mine.txt').read() == 'hello'",
     "randomness": "len(os.urandom(4)) == 4",
     "the clock": "__import__('time').localtime().tm_year > 2000",
+    "the time elsewhere": "__import__('zoneinfo').ZoneInfo('Asia/Seoul').key == 'Asia/Seoul'",
+    "the machine's memory": "'MemTotal' in open('/proc/meminfo').read()",
     "a module of torch that nobody imported yet": "__import__('torch.distributions').distributions is not None",
 }
 
