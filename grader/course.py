@@ -136,6 +136,7 @@ class Lesson:
         return data
 
 
+NO_COURSE = "{place} holds no course: there is no exercises/course.toml. Give a course's folder with --course"
 MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
 
 
@@ -189,8 +190,7 @@ def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Pa
     for folder in () if explicit or here is None else (here.resolve(), *here.resolve().parents):
         if (folder / BUNDLED / "exercises" / RELEASE).is_file():
             return folder / BUNDLED
-    place = explicit or checkout
-    raise CourseError(f"{place} holds no course: there is no exercises/course.toml. Give a course's folder with --course")
+    raise CourseError(NO_COURSE, place=str(explicit or checkout))
 
 
 def load_course(root: Path) -> Course:

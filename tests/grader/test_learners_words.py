@@ -18,9 +18,9 @@ PACKAGE = Path(grader.__file__).parent
 MODULES = """
     archives leaves submission notebooks translation graph/child render/journey render/terminal debugging cli/__init__ cli/learn
     cli/magics cli/words commands/grade commands/graph commands/keepsake commands/last_wrong commands/learn commands/notebook
-    commands/replay commands/selection commands/waiting commands/watch commands/workspace
+    commands/replay commands/selection commands/waiting commands/watch commands/workspace workers
 """.split()
-RAISED = {"UsageError", "SubmissionError", "Unusable"}
+RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"say", "wrong", "phrase"}
 TEMPLATE_AT = {"wrong": 2}
 """Which argument is the template, where it isn't the first."""
