@@ -103,8 +103,10 @@ class Encoder:
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
             return float(value)
-        if isinstance(value, int):
+        if isinstance(value, int | numpy.integer):
             return int(value)
+        if isinstance(value, numpy.bool_):
+            return bool(value)
         if isinstance(value, str):
             return str.__str__(value)
         if isinstance(value, complex):
@@ -121,8 +123,6 @@ class Encoder:
             return {"register": value.index}
         if isinstance(value, StudentRef):
             return {"student": value.path}
-        if isinstance(value, numpy.bool_ | numpy.integer):
-            return value.item()
         return {"opaque": [type(value).__name__, ""]}
 
     def _tensor(self, tensor: Tensor) -> Any:
