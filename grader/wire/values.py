@@ -103,7 +103,7 @@ class Encoder:
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
             return float(value)
-        if isinstance(value, int | numpy.integer):
+        if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):
             return int(value)
         if isinstance(value, numpy.bool_):
             return bool(value)
