@@ -103,7 +103,8 @@ class Encoder:
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
             return float(value)
-        if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):
+        # To the types' stubs a timedelta64 is no integer; to Python it is.
+        if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):  # type: ignore[unreachable]
             return int(value)
         if isinstance(value, numpy.bool_):
             return bool(value)
