@@ -97,7 +97,7 @@ def cut_off(student, name, f, x, *more):
     A derivative that is rightly constant in x shows its graph alone, where the student's code raised over it.
     """
     orders = names_of_orders(name, *more)
-    seen = student.observe("graphs", name, orders, list(f.parameters), f.program, x, *more)
+    seen = student.observe("graphs", name, orders, f.parameters, f.program, x, *more)
     mine = seen["differentiated"]
     stages = [*zip([*mine, seen["gradient"]][: len(orders)], orders[: len(mine) + 1], strict=False)]
     if name == "gradient_penalty":

@@ -105,10 +105,10 @@ class Watch(TorchFunctionMode):
         return tensor
 
 
-def graphs(student, name, orders, letters, f, x, *more):
+def graphs(student, name, orders, parameters, f, x, *more):
     """The graphs of what a function differentiated, one after the other, of the last gradient, and of the tensor that it returned.
 
-    ``orders`` are the names of f(x) and its derivatives, ``letters`` those of f's parameters; x is what f was last called with.
+    ``orders`` are the names of f(x) and its derivatives, ``parameters`` f's own by their names; x is what f was last called with.
     """
     from grader.wire.trace import trace
 
@@ -125,7 +125,7 @@ def graphs(student, name, orders, letters, f, x, *more):
             raised = True
     asked = watch.asked[: len(orders)]
     last = watch.gradients[-1] if watch.gradients and len(watch.gradients) == len(watch.asked) < len(orders) else None
-    named = {"x": given[-1] if given else None, **dict(zip(letters, f.parameters, strict=True))}
+    named = {"x": given[-1] if given else None, **parameters}
     named |= {**dict(zip(orders, [*asked, last], strict=False)), **({"penalty": result} if name == "gradient_penalty" else {})}
 
     def seen(tensor):
