@@ -173,14 +173,20 @@ class Batch:
 
     def _reuse(self, owner: Owner, attempt: int, adjustments: tuple[Adjustment, ...]) -> None:
         """Let what was graded already count. A page that would say something else goes first, so that a run that ends here leaves none."""
-        self.tally.reused += 1
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
             self.book.use(owner, attempt)
         if not page_path(self.out, owner.name).exists():
             report = self.book.entry(owner.name).report
             assert report is not None
-            write_page(self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal)
+            try:
+                write_page(self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal)
+            except UsageError:
+                raise
+            except Exception as error:
+                self._problem(owner, f"the grader's own fault in its page: {error!r}", fault=True)
+                return
+        self.tally.reused += 1
 
     def _graded_already(self, name: str, key: Key) -> int | None:
         if self.plan.check:
@@ -224,12 +230,12 @@ class Batch:
             if report.grader_faults and not stopping():
                 host.close()
                 report = self._report(host, job)
-        except UsageError:  # the sandbox refuses, or the course is none: true of every submission
+            if not stopping():
+                write_page(self.out, report, job.adjustments, called=job.owner.label, reveal=self.plan.reveal)
+        except UsageError:  # the sandbox or the folder refuses, or the course is none: true of every submission
             raise
         except Exception as error:
             return Done(job, None, f"the grader's own fault: {error!r}")
-        if not stopping():
-            write_page(self.out, report, job.adjustments, called=job.owner.label, reveal=self.plan.reveal)
         return Done(job, report)
 
     def _report(self, host: Closes, job: Job) -> Report:

@@ -43,9 +43,10 @@ class Beside:
 @functools.lru_cache(TEXTS_KEPT)
 def coloured(text: str) -> tuple[str, ...]:
     """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet knows."""
+    # pygments.lexers replaces itself while it is imported: a thread that waited for that finds no lexer in what it waited for.
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
 
     plain = [clean(line.rstrip("\r").expandtabs(4), MAX_LINE) for line in text.split("\n")]
     if len(plain) > MAX_LINES:

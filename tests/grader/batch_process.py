@@ -14,11 +14,21 @@ from grader.gradebook.store import FILE
 
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:
-    """The command, started in a session of its own."""
+    """The command, started in a session of its own; ``said`` tells what it says."""
     environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1]), "GRADE_LANG": "en"}
     command = [sys.executable, "-m", "grader", "batch", str(place), "--out", str(out), *words]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, env=environment, start_new_session=True, **quiet)  # type: ignore[call-overload, no-any-return]
+    with said_in(out).open("ab") as file:
+        return subprocess.Popen(command, env=environment, start_new_session=True, stdout=file, stderr=file)
+
+
+def said_in(out: Path) -> Path:
+    """Where the commands that wrote into a folder leave what they say."""
+    return out.with_name(f"{out.name}.log")
+
+
+def said(out: Path) -> str:
+    """The last of it, for who asks why one failed."""
+    return said_in(out).read_text("utf-8", "replace")[-4000:]
 
 
 def final(out: Path) -> list[bytes]:

@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 import grader
-from grader.batch import executors
+from grader.batch import executors, outputs
 from grader.batch.executors import AHEAD, Hosts, over
 from grader.commands.batch import Wanted, grade_class
 from grader.course import Course, load_course
@@ -27,6 +27,7 @@ from grader.gradebook.store import FILE, Gradebook
 from grader.host import Host
 from grader.model import Outcome, Report
 from grader.plugin import check_seed
+from grader.render.html import render_page
 from grader.workers import REFUSED
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -404,6 +405,34 @@ def test_a_bug_of_ours_in_one_submission_is_one_row(tmp_path: Path, batch: Calla
     assert "the grader's own fault" in rows["bob"]["remarks"]
     assert rows["bob"]["score"] == ""
     assert rows["alice"]["score"] == "10.0"
+
+
+@pytest.mark.parametrize("reused", [False, True], ids=["graded", "graded before"])
+def test_a_page_that_can_not_be_made_is_one_row(
+    reused: bool, tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a bug of ours; the others are graded, and the next run makes it."""
+
+    def fail(report: Report, *given: object, **named: Any) -> str:
+        if report.submission == "bob":
+            raise ZeroDivisionError
+        return render_page(report, *given, **named)  # type: ignore[arg-type]
+
+    out = tmp_path / "out"
+    if reused:
+        assert batch() is ExitCode.OK
+        shutil.rmtree(out / "reports")
+    with monkeypatch.context() as patch:
+        patch.setattr(outputs, "render_page", fail)
+        assert batch() is ExitCode.ENGINE_FAULT
+    rows = table(out)
+    assert "the grader's own fault" in rows["bob"]["remarks"]
+    assert rows["bob"]["score"] == ""
+    assert rows["alice"]["score"] == "10.0"
+    assert not (out / "reports" / "bob.html").exists()
+    assert batch() is ExitCode.OK
+    assert table(out)["bob"]["score"] == "5.0"
+    assert (out / "reports" / "bob.html").exists()
 
 
 def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], lent: Lent) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from batch_process import attempts, batch_process, final
+from batch_process import attempts, batch_process, final, said
 
 SMALL_COURSE = Path(__file__).parent / "small_course"
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -29,7 +29,7 @@ def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -
     for number in range(20):
         (place / f"student{number:02}").mkdir(parents=True)
         (place / f"student{number:02}" / "tiny.py").write_text(f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}")
-    assert command(place, tmp_path / "whole").wait(120) == 0
+    assert command(place, tmp_path / "whole").wait(120) == 0, said(tmp_path / "whole")
     expected = final(tmp_path / "whole")
     draw = random.Random(20)
     killed, rounds, resumed = 0, 0, 0
@@ -46,7 +46,7 @@ def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -
                 process.wait()
                 killed += 1
                 continue
-            assert status == 0
+            assert status == 0, said(out)
             break
         resumed += killed > before
         assert final(out) == expected

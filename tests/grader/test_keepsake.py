@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +62,37 @@ def test_lines_of_code_are_coloured_and_escaped_one_by_one() -> None:
     assert "&lt;b&gt;" in made[3]
     assert "\x1b" not in "".join(made)
     assert "<b>" not in "".join(made)
+
+
+SLOW_IMPORT = """
+import importlib.machinery, sys, threading, time
+from grader.render.code import coloured
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("pygments."):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        execute = spec.loader.exec_module
+        spec.loader.exec_module = lambda module: (time.sleep(0.05), execute(module))
+        return spec
+
+sys.meta_path.insert(0, Slow())
+made = []
+threads = [threading.Thread(target=lambda: made.append(coloured("x = 1"))) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert "pygments.lexers" in sys.modules
+print(len(made))
+"""
+
+
+def test_two_threads_may_colour_the_first_text_at_once() -> None:
+    """Pygments' packages replace themselves while they are imported; whoever waits for that must not be left with what was replaced."""
+    told = subprocess.run([sys.executable, "-c", SLOW_IMPORT], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == ("2\n", "")
 
 
 def test_an_excerpt_is_the_line_and_what_is_around_it() -> None:

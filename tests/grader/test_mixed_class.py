@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_process import attempts, batch_process, final
+from batch_process import attempts, batch_process, final, said
 from classes import LAYOUTS, Students, write_class
 from mixed_class import HOSTILE, mixed_class
 
@@ -138,6 +138,6 @@ def test_a_large_class_survives_kills_at_random_submissions(tmp_path: Path, larg
             process.wait(draw.uniform(0, 0.5))
         process.kill()
         assert process.wait() == -signal.SIGKILL
-    assert batch_process(large[1] / "class", out, *words).wait() == ExitCode.OK
+    assert batch_process(large[1] / "class", out, *words).wait() == ExitCode.OK, said(out)
     assert final(out) == final(large[1] / "out")
     assert attempts(out) == dict.fromkeys(large[0], 1)
