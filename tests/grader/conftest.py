@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 
@@ -32,6 +33,8 @@ from grader.source import Source
 from grader.workers import Death, WorkerProcess, greet
 
 torch.set_num_threads(1)
+hypothesis.settings.register_profile("however slow", deadline=None)
+hypothesis.settings.load_profile("however slow")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what it starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

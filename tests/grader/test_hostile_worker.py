@@ -134,7 +134,7 @@ QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe]
 
 
 @given(st.sampled_from(QUESTIONS), ANSWERS)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 def test_no_answer_makes_the_judge_raise_anything_else(question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]) -> None:
     """… than what a check expects; and the next worker can be asked."""
     session = Session(Liar([({"kind": "callable"}, b""), *answers]), source=Source("", "lesson.py"), scenarios="", limits=Limits())

@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.intake.names import MAX_NAME_BYTES, file_name, forms_of, readable, unique_names
@@ -23,7 +23,6 @@ TEXTS = st.text(max_size=80) | st.text(alphabet="con.aux /\\:\u202e\u200d 김é\
 @example(".con")
 @example("con." + "a" * 200)
 @example("A\u202a\u0300")
-@settings(deadline=None)
 def test_any_text_becomes_a_name_that_every_system_takes(text: str) -> None:
     name = file_name(text)
     assert name
@@ -84,7 +83,6 @@ PAIRS = st.lists(
 
 
 @given(PAIRS)
-@settings(deadline=None)
 def test_no_two_names_are_one_file_even_where_capitals_are_small_letters(wanted: list[tuple[str, str]]) -> None:
     names = unique_names(wanted)
     assert len(names) == len(wanted)

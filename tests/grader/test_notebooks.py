@@ -122,7 +122,7 @@ def test_python_is_left_as_it_is(code: str) -> None:
 
 
 @given(st.text("ab(){}[]'\"\\%!?#=\n \t", max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_leaving_out_keeps_the_number_of_lines(code: str) -> None:
     assert len(without_magics(code).lines) == len(code.removesuffix("\n").split("\n"))
 
@@ -227,7 +227,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, st.lists(JSON, max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_json_is_read_or_is_a_problem(metadata: Any, tags: Any, cells: list[Any]) -> None:
     odd = {"cell_type": "code", "source": "a = 1", "metadata": tags}
     file = decode("tiny", "t.ipynb", hostile(metadata=metadata, cells=[odd, *cells]), notebook=True)

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.archives import MAX_MEMBERS
@@ -381,7 +381,6 @@ COOKIES = st.sampled_from(["latin-1", "utf-7", "big5", "ascii", "hex", "klingon"
 
 
 @given(st.just(b"") | COOKIES, st.binary(max_size=60))
-@settings(deadline=None)
 def test_no_bytes_make_decoding_raise(cookie: bytes, data: bytes) -> None:
     file = decode("tiny", "tiny.py", cookie + data)
     assert file.problem is None or file.text == ""

@@ -29,7 +29,7 @@ TREES: st.SearchStrategy[Tree] = st.recursive(
     max_leaves=6,
 )
 POINTS = st.lists(st.floats(-0.9, 0.9).map(lambda value: round(value, 3)), min_size=1, max_size=4)
-MODEST = settings(max_examples=120, deadline=None)
+MODEST = settings(max_examples=120)
 
 
 def evaluated(tree: Tree, x: Any) -> Any:
@@ -159,7 +159,7 @@ def test_a_function_across_the_border_is_the_function(remote: Callable[..., Remo
     student = remote("def apply(f, x):\n    return f(x)\n")
 
     @given(FUNCTIONS, POINTS)
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     def holds(tree: Tree, points: list[float]) -> None:
         here, there = (torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2))
         f = program(lambda s: evaluated(tree, s))

@@ -50,7 +50,6 @@ def same(left: Any, right: Any) -> bool:
 
 
 @given(PLAIN)
-@settings(deadline=None)
 def test_plain_data_survives_the_crossing(value: Any) -> None:
     """Types, order, NaN and negative zero included."""
     encoder = Encoder(strided=False)
@@ -60,7 +59,7 @@ def test_plain_data_survives_the_crossing(value: Any) -> None:
 
 
 @given(JSON, st.binary(max_size=40))
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_no_json_makes_the_decoder_raise_anything_else(data: Any, blob: bytes) -> None:
     """Hostile data either is what its tag says or is a BrokenFrame."""
     decoder = Decoder(blob, strided=False)
@@ -84,7 +83,6 @@ def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
 
 
 @given(st.sampled_from(sorted(DTYPES)), st.lists(st.integers(-1, 5), max_size=4), st.integers(-1, 200), st.binary(max_size=64))
-@settings(deadline=None)
 def test_a_tensor_has_as_many_bytes_as_its_shape_says(dtype: str, shape: list[int], size: int, blob: bytes) -> None:
     """No claim about shape or size gets a tensor that its bytes don't fill."""
     decoder = Decoder(blob, strided=False)
