@@ -1,5 +1,6 @@
 "use strict";
-// Copying a call, showing only what is wrong, going from one such check to the next. Without this script the page is whole.
+// Copying a call, showing only what is wrong, going from one such check to the next, scrolling a drawing to its point.
+// Without this script the page is whole.
 (() => {
   const told = document.getElementById("told");
   const wrong = () => Array.from(document.querySelectorAll("li:not(.quiet) > details.check, section.lesson:not(.quiet) > .problem"));
@@ -23,6 +24,17 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(button));
   }
+
+  const aim = (frame) => { // once, when it is first seen: what is marked in the drawing comes to its middle, else the result does
+    const node = frame.querySelector("svg.graph .marked") || frame.querySelector("svg.graph g");
+    if (!node || frame.dataset.aimed || frame.closest("details:not([open])")) return;
+    frame.dataset.aimed = "yes";
+    const [inner, outer] = [node.getBoundingClientRect(), frame.getBoundingClientRect()];
+    frame.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+    frame.scrollTop += inner.top + inner.height / 2 - outer.top - outer.height / 2;
+  };
+  document.querySelectorAll(".scroll").forEach(aim);
+  document.addEventListener("toggle", (event) => event.target.querySelectorAll(".scroll").forEach(aim), true); // it does not bubble
 
   const tools = document.getElementById("tools");
   if (!tools) return;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import Browser
+from browser import OPEN_ALL, Browser
 
 from grader.figures import prediction_figure
 from grader.graph.picture import GraphPicture
@@ -48,6 +49,12 @@ def picture(count: int) -> GraphPicture:
     return GraphPicture.from_json({"nodes": nodes, "edges": edges, "left_out": 3})
 
 
+MARKED_IN_VIEW = """() => [...document.querySelectorAll('.scroll:has(svg.graph .marked)')].map(frame => {
+  const a = frame.querySelector('.marked').getBoundingClientRect(), b = frame.getBoundingClientRect();
+  return a.width > 0 && a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+})"""
+
+
 @pytest.fixture
 def report() -> Report:
     """A failed check with a figure of each kind."""
@@ -82,4 +89,19 @@ def test_a_page_with_figures_keeps_nobody_out(browser: Browser, tmp_path: Path, 
     assert browser.barriers(tab) == []
     assert not browser.overflows(tab)
     assert tab.evaluate(OUTSIDE) == []
+    assert browser.complaints == []
+
+
+def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(browser: Browser, tmp_path: Path, report: Report) -> None:
+    """Which may be far to the right on a phone; in a check that is folded, when it is opened."""
+    lesson = report.lessons[0]
+    check = replace(lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}])
+    folded = replace(check, id="tiny.g", function="g")
+    path = tmp_path / "report.html"
+    path.write_text(render_page(replace(report, lessons=(replace(lesson, checks=(check, folded)),)), Catalogue()), "utf-8")
+    tab = browser.open(path, width=320)
+    assert tab.evaluate("[...document.querySelectorAll('.scroll')].some(frame => frame.scrollLeft > 0)")
+    assert tab.evaluate(MARKED_IN_VIEW) == [True, True, False, False]
+    tab.evaluate(OPEN_ALL)
+    tab.wait_for_function(f"({MARKED_IN_VIEW})().every(Boolean)", timeout=30_000)
     assert browser.complaints == []
