@@ -13,6 +13,7 @@ test: $(READY)  ## every test, the linters, the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 # Verdicts are kept in .proof as they come: a proof that was cut goes on where it stopped, as long as engine and lessons are the same.

@@ -8,8 +8,8 @@ The engine's theory of operation is in ``grader/README.md``. Importing this pack
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grader.graph.drawing import Drawing as Drawing
-    from grader.graph.drawing import draw as draw
+    from grader.render.graph.draw import Drawing as Drawing
+    from grader.render.graph.draw import draw as draw
 
 __version__ = "0.1.0"
 
@@ -31,7 +31,7 @@ def unload_ipython_extension(shell: Any) -> None:
 def __getattr__(name: str) -> Any:
     """``draw``, loaded when it is first asked for."""
     if name == "draw":
-        from grader.graph.drawing import draw
+        from grader.render.graph.draw import draw
 
         return draw
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,1 +1,1 @@
-"""A class as a whole: what its submissions come to together. Pure counting over ``gradebook.records``; no torch, no files."""
+"""What instructors do: read a class's submissions, grade them, keep a gradebook, export it, publish."""

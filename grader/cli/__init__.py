@@ -1,4 +1,4 @@
-"""The command ``grade``. Each module here holds the options of one group's commands. Imports click; everything else when it is needed."""
+"""The command ``grade``. Each module here holds the options of one group's commands."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from grader import __version__
-from grader.cli import author, learn, teach
+from grader.cli import author, instructor, learner
+from grader.cli.help import Spoken, marked, misuse, peek_language, summary, words_for
 from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
-from grader.cli.words import Spoken, marked, misuse, peek_language, summary, words_for
-from grader.errors import ExitCode, GraderError, UsageError
+from grader.core.errors import ExitCode, GraderError, UsageError
 
-SECTIONS = (("For learners", learn.COMMANDS), ("For instructors", teach.COMMANDS), ("For authors", author.COMMANDS))
+SECTIONS = (("For learners", learner.COMMANDS), ("For instructors", instructor.COMMANDS), ("For authors", author.COMMANDS))
 
 
 class Commands(Spoken, DefaultGroup):  # type: ignore[misc]

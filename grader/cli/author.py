@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.options import course, course_option
-from grader.errors import UsageError
+from grader.core.errors import UsageError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -45,7 +45,7 @@ def verify(
 
     A long proof, in pieces: grade verify --seeds 200 --keep proof.sqlite
     """
-    from grader.commands.author import verify_course
+    from grader.cli.commands.verify import verify_course
 
     if proof and not keep:
         raise UsageError("--proof says what a file of findings adds up to. Name that file as well, with --keep")
@@ -66,7 +66,7 @@ def new(lesson: str | None, function: str | None, lang: str, course_root: Path |
 
     Example: grade new softmax_by_hand --function softmax --course my-course
     """
-    from grader.commands.new import new_course, new_lesson
+    from grader.cli.commands.new import new_course, new_lesson
 
     if course_root is not None and not (course_root / "exercises" / "course.toml").exists():
         new_course(course_root, lesson, function, lang)

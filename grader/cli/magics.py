@@ -1,4 +1,4 @@
-"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in IPython. Imports click.
+"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in IPython.
 
 The learner's other commands go through it too: whose notebook runs in an environment of its own has no ``grade`` behind ``!``.
 """
@@ -15,15 +15,15 @@ from typing import Any
 
 import click
 
-from grader.cli import learn
+from grader.cli import learner
+from grader.cli.commands.notebook import COLUMNS, Asked, Kernel, greeting
+from grader.cli.help import Spoken, misuse, peek_language
 from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
-from grader.cli.words import Spoken, misuse, peek_language
-from grader.commands.notebook import COLUMNS, Asked, Kernel, greeting
-from grader.errors import GraderError, UsageError
-from grader.translation import engine_catalogue, wanted_language
+from grader.core.errors import GraderError, UsageError
+from grader.core.i18n import engine_catalogue, wanted_language
 
 NAME = "grade"
-PASSED_ON = frozenset(str(command.name) for command in learn.COMMANDS) - {"run", "watch"}
+PASSED_ON = frozenset(str(command.name) for command in learner.COMMANDS) - {"run", "watch"}
 """The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does."""
 NO_WATCH = "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
 

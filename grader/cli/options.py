@@ -1,4 +1,4 @@
-"""What several commands share: options, their defaults, and the course that was asked for. Imports click."""
+"""What several commands share: options, their defaults, and the course that was asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from grader.course import Course
+    from grader.course.course import Course
 
 SANDBOX_HELP = "Confine the code with what there is; refuse where a guarantee is missing (the default in CI); not at all."
 PATH = click.Path(path_type=Path)
@@ -39,14 +39,14 @@ sandbox_option = click.option("--sandbox", type=click.Choice(["auto", "require",
 
 def course(root: Path | None) -> Course:
     """The course that was asked for, or ours, or that of the students' bundle that this folder belongs to."""
-    from grader.course import find_course, load_course
+    from grader.course.course import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
 
 
 def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
     """The lessons that a half-typed word may become, for the shell; none where the course can't be read."""
-    from grader.errors import GraderError
+    from grader.core.errors import GraderError
 
     try:
         names = [lesson.id for lesson in course(ctx.params.get("course_root")).lessons]
@@ -58,8 +58,8 @@ def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str)
 
 def check_names(ctx: click.Context, parameter: click.Parameter | None, incomplete: str) -> list[str]:
     """The lessons that a half-typed ``LESSON.CHECK`` may become and, once there is a dot, the lesson's checks."""
-    from grader.errors import GraderError
-    from grader.source import Source
+    from grader.core.errors import GraderError
+    from grader.course.source import Source
 
     named, dot, _ = incomplete.partition(".")
     if not dot:

@@ -1,4 +1,4 @@
-"""Output that reaches every terminal: what an old console has no letter for is replaced, never a crash. Imports nothing of ours."""
+"""Output that reaches every terminal: what an old console has no letter for is replaced, never a crash."""
 
 from __future__ import annotations
 

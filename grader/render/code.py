@@ -1,6 +1,6 @@
 """A learner's Python on a page: coloured, some lines around one, and line beside line with the reference.
 
-Pygments reads it and escapes it; control characters are made harmless before. Imports pygments and ``render.clean``.
+Pygments reads it and escapes it; control characters are made harmless before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from grader.render.clean import clean
+from grader.core.sanitize import clean
 
 CONTEXT = 3
 """How many lines are shown before and after one."""

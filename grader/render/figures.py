@@ -1,7 +1,4 @@
-"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left out.
-
-Imports ``graph``, ``translation`` and ``render``; no torch.
-"""
+"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left out."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from typing import Any
 
 from rich.text import Text
 
-from grader.graph.heatmap import Jacobians, draw_heatmap
-from grader.graph.picture import GraphPicture
-from grader.graph.svg import draw_svg
-from grader.graph.tree import TreeLine, tree_lines
-from grader.render.clean import clean
-from grader.render.values import number
-from grader.translation import Catalogue
+from grader.core.format import number
+from grader.core.graph_data import GraphPicture
+from grader.core.i18n import Catalogue
+from grader.core.sanitize import clean
+from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.svg import draw_svg
+from grader.render.graph.tree import TreeLine, tree_lines
 
 MOST_LINES = 12
 """Of a tree in a terminal, under a failed check; the page has it all."""

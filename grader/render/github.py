@@ -2,7 +2,7 @@
 
 The runner takes any printed line that begins with ``::`` (blanks before it don't count) for a command, so what a student's code
 printed or named must never be printed where commands are obeyed: ``silenced`` turns them off around it. Format: GitHub's "Workflow
-commands for GitHub Actions". Imports ``model``, ``translation`` and ``render``.
+commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.render.clean import clean
-from grader.render.places import place
-from grader.render.values import pair
-from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
-from grader.translation import Catalogue
+from grader.core.format import pair
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.sanitize import clean
+from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.locations import place
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten errors of a step."""

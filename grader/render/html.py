@@ -2,7 +2,6 @@
 
 The page's content security policy allows its own style sheet and its own script, by hash, and nothing more; what a student's code
 wrote is text in it. Without the script the page is whole: it copies, filters and goes from check to check, and makes nothing.
-Imports jinja2, ``model``, ``scoring``, ``translation`` and ``render``.
 """
 
 from __future__ import annotations
@@ -18,32 +17,29 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from grader.graph.heatmap import HEAT
-from grader.graph.svg import SHAPES
-from grader.model import CheckResult, LessonResult, LessonStatus, Report
-from grader.render.clean import clean
+from grader.core.format import pair, text
+from grader.core.i18n import Catalogue
+from grader.core.paths import templates
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
+from grader.core.sanitize import clean
+from grader.core.scoring import add_up
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
-from grader.render.keepsake import Keepsake
-from grader.render.places import place
-from grader.render.values import pair, text
-from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_MARKS, STATUS_WORDS, WORDS
-from grader.scoring import add_up
-from grader.translation import Catalogue
+from grader.render.graph.heatmap import HEAT
+from grader.render.graph.svg import SHAPES
+from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_MARKS, STATUS_WORDS, WORDS
+from grader.render.learner_page import Keepsake
+from grader.render.locations import place
 
 if TYPE_CHECKING:
-    from grader.gradebook.records import Adjustment
-
-CHECKOUT = Path(__file__).resolve().parents[2] / "templates"
-PACKAGED = Path(__file__).resolve().parents[1] / "_templates"
+    from grader.classroom.gradebook.records import Adjustment
 
 
 @functools.cache
 def environment() -> jinja2.Environment:
     """Our templates, every value escaped, an unknown name an error."""
-    folder = CHECKOUT if (CHECKOUT / "report.html").exists() else PACKAGED
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(templates()), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     env.filters |= {
         "value": lambda value: clean(text(value)),

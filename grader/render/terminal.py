@@ -1,7 +1,7 @@
 """A report on the terminal: lessons, checks, points, and for what is wrong a message to act on.
 
 Rich lays it out and leaves colour away where there is no terminal or NO_COLOR is set. Everything that a student's code wrote is
-shown as plain text, control characters removed. Imports ``model``, ``translation`` and ``render``.
+shown as plain text, control characters removed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.model import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.render.clean import clean
+from grader.core.format import pair, text
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.sanitize import clean
 from grader.render.figures import figure_lines
-from grader.render.places import place
-from grader.render.values import pair, text
-from grader.render.words import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
-from grader.translation import Catalogue
+from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.locations import place
 
 COLOURS = {
     Outcome.PASSED: "green",

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from grader.course import Course, load_course
-from grader.errors import SubmissionError
-from grader.grading import Settings, grade_submission
-from grader.host import Host
-from grader.model import Report, Sandbox
+from grader.course.course import Course, load_course
+from grader.core.errors import SubmissionError
+from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.client import Host
+from grader.core.report import Report, Sandbox
 from grader.render.html import render_page
 from grader.render.terminal import show_report
-from grader.sandbox import LAYERS, landlock, seccomp
-from grader.sandbox.limits import Limits
-from grader.submission import LessonFile, read_submission
+from grader.worker.sandbox import LAYERS, landlock, seccomp
+from grader.core.limits import Limits
+from grader.course.submission import LessonFile, read_submission
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

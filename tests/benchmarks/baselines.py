@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from grader.course import find_course, load_course
-from grader.stubs import without_markers
+from grader.course.course import find_course, load_course
+from grader.course.stubs import without_markers
 
 ROOT = find_course()
 COURSE = load_course(ROOT)

@@ -21,20 +21,20 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import torch
 
-from grader import pages
-from grader.affinity import one_processor
-from grader.channel import SocketChannel
-from grader.course import find_course, load_course
-from grader.forked import Terms, worker_process
-from grader.forkserver import warm_up
-from grader.reaper import end_worker
-from grader.remote import RemoteStudent
-from grader.sandbox import GUARANTEES, Prepared, discard, prepare
-from grader.sandbox.limits import Limits
-from grader.session import Session
-from grader.source import Source
-from grader.stubs import without_markers
-from grader.workers import Death, WorkerProcess, greet
+from grader.core.limits import Limits
+from grader.course.course import find_course, load_course
+from grader.course.source import Source
+from grader.course.stubs import without_markers
+from grader.judge.remote.affinity import one_processor
+from grader.judge.remote.channel import SocketChannel
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import Session
+from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
+from grader.runtime import huge_pages
+from grader.runtime.fork_server import warm_up
+from grader.runtime.fork_worker import Terms, worker_process
+from grader.runtime.reaper import end_worker
+from grader.worker.sandbox import GUARANTEES, Prepared, discard, prepare
 
 CALLS_A_WORKER = 200
 
@@ -78,7 +78,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
     warm_up()
-    pages.collapse()
+    huge_pages.collapse()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
     source, scenarios = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename), lesson.scenarios.read_text("utf-8")

@@ -20,14 +20,14 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import pytest
 import torch
 
-from grader.course import Lesson, find_course, load_course
-from grader.grading import Settings, spec_for
-from grader.judge import Judge, run_checks
-from grader.local import LocalStudent
-from grader.results import results_in
-from grader.sandbox.limits import Limits
-from grader.source import Source
-from grader.stubs import without_markers
+from grader.core.limits import Limits
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import Source
+from grader.course.stubs import without_markers
+from grader.judge.local_student import LocalStudent
+from grader.judge.results import results_in
+from grader.judge.runner import Judge, run_checks
+from grader.runtime.grading import Settings, spec_for
 
 
 class NoBorder:

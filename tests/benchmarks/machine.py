@@ -15,7 +15,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from grader.affinity import one_processor
+from grader.judge.remote.affinity import one_processor
 
 PAGES = 4096
 TRIPS = 2000

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 from baselines import COURSE, SIGMOID, in_turn, timed
 
-from grader.stubs import compose, without_markers
+from grader.course.stubs import compose, without_markers
 
 HERE = Path(__file__).with_name("peers")
 POINTS = 3

@@ -35,9 +35,9 @@ def write(place: Path, count: int) -> Path:
 
 def grade(count: int) -> dict[str, float]:
     """Grade a class of that size in this process."""
-    from grader.commands.batch import Wanted, grade_class
-    from grader.course import load_course
-    from grader.host import Host
+    from grader.cli.commands.batch import Wanted, grade_class
+    from grader.course.course import load_course
+    from grader.runtime.client import Host
 
     class Kept(Host):
         """A host that stays warm when the batch is done with it."""

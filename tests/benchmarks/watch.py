@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.course import Course, Lesson, find_course, load_course
-from grader.grading import Settings, grade_submission
-from grader.host import Host
-from grader.stubs import without_markers
-from grader.submission import read_submission
-from grader.watching import Verdict, Watcher, folder_saves
+from grader.cli.watch_loop import Verdict, Watcher, folder_saves
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.stubs import without_markers
+from grader.course.submission import read_submission
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
 
 BETWEEN_SAVES = 0.6
 """Seconds: longer than what the loop takes for an echo of the same save."""

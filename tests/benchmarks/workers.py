@@ -15,14 +15,14 @@ import socket
 import statistics
 import time
 
-from grader import pages
-from grader.channel import SocketChannel
-from grader.forked import Terms, worker_process
-from grader.forkserver import warm_up
-from grader.reaper import end_worker
-from grader.sandbox import GUARANTEES, LAYERS, Prepared, discard, prepare
-from grader.sandbox.limits import Limits
-from grader.workers import greet
+from grader.core.limits import Limits
+from grader.judge.remote.channel import SocketChannel
+from grader.judge.remote.worker_sources import greet
+from grader.runtime import huge_pages
+from grader.runtime.fork_server import warm_up
+from grader.runtime.fork_worker import Terms, worker_process
+from grader.runtime.reaper import end_worker
+from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, discard, prepare
 
 
 def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
@@ -49,7 +49,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()
-    pages.collapse()
+    huge_pages.collapse()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
     kinds = {"off": Terms(Limits(), "off", ()), "all": Terms(Limits(), "auto", ())}

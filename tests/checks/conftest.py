@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import find_course
-from grader.inputs import Draw
-from grader.local import LocalStudent
-from grader.source import Source
-from grader.stubs import without_markers
+from grader.course.course import find_course
+from grader.course.source import Source
+from grader.course.stubs import without_markers
+from grader.judge.local_student import LocalStudent
+from grader.judge.random_inputs import Draw
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

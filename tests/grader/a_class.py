@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from grader.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
-from grader.intake.records import Student
-from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
+from grader.classroom.imports.records import Student
+from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
 
 COLUMNS = (
     LessonColumn("slopes", "Slopes", 10.0, 1.0, (

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import grader
-from grader.gradebook.store import FILE
+from grader.classroom.gradebook.store import FILE
 
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:

@@ -20,17 +20,17 @@ sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import li
 
 from browser import browser  # noqa: F401 - a fixture
 
-from grader.channel import SocketChannel
-from grader.course import Course, load_course
-from grader.forked import Terms, worker_process
-from grader.host import Host, default_mode
-from grader.reaper import end_worker
-from grader.remote import RemoteStudent
-from grader.sandbox import Prepared
-from grader.sandbox.limits import Limits
-from grader.session import Session
-from grader.source import Source
-from grader.workers import Death, WorkerProcess, greet
+from grader.core.limits import Limits
+from grader.course.course import Course, load_course
+from grader.course.source import Source
+from grader.judge.remote.channel import SocketChannel
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import Session
+from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
+from grader.runtime.client import Host, default_mode
+from grader.runtime.fork_worker import Terms, worker_process
+from grader.runtime.reaper import end_worker
+from grader.worker.sandbox import Prepared
 
 torch.set_num_threads(1)
 hypothesis.settings.register_profile("however slow", deadline=None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from grader.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
-from grader.intake.records import Student
-from grader.model import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
-from grader.scoring import lesson_score, lesson_status, report_score
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
+from grader.classroom.imports.records import Student
+from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.scoring import lesson_score, lesson_status, report_score
 
 FAMILY = "Kim Lee Park Choi Nowak García O'Neill Müller Đặng Okafor Smith Rossi Haddad Ivanova Sato".split()
 GIVEN = "Minjun Seo-yeon Ada Alan Grace Emmy Sofia Noah Yuna Omar Chidi Lucía Jan Mei Kofi Ilse 민준 서연".split()

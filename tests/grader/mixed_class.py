@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from classes import Students
 
-from grader.course import Lesson
-from grader.stubs import compose, without_markers
+from grader.course.course import Lesson
+from grader.course.stubs import compose, without_markers
 
 KINDS = ("solution", "stub", "accepted", "mistake", "mistake", "mistake", "invalid", "missing")
 INVALID = ("def broken(:\n", "", "import nothing_of_this_name\n", "raise KeyError('at import')\n", "x = 1\0\n")

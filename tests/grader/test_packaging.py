@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.course import find_course, load_course
+from grader.course.course import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

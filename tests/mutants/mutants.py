@@ -22,12 +22,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from grader.course import Course, Lesson, find_course, load_course
-from grader.grading import Judged, Settings, grade_lesson
-from grader.host import Host
-from grader.model import LessonResult
-from grader.stubs import without_markers
-from grader.submission import LessonFile
+from grader.core.report import LessonResult
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile
+from grader.runtime.client import Host
+from grader.runtime.grading import Judged, Settings, grade_lesson
 
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Lesson, find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -5,9 +5,9 @@ import re
 
 import torch
 
-from grader.diagnosis import mistake, same
-from grader.errors import StudentError
-from grader.translation import phrase
+from grader.core.errors import StudentError
+from grader.core.i18n import phrase
+from grader.judge.diagnosis import mistake, same
 
 BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
 IN_NUMBERS = ("linear_gradients", "shopping")

@@ -5,8 +5,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, drawing, fail, graphs_figure, in_short, type_name
-from grader.wire.trace import trace
+from grader.judge.checks import assert_gradient, drawing, fail, graphs_figure, in_short, type_name
+from grader.worker.wire.trace import trace
 
 WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
 BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"

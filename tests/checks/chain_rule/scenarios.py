@@ -107,7 +107,7 @@ class Watch(TorchFunctionMode):
 
     def graph(self, root):
         """The graph behind a tensor, in which each number has the name that it goes by."""
-        from grader.wire.trace import trace
+        from grader.worker.wire.trace import trace
 
         known = {f"{name}@{key}": one for key, one in self.met.items() if (name := self.name_of(one.item()))}
         data = trace(root, known, limit=60)

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import assert_gradient, beside, check, fail, type_name
+from grader.judge.checks import assert_gradient, beside, check, fail, type_name
 
 helpers = beside(__file__)
 WRITTEN_OUT, BOTH_WRITTEN_OUT, BY_AUTOGRAD = helpers.WRITTEN_OUT, helpers.BOTH_WRITTEN_OUT, helpers.BY_AUTOGRAD

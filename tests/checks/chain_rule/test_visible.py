@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, beside, check
+from grader.judge.checks import assert_gradient, beside, check
 
 helpers = beside(__file__)
 PRICES, BETWEEN = helpers.PRICES, helpers.BETWEEN

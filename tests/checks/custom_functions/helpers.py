@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that
+from grader.judge.checks import Draw, Student, assert_gradient, assert_tensor, assert_that
 
 TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
 """The same operations as torch has them."""

@@ -238,7 +238,7 @@ def handed_back(student, name, x, y, v, a):
 
 def graph(student, path, names, inputs):
     """The graph behind what a function of the student's returns for the inputs."""
-    from grader.wire.trace import trace
+    from grader.worker.wire.trace import trace
 
     function = student
     for part in path.split("."):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import (
+from grader.judge.checks import (
     Draw,
     Student,
     assert_equal,

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, own_graph, type_name
+from grader.judge.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, own_graph, type_name
 
 helpers = beside(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.diagnosis import Failure, Mistake, differs, mistake, same
-from grader.errors import MissingName
-from grader.session import Student
-from grader.translation import Phrase, phrase
-from grader.wire.values import Opaque
+from grader.core.errors import MissingName
+from grader.core.i18n import Phrase, phrase
+from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
+from grader.judge.remote.session import Student
+from grader.worker.wire.values import Opaque
 
 Facts = dict[str, Any]
 

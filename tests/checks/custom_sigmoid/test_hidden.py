@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import (
+from grader.judge.checks import (
     Draw,
     Student,
     assert_equal,

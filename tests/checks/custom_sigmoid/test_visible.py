@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from grader.checks import (
+from grader.core.i18n import phrase
+from grader.judge.checks import (
     Draw,
     Student,
     assert_gradcheck,
@@ -18,7 +19,6 @@ from grader.checks import (
     fail,
     own_graph,
 )
-from grader.translation import phrase
 
 helpers = beside(__file__)
 applied, local_derivative = helpers.applied, helpers.local_derivative

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.diagnosis import mistake, same
+from grader.judge.diagnosis import mistake, same
 
 ALL = ("forward_difference", "central_difference", "numerical_gradient")
 BOTH_SIDES = ("central_difference", "numerical_gradient")

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import assert_not_used, assert_tensor, beside, check, fail
+from grader.judge.checks import assert_not_used, assert_tensor, beside, check, fail
 
 helpers = beside(__file__)
 NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = helpers.NOT_THE_FORWARD, helpers.NOT_THE_CENTRAL, helpers.NOT_THE_GRADIENT

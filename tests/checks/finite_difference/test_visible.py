@@ -7,7 +7,7 @@ mean over a step, which is the slope of that step.
 import torch
 from torch import Tensor
 
-from grader.checks import beside, check, fail
+from grader.judge.checks import beside, check, fail
 
 helpers = beside(__file__)
 NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = helpers.NOT_THE_FORWARD, helpers.NOT_THE_CENTRAL, helpers.NOT_THE_GRADIENT

@@ -2,8 +2,8 @@
 
 import torch
 
-from grader.diagnosis import differs, mistake, same
-from grader.wire.program import program
+from grader.judge.diagnosis import differs, mistake, same
+from grader.worker.wire.program import program
 
 F64 = torch.float64
 SQUARE = program(lambda x: x**2)

@@ -2,9 +2,9 @@
 
 import torch
 
-from grader.checks import assert_gradcheck, assert_gradient, assert_not_used, assert_tensor, assert_that, check, fail, type_name
-from grader.errors import StudentError
-from grader.wire.program import program
+from grader.core.errors import StudentError
+from grader.judge.checks import assert_gradcheck, assert_gradient, assert_not_used, assert_tensor, assert_that, check, fail, type_name
+from grader.worker.wire.program import program
 
 VERDICT, JACOBIAN, BY_VALUES, FOUND, POWER = (
     "test_right_gradients_pass_and_wrong_ones_do_not", "test_row_by_output_column_by_input", "test_backward_is_not_asked",

@@ -7,9 +7,9 @@ right or wrong; they become a torch.autograd.Function where the student's code r
 import torch
 from torch.autograd import gradcheck
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
-from grader.errors import StudentError
-from grader.wire.program import program
+from grader.core.errors import StudentError
+from grader.judge.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
+from grader.worker.wire.program import program
 
 
 def drawn_form(draw):

@@ -10,12 +10,12 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from grader.checks import is_number, type_name
-from grader.diagnosis import mistake, same
-from grader.errors import StudentError
-from grader.translation import phrase
-from grader.wire.program import program
-from grader.wire.values import Opaque
+from grader.core.errors import StudentError
+from grader.core.i18n import phrase
+from grader.judge.checks import is_number, type_name
+from grader.judge.diagnosis import mistake, same
+from grader.worker.wire.program import program
+from grader.worker.wire.values import Opaque
 
 WALKS = ("walk", "format_graph")
 NO_TUPLE = "{type} came back where a tuple (y, z, loss) is promised"

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 from torch import Tensor
 
-from grader.checks import assert_that, fail, graph_figure, graphs_figure, is_number, type_name
-from grader.errors import StudentError
-from grader.wire.program import program
-from grader.wire.trace import trace
-from grader.wire.values import Opaque
+from grader.core.errors import StudentError
+from grader.judge.checks import assert_that, fail, graph_figure, graphs_figure, is_number, type_name
+from grader.worker.wire.program import program
+from grader.worker.wire.trace import trace
+from grader.worker.wire.values import Opaque
 
 WORDS = {
     "torch": SimpleNamespace(cat=lambda parts: parts[0].cat(*parts[1:])),

@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
 
 helpers = beside(__file__)
 Graph, UNARY = helpers.Graph, helpers.UNARY

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, prediction_figure
+from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, prediction_figure
 
 helpers = beside(__file__)
 Graph, NODES, UNARY = helpers.Graph, helpers.NODES, helpers.UNARY

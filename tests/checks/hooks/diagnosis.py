@@ -9,9 +9,9 @@ import math
 
 import torch
 
-from grader.diagnosis import mistake, same
-from grader.translation import phrase
-from grader.wire.program import program
+from grader.core.i18n import phrase
+from grader.judge.diagnosis import mistake, same
+from grader.worker.wire.program import program
 
 DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
 SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from grader.checks import assert_gradient, assert_that, fail, graphs_figure, in_short, type_name
-from grader.wire.trace import trace
+from grader.judge.checks import assert_gradient, assert_that, fail, graphs_figure, in_short, type_name
+from grader.worker.wire.trace import trace
 
 CAPPED = 1e-3
 """Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""

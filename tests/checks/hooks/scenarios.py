@@ -276,7 +276,7 @@ def interrupted(student, factor, trunk, tails, leaves, how):
 
 def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
     """The graph of f(*leaves) after calls of a function, and after `remove()` where it is asked for; leaves and outputs by name."""
-    from grader.wire.trace import trace
+    from grader.worker.wire.trace import trace
 
     outputs = f(*leaves)
     for _ in range(calls):
@@ -294,7 +294,7 @@ def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
 
 def later_graph(student, factor, trunk, tails, leaves, names, how):
     """The graph of the second tail, after a call on the first that ended as ``how`` says; names are those of leaves, trunk and tail."""
-    from grader.wire.trace import trace
+    from grader.worker.wire.trace import trace
 
     y = trunk(*leaves)
     loss = tails[0](Gate.apply(y, {"closed": how == "gate"}), *leaves)
@@ -308,7 +308,7 @@ def later_graph(student, factor, trunk, tails, leaves, names, how):
 
 def module_graph(student, spec, x, names):
     """The graph of a module's summed result, with what each of its parts of those names returned."""
-    from grader.wire.trace import trace
+    from grader.worker.wire.trace import trace
 
     module = build(spec)
     returned = {"x": x, **dict(module.named_parameters())}

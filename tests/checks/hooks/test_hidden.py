@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check
-from grader.wire.program import program
+from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check
+from grader.worker.wire.program import program
 
 helpers = beside(__file__)
 CAPPED, said, then, linear, Drawn = helpers.CAPPED, helpers.said, helpers.then, helpers.linear, helpers.Drawn

@@ -8,8 +8,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail
-from grader.wire.program import program
+from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail
+from grader.worker.wire.program import program
 
 helpers = beside(__file__)
 said, then, linear, Drawn = helpers.said, helpers.then, helpers.linear, helpers.Drawn

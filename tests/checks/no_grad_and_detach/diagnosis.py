@@ -2,10 +2,10 @@
 
 import torch
 
-from grader.diagnosis import differs, mistake, same
-from grader.errors import StudentError
-from grader.wire.program import program
-from grader.wire.values import Opaque
+from grader.core.errors import StudentError
+from grader.judge.diagnosis import differs, mistake, same
+from grader.worker.wire.program import program
+from grader.worker.wire.values import Opaque
 
 PLAIN = program(lambda x: x.exp())
 SUM = program(lambda x: x.exp() + x)

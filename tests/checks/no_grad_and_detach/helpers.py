@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import graphs_figure
-from grader.wire.trace import trace
+from grader.judge.checks import graphs_figure
+from grader.worker.wire.trace import trace
 
 
 def both_gradients(first, second, x):

@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
-from grader.wire.program import program
+from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.worker.wire.program import program
 
 helpers = beside(__file__)
 ITSELF = program(lambda x: x * 1)

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.diagnosis import Failure, differs, mistake, same
-from grader.errors import MissingName
-from grader.session import Student
-from grader.wire.values import Opaque
+from grader.core.errors import MissingName
+from grader.judge.diagnosis import Failure, differs, mistake, same
+from grader.judge.remote.session import Student
+from grader.worker.wire.values import Opaque
 
 Facts = dict[str, Any]
 

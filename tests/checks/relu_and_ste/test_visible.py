@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, own_graph, type_name
+from grader.judge.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, own_graph, type_name
 
 VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
 """What forward returns."""

@@ -79,7 +79,7 @@ def after_writing(student, f, x, held, amount):
 
 def graph(student, name, f, x, which):
     """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk is t."""
-    from grader.wire.trace import trace
+    from grader.worker.wire.trace import trace
 
     made = f(x)
     *losses, trunk = made if isinstance(made, tuple) else (made, None)

@@ -4,9 +4,9 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, check, fail, graph_figure, graphs_figure, type_name
-from grader.wire.program import program
-from grader.wire.trace import trace
+from grader.judge.checks import assert_equal, assert_gradient, check, fail, graph_figure, graphs_figure, type_name
+from grader.worker.wire.program import program
+from grader.worker.wire.trace import trace
 
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 

@@ -4,10 +4,10 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, check, fail, graph_figure, prediction_figure, predictions, type_name
-from grader.errors import EngineFault
-from grader.translation import phrase
-from grader.wire.program import program
+from grader.core.errors import EngineFault
+from grader.core.i18n import phrase
+from grader.judge.checks import assert_equal, assert_gradient, check, fail, graph_figure, prediction_figure, predictions, type_name
+from grader.worker.wire.program import program
 
 
 def drawn_loss(draw):

@@ -9,9 +9,9 @@ from math import comb
 
 import torch
 
-from grader.diagnosis import differs, mistake, same
-from grader.errors import StudentError
-from grader.wire.program import program
+from grader.core.errors import StudentError
+from grader.judge.diagnosis import differs, mistake, same
+from grader.worker.wire.program import program
 
 ALL = ("second_derivative", "nth_derivative", "hessian", "gradient_penalty")
 CURVES = ("second_derivative", "nth_derivative")

@@ -4,9 +4,9 @@ from functools import partial
 
 import torch
 
-from grader.checks import drawing, graphs_figure
-from grader.wire.program import program
-from grader.wire.trace import trace
+from grader.judge.checks import drawing, graphs_figure
+from grader.worker.wire.program import program
+from grader.worker.wire.trace import trace
 
 WRONG = "the second derivative is wrong"
 WRONG_ORDER = "the derivative of order {n} is wrong"

@@ -4,7 +4,7 @@ import ast
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, beside, check
+from grader.judge.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, beside, check
 
 helpers = beside(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY

@@ -5,8 +5,8 @@ The truth is torch.autograd.functional's; the functions are drawn anew for every
 
 import torch
 
-from grader.checks import assert_raises, assert_tensor, beside, check, fail
-from grader.errors import StudentError
+from grader.core.errors import StudentError
+from grader.judge.checks import assert_raises, assert_tensor, beside, check, fail
 
 helpers = beside(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY

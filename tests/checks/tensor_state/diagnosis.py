@@ -4,9 +4,9 @@ import re
 
 import torch
 
-from grader.diagnosis import differs, mistake, same
-from grader.wire.program import program
-from grader.wire.values import Opaque
+from grader.judge.diagnosis import differs, mistake, same
+from grader.worker.wire.program import program
+from grader.worker.wire.values import Opaque
 
 LOG_OF_CUBE = program(lambda x: (y := x**3, y.log()))
 FIVE = torch.tensor(5.0, requires_grad=True)

@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Tensor
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, fail, graph_figure, type_name
+from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, fail, graph_figure, type_name
 
 FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from grader.checks import beside, check, fail, graph_figure, prediction_figure, predictions
-from grader.wire.program import program
+from grader.judge.checks import beside, check, fail, graph_figure, prediction_figure, predictions
+from grader.worker.wire.program import program
 
 helpers = beside(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state

@@ -3,9 +3,9 @@
 import math
 import re
 
-from grader.diagnosis import mistake
-from grader.errors import StudentError
-from grader.wire.values import Opaque
+from grader.core.errors import StudentError
+from grader.judge.diagnosis import mistake
+from grader.worker.wire.values import Opaque
 
 BOTH = ("Value", "zero_grad")
 STRAIGHT = ("s = a * b\nroot = s * c", {"a": 2.0, "b": 3.0, "c": 5.0})

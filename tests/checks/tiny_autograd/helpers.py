@@ -11,9 +11,9 @@ from functools import partial
 
 import torch
 
-from grader.checks import fail, graphs_figure, in_short, is_number, type_name
-from grader.errors import StudentError
-from grader.wire.trace import trace
+from grader.core.errors import StudentError
+from grader.judge.checks import fail, graphs_figure, in_short, is_number, type_name
+from grader.worker.wire.trace import trace
 
 BANNED = ("Value", "zero_grad")
 MOST_DRAWN = 200

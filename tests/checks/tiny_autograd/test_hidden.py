@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.checks import beside, check, fail, type_name
+from grader.judge.checks import beside, check, fail, type_name
 
 helpers = beside(__file__)
 expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared

@@ -1,6 +1,6 @@
 """tiny_autograd, the checks that students may read."""
 
-from grader.checks import beside, check
+from grader.judge.checks import beside, check
 
 helpers = beside(__file__)
 expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared

@@ -6,9 +6,9 @@ the Jacobian of W @ x, and v = (1, 10) tells rows from columns and each of them 
 
 import torch
 
-from grader.diagnosis import differs, mistake, same
-from grader.errors import StudentError
-from grader.wire.program import program
+from grader.core.errors import StudentError
+from grader.judge.diagnosis import differs, mistake, same
+from grader.worker.wire.program import program
 
 ALL = ("vjp", "jacobian", "broadcast_dot")
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)

@@ -4,9 +4,9 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_tensor, drawing, fail, graphs_figure, in_short, type_name
-from grader.wire.program import program
-from grader.wire.trace import trace
+from grader.judge.checks import assert_tensor, drawing, fail, graphs_figure, in_short, type_name
+from grader.worker.wire.program import program
+from grader.worker.wire.trace import trace
 
 WRONG_PRODUCT = "not the product of v with the Jacobian of y"
 WRONG_JACOBIAN = "not the Jacobian of f"

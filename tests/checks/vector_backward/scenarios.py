@@ -99,7 +99,7 @@ class Watch(TorchFunctionMode):
 
     def graph(self):
         """The graph behind that tensor, as it is now."""
-        from grader.wire.trace import trace
+        from grader.worker.wire.trace import trace
 
         return trace(self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})})
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, drawing, fail
+from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, drawing, fail
 
 helpers = beside(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN

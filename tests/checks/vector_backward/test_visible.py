@@ -5,7 +5,7 @@ The truth is torch's; the functions and the numbers are drawn anew for every run
 
 import torch
 
-from grader.checks import assert_gradient, assert_tensor, beside, check
+from grader.judge.checks import assert_gradient, assert_tensor, beside, check
 
 helpers = beside(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN

@@ -1,6 +1,6 @@
 """compound_interest: its mistakes."""
 
-from grader.diagnosis import mistake, same
+from grader.judge.diagnosis import mistake, same
 
 
 @mistake(

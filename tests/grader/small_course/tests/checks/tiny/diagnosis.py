@@ -1,6 +1,6 @@
 """tiny: its mistakes."""
 
-from grader.diagnosis import mistake, same
+from grader.judge.diagnosis import mistake, same
 
 
 @mistake("squares", about="double", title="x is squared", explanation="For x = {x} you returned {actual}, which is x * x = {square}.")

@@ -1,5 +1,5 @@
 """Easy checks."""
-from grader.checks import check
+from grader.judge.checks import check
 
 
 @check(points=10, about="sigmoid")

@@ -1,0 +1,1 @@
+"""What a lesson's checks, scenarios and diagnoses import."""

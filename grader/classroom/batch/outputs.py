@@ -1,0 +1,87 @@
+"""The files that a batch leaves beside the gradebook, made from it one entry at a time, each replaced whole or not at all.
+
+``results.json`` and ``grades.csv`` are canonical: the same class graded twice, or killed and gone on with, is the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from grader.classroom.exports import csv_table
+from grader.classroom.exports.records import Piece, Request
+from grader.classroom.gradebook.json_dump import entry_as_json
+from grader.classroom.gradebook.records import Adjustment, Entry
+from grader.classroom.gradebook.store import Gradebook, refusal
+from grader.classroom.redact import withheld
+from grader.classroom.statistics.class_page import render_class
+from grader.classroom.statistics.disk_rows import RowsOnDisk
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.report import Report
+from grader.render.html import render_page
+
+
+def page_path(out: Path, name: str) -> Path:
+    """Where a submission's page lies."""
+    return out / "reports" / f"{name}.html"
+
+
+def write_page(out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool) -> None:
+    """Write a submission's page, headed by whom it is from; hidden checks show what they asked only with ``reveal``."""
+    say = _words(report.lang)
+    page = render_page(report if reveal else withheld(report, say), say, called=called, adjustments=adjustments)
+    with replacing(page_path(out, report.submission), durable=False) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))
+
+
+@cache
+def _words(lang: str) -> Catalogue:
+    return engine_catalogue(lang)
+
+
+def write_outputs(out: Path, book: Gradebook) -> None:
+    """Write what tells of the whole class."""
+    columns = book.columns()
+    with replacing(out / "results.json") as file:
+        write_results(file, book.entries())
+    with replacing(out / "grades.csv") as file:
+        for piece in csv_table.export(book.entries(), columns, Request()):
+            file.write(piece.data if isinstance(piece, Piece) else b"")
+    with replacing(out / "class.html") as file, RowsOnDisk(out) as rows:
+        page = render_class(book.entries(), columns, title=book.about("title"), passed_over=book.passed_over(), rows=rows)
+        for part in page:
+            file.write(part.encode("utf-8", "backslashreplace"))
+
+
+def write_results(file: IO[bytes], entries: Iterable[Entry]) -> None:
+    """``results.json``: a list, an entry a line."""
+    before = "[\n"
+    for entry in entries:
+        text = before + json.dumps(entry_as_json(entry), ensure_ascii=False, allow_nan=False)
+        file.write(text.encode("utf-8", "backslashreplace"))
+        before = ",\n"
+    file.write(b"\n]\n" if before == ",\n" else b"[]\n")
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write in place of one: the old is there until the new is whole. Raises UsageError where that can't be done."""
+    part = path.parent / f".part-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise refusal(path, error) from None

@@ -1,0 +1,257 @@
+"""Grade a class: prepare each submission, reuse what was graded already, grade the rest, keep each result as it comes.
+
+One thread, the caller's, owns the gradebook: it reads submissions, hands out jobs and commits results. Threads that drive hosts grade and
+write the page. The page is written before the commit, so what is committed has its page, whenever the process ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader import __version__
+from grader.classroom.batch.outputs import page_path, write_page
+from grader.classroom.batch.regrade import lesson_of, with_check
+from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.store import Gradebook, Key, Owner, refusal
+from grader.classroom.imports.records import Handed, Student
+from grader.core.errors import SubmissionError, UsageError
+from grader.core.report import Report
+from grader.course.course import Course, Lesson
+from grader.course.submission import LessonFile, digest
+from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.pool import Closes, Hosts, over
+
+NAMED = 4
+"""How many lessons' files a message names; the rest is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to grade and how; each submission's seed takes the place of that in ``settings``. ``check`` is the only one to grade again."""
+
+    course: Course
+    lessons: Sequence[Lesson]
+    settings: Settings
+    regrade: bool = False
+    check: str | None = None
+    reveal: bool = False
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The lessons' ids."""
+        return tuple(lesson.id for lesson in self.lessons)
+
+    @property
+    def filenames(self) -> str:
+        """What the lessons' files are called, a few of them."""
+        names = [lesson.filename for lesson in self.lessons]
+        return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+    def __str__(self) -> str:
+        """By what a run that was interrupted is known again."""
+        how = [self.course.hash, __version__, self.settings.sandbox, self.settings.lang, ",".join(self.ids), self.regrade, self.check]
+        return json.dumps(how)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run did: the run's number, submissions graded, reused, not gradable, and those where that was our own fault."""
+
+    run: int
+    graded: int = 0
+    reused: int = 0
+    problems: int = 0
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission to grade. ``base`` is the report in which one check is to be replaced."""
+
+    owner: Owner
+    key: Key
+    files: dict[str, LessonFile]
+    adjustments: tuple[Adjustment, ...]
+    base: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A job's report, or why there is none, which is our own fault."""
+
+    job: Job
+    report: Report | None
+    fault: str = ""
+
+
+def run_batch(
+    book: Gradebook,
+    out: Path,
+    handed: Sequence[Handed],
+    plan: Plan,
+    *,
+    students: Mapping[str, tuple[Student, ...]],
+    hosts: Hosts[Any],
+    grading: Callable[..., Report] = grade_submission,
+    told: Callable[[int], None] = lambda done: None,
+) -> Tally:
+    """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with how many are done.
+
+    ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of this machine.
+
+    Raises UsageError where the sandbox or the folder refuses, KeyboardInterrupt where the hosts were told to finish before all was done;
+    what was committed by then stays, and the same call goes on from there.
+    """
+    wanted = "revealed" if plan.reveal else "withheld"
+    batch = Batch(book, out, plan, Tally(book.begin(str(plan))), students, grading, rewrite=book.about("pages") != wanted)
+    if batch.rewrite:
+        book.set_class({"pages": ""})
+    jobs = batch.jobs(handed, told, hosts.finishing.is_set)
+    with contextlib.closing(over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))) as results:
+        for done in results:
+            batch.keep(done)
+            told(batch.done)
+    if batch.done < len(handed):
+        raise KeyboardInterrupt
+    book.set_class({"pages": wanted})
+    book.end(batch.tally.run)
+    return batch.tally
+
+
+@dataclass(slots=True)
+class Batch:
+    """A run under way."""
+
+    book: Gradebook
+    out: Path
+    plan: Plan
+    tally: Tally
+    students: Mapping[str, tuple[Student, ...]]
+    grading: Callable[..., Report]
+    rewrite: bool
+    done: int = 0
+
+    def jobs(self, handed: Sequence[Handed], told: Callable[[int], None], finishing: Callable[[], bool]) -> Iterator[Job]:
+        """What there is to grade; what need not be, or can't, is dealt with on the way."""
+        for one in itertools.takewhile(lambda _: not finishing(), handed):
+            job = self.prepare(one)
+            if job is None:
+                self.done += 1
+                told(self.done)
+            else:
+                yield job
+
+    def prepare(self, one: Handed) -> Job | None:
+        """A submission's job, None where there is none to do."""
+        owner = Owner(one.name, self.students.get(one.name, one.students), one.late)
+        try:
+            files = one.read(self.plan.ids)
+            if not files:
+                raise SubmissionError(f"no file of a lesson is in it: {self.plan.filenames}")
+        except (SubmissionError, OSError) as error:
+            self._problem(owner, str(error), fault=False)
+            return None
+        except Exception as error:  # a bug of ours in reading one submission is one row
+            self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
+            return None
+        found = digest(files)
+        key = self._key(found, self.book.seed_for(found), self.plan.course.hash)
+        attempt = self._graded_already(owner.name, key)
+        adjustments = self.book.adjustments(owner.name)
+        if attempt is None:
+            return self._job(owner, key, files, adjustments)
+        self._reuse(owner, attempt, adjustments)
+        return None
+
+    def _reuse(self, owner: Owner, attempt: int, adjustments: tuple[Adjustment, ...]) -> None:
+        """Let what was graded already count. A page that would say something else goes first, so that a run that ends here leaves none."""
+        if self.rewrite or not self.book.uses(owner, attempt):
+            self._drop_page(owner)
+            self.book.use(owner, attempt)
+        if not page_path(self.out, owner.name).exists():
+            report = self.book.entry(owner.name).report
+            assert report is not None
+            try:
+                write_page(self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal)
+            except UsageError:
+                raise
+            except Exception as error:
+                self._problem(owner, f"the grader's own fault in its page: {error!r}", fault=True)
+                return
+        self.tally.reused += 1
+
+    def _graded_already(self, name: str, key: Key) -> int | None:
+        if self.plan.check:
+            return self.book.regraded(name, key.digest, self.tally.run)
+        return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
+
+    def _key(self, found: str, seed: int, course_hash: str) -> Key:
+        settings = self.plan.settings
+        return Key(found, course_hash, __version__, seed, settings.sandbox, settings.lang, ",".join(self.plan.ids))
+
+    def _job(self, owner: Owner, key: Key, files: dict[str, LessonFile], adjustments: tuple[Adjustment, ...]) -> Job:
+        """The whole submission, or only the check to grade again where the report that is there is about the same files."""
+        check = self.plan.check
+        if check and self.book.digest_of(owner.name) == key.digest:
+            base = self.book.entry(owner.name).report
+            if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
+                lessons = ",".join(lesson.id for lesson in base.lessons)
+                old = replace(key, course_hash=base.course.hash, grader_version=base.grader_version, seed=base.seed, lang=base.lang)
+                return Job(owner, replace(old, sandbox=base.sandbox.mode, lessons=lessons), files, adjustments, base)
+        return Job(owner, key, files, adjustments)
+
+    def _problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
+        self.book.keep_problem(owner, problem, fault=fault)
+        self._drop_page(owner)  # that of an earlier grade would be taken for this one's
+        self.tally.problems += 1
+        self.tally.faults += fault
+
+    def _drop_page(self, owner: Owner) -> None:
+        page = page_path(self.out, owner.name)
+        try:
+            page.unlink(missing_ok=True)
+        except OSError as error:
+            raise refusal(page, error) from None
+
+    # ------------------------------------------------------------------------------------------------ in a thread of its own
+
+    def grade(self, host: Closes, job: Job, stopping: Callable[[], bool]) -> Done:
+        """Grade one submission and write its page. After a fault of ours the host is replaced and the submission tried once more."""
+        try:
+            report = self._report(host, job)
+            if report.grader_faults and not stopping():
+                host.close()
+                report = self._report(host, job)
+            if not stopping():
+                write_page(self.out, report, job.adjustments, called=job.owner.label, reveal=self.plan.reveal)
+        except UsageError:  # the sandbox or the folder refuses, or the course is none: true of every submission
+            raise
+        except Exception as error:
+            return Done(job, None, f"the grader's own fault: {error!r}")
+        return Done(job, report)
+
+    def _report(self, host: Closes, job: Job) -> Report:
+        plan, name = self.plan, job.owner.name
+        settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
+        if job.base is None or plan.check is None:
+            return self.grading(host, plan.course, plan.lessons, job.files, settings, name=name)
+        lesson = plan.course.lesson(lesson_of(plan.check))
+        return with_check(job.base, self.grading(host, plan.course, [lesson], job.files, settings, name=name), plan.check)
+
+    # --------------------------------------------------------------------------------------------- in the gradebook's thread
+
+    def keep(self, done: Done) -> None:
+        """Commit a result."""
+        self.done += 1
+        if done.report is None:
+            self._problem(done.job.owner, done.fault, fault=True)
+            return
+        self.book.keep(done.job.owner, self.tally.run, done.job.key, done.report, done.job.files.values())
+        self.tally.graded += 1
+        self.tally.faults += bool(done.report.grader_faults)

@@ -1,0 +1,47 @@
+"""What another system shows of one check that is not right, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.core.format import pair, text
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.sanitize import clean
+from grader.render.labels import WORDS
+from grader.render.locations import place
+
+OWN_FAULT = "This could not be judged, by the grader's own fault. It costs nothing and will be graded again."
+
+
+def explanation(check: CheckResult, lesson: LessonResult) -> str:
+    """Why a check did not pass, with the numbers where it has them; empty for a right one.
+
+    Of reports that students see, hidden checks have none: those went through ``redaction.withheld``.
+    """
+    if check.outcome is Outcome.PASSED:
+        return ""
+    return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]
+
+
+def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
+    """What the report's page tells of a check."""
+    if check.outcome is Outcome.GRADER_ERROR:
+        yield OWN_FAULT
+        return
+    if check.message:
+        yield check.message
+    if check.inputs:
+        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
+    if check.expected is not None or check.actual is not None:
+        expected, actual = pair(check.expected, check.actual)
+        yield f"expected {expected}" if check.expected is not None else ""
+        yield f"got      {actual}"
+    if check.evidence:
+        yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
+    elif check.diagnosis_title:
+        yield f"Looks like: {check.diagnosis_title}"
+    if check.source_line:
+        yield f"{place(lesson, check, Catalogue())}    {check.source_text or ''}"
+    if check.hint:
+        yield f"A nudge: {check.hint}"

@@ -1,0 +1,22 @@
+"""Cells of tables that spreadsheet programs open: text that they would run as a formula is made text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Spreadsheet programs take a cell that begins so for a formula; some take the full-width signs too."""
+
+
+def guarded(text: str) -> str:
+    """A text that is shown and never run: an apostrophe goes before what would begin a formula."""
+    return f"'{text}" if text.lstrip(" ").startswith(STARTS_A_FORMULA) else text
+
+
+def row(cells: Iterable[str | float | None]) -> bytes:
+    """One line of CSV in UTF-8: texts guarded, numbers as they are, None empty."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(guarded(cell) if isinstance(cell, str) else cell for cell in cells)
+    return line.getvalue().encode("utf-8", "backslashreplace")

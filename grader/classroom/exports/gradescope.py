@@ -1,0 +1,118 @@
+"""Gradescope: a ``results.json`` for each submission.
+
+Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while any test is hidden from them, so
+checks that are not handed out are visible here without what they were called with; ``hidden_checks`` asks for something else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from grader.classroom.exports.check_text import explanation
+from grader.classroom.exports.records import Note, Piece, Request, remarks, total_points
+from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.redact import withheld
+from grader.core.report import CheckResult, LessonResult, Outcome, Report, Sandbox
+from grader.core.sanitize import clean
+
+VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
+
+
+def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+    """``<submission>/results.json`` for each that was graded."""
+    if request.hidden_checks != "visible":
+        yield Note(f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until then")
+    for entry in entries:
+        if entry.missing:
+            yield Note(f"{entry.label}: nothing was handed in, so there is no results.json")
+            continue
+        data = results(entry, request.hidden_checks)
+        yield Piece(as_bytes(data), f"{entry.name}/results.json")
+
+
+def as_bytes(data: dict[str, Any]) -> bytes:
+    """The file."""
+    return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
+    """An entry as Gradescope reads it.
+
+    Without a verdict on everything (a submission that can't be read, a fault of ours) no score is given, neither for the whole nor for
+    a test: Gradescope then shows an autograder that failed, where a sum of the rest would be a zero for what was not judged.
+    """
+    score = total_points(entry)
+    data: dict[str, Any] = {
+        "output": clean("\n".join(heading(entry))),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "stdout_visibility": "hidden",
+    }
+    if score is not None:
+        data["score"] = score
+    if entry.report is not None:
+        data["execution_time"] = round(entry.report.seconds)
+        data["extra_data"] = extra(entry.report)
+        lessons = enumerate(withheld(entry.report).lessons, 1)
+        data["tests"] = [test for number, lesson in lessons for test in tests_of(lesson, number, hidden_checks, scored=score is not None)]
+    return data
+
+
+def heading(entry: Entry) -> Iterator[str]:
+    """What stands above the tests."""
+    yield from remarks(entry)
+    if entry.report is not None:
+        report = entry.report
+        earned = f"{report.score:g} of {report.max_score:g} points"
+        yield earned + (f", and {report.bonus:g} bonus points" if report.bonus else "")
+        yield from sandbox_line(report.sandbox)
+
+
+def sandbox_line(sandbox: Sandbox) -> Iterator[str]:
+    """Under which guarantees the code ran; nothing where none did."""
+    if sandbox.guarantees or sandbox.missing:
+        lacking = f"; not confined here: {', '.join(sandbox.missing)}" if sandbox.missing else ""
+        yield f"Your code ran confined: {', '.join(sandbox.guarantees) or 'nothing'}{lacking}."
+
+
+def extra(report: Report) -> dict[str, Any]:
+    """What Gradescope keeps and shows nobody: how to grade this again, under what it ran, what a person should look at."""
+    return {
+        "seed": report.seed,
+        "course": {"id": report.course.id, "version": report.course.version, "hash": report.course.hash},
+        "grader_version": report.grader_version,
+        "sandbox": {
+            "mode": report.sandbox.mode, "guarantees": list(report.sandbox.guarantees), "missing": list(report.sandbox.missing),
+        },
+        "flags": list(report.flags),
+    }  # fmt: skip
+
+
+def tests_of(lesson: LessonResult, number: int, hidden_checks: str, *, scored: bool) -> Iterator[dict[str, Any]]:
+    """A lesson's checks; a lesson that was not handed in is one test."""
+    if not lesson.checks:
+        points = {"score": lesson.score, "max_score": lesson.max_score} if scored else {}
+        text = clean(lesson.message or "")
+        yield {**points, "status": "failed", "name": lesson.id, "number": f"{number}", "output": text, "visibility": "visible"}
+    for place, check in enumerate(lesson.checks, 1):
+        points = {"score": check.points, "max_score": check.max_points} if scored and not check.bonus else {}
+        judged = check.outcome is not Outcome.GRADER_ERROR
+        yield {
+            **points,
+            **({"status": "passed" if check.outcome is Outcome.PASSED else "failed"} if judged else {}),
+            "name": name_of(check, lesson, scored=scored),
+            "number": f"{number}.{place}",
+            "output": explanation(check, lesson),
+            "tags": [tag for tag in (check.function, check.diagnosis) if tag],
+            "visibility": hidden_checks if check.hidden else "visible",
+        }
+
+
+def name_of(check: CheckResult, lesson: LessonResult, *, scored: bool) -> str:
+    """``custom_sigmoid: forward is right``, with the points where Gradescope does not show them."""
+    kind = "bonus, " if check.bonus else ""
+    points = f" ({kind}{check.points:g} of {check.max_points:g})" if check.bonus or not scored else ""
+    return clean(f"{lesson.id}: {check.title}{points}")

@@ -1,0 +1,41 @@
+"""``json``: everything, as a list of submissions; the schema is ``export.schema.json`` beside this module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from grader.classroom.exports.records import Note, Piece, Request, mark_of, remarks, state
+from grader.classroom.gradebook.records import Entry, LessonColumn
+
+
+def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+    """A JSON list, one entry after the other."""
+    yield Piece(b"[")
+    between = "\n"
+    for entry in entries:
+        text = json.dumps(as_data(entry, columns, request), ensure_ascii=False, allow_nan=False)
+        yield Piece((between + text).encode("utf-8", "backslashreplace"))
+        between = ",\n"
+    yield Piece(b"\n]\n")
+
+
+def as_data(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> dict[str, Any]:
+    """An entry as plain data: ``score`` and ``lessons`` count adjustments, ``report`` is as it was graded."""
+    mark = mark_of(entry, columns, request)
+    return {
+        "submission": entry.name,
+        "students": [asdict(student) for student in entry.students],
+        "state": state(entry),
+        "late": entry.late,
+        "attempt": entry.attempt,
+        "score": mark.total,
+        "max_score": request.scale or sum(column.max_score for column in columns),
+        "lessons": mark.lessons,
+        "adjusted": entry.adjusted_by,
+        "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
+        "remarks": list(remarks(entry)),
+        "report": entry.report.as_json() if entry.report else None,
+    }

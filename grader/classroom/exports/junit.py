@@ -1,0 +1,86 @@
+"""JUnit XML: a test suite for each submission, a test case for each check.
+
+Format: the schema of Jenkins' xUnit plugin, ``junit-10.xsd``.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+
+from grader.classroom.exports.check_text import explanation
+from grader.classroom.exports.records import Note, Piece, Request, remarks
+from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.redact import withheld
+from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.sanitize import clean
+from grader.render.labels import WORDS
+
+KINDS = {
+    Outcome.FAILED: "failure",
+    Outcome.ERROR: "error",
+    Outcome.TIMEOUT: "error",
+    Outcome.CRASHED: "error",
+    Outcome.GRADER_ERROR: "error",
+    Outcome.SKIPPED: "skipped",
+    Outcome.NOT_STARTED: "skipped",
+}
+
+
+def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+    """One document, a suite after the other."""
+    yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
+    for entry in entries:
+        suite = suite_of(entry)
+        ET.indent(suite)
+        yield Piece(ET.tostring(suite, encoding="unicode").encode("utf-8", "backslashreplace") + b"\n")
+    yield Piece(b"</testsuites>\n")
+
+
+def suite_of(entry: Entry) -> ET.Element:
+    """An entry as a suite. Scores, and what there is to remark, are its properties."""
+    suite = ET.Element("testsuite", name=clean(entry.name))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in properties_of(entry):
+        ET.SubElement(properties, "property", name=name, value=clean(value))
+    for lesson in withheld(entry.report).lessons if entry.report else ():
+        if not lesson.checks:
+            plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
+        for check in lesson.checks:
+            case_of(suite, check, lesson)
+    if entry.problem or entry.missing:
+        plain_case(suite, "submission", "submission", "error" if entry.problem else "skipped", "; ".join(remarks(entry)))
+    cases = suite.findall("testcase")
+    suite.set("tests", str(len(cases)))
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
+    suite.set("time", f"{entry.report.seconds if entry.report else 0.0:.3f}")
+    return suite
+
+
+def properties_of(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Name and value of each property."""
+    yield "students", entry.label
+    if entry.report is not None and not entry.grader_faults:
+        yield "score", f"{entry.score:g}"
+        yield "max_score", f"{entry.report.max_score:g}"
+    if entry.report is not None:
+        yield "bonus", f"{entry.report.bonus:g}"
+        yield "seed", str(entry.report.seed)
+    yield from (("remark", remark) for remark in remarks(entry))
+
+
+def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None:
+    """A check as a test case."""
+    case = ET.SubElement(suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}")
+    if kind := KINDS.get(check.outcome):
+        detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
+        detail.set("type", check.diagnosis or check.outcome.value)
+        detail.text = explanation(check, lesson)
+    if check.output:
+        ET.SubElement(case, "system-out").text = clean(check.output)
+
+
+def plain_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
+    """A case for what has no checks."""
+    ET.SubElement(ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"), kind, message=clean(message))

@@ -1,0 +1,143 @@
+"""Moodle: the grading worksheet that the instructor downloaded, with grades and feedback in it, to be uploaded again.
+
+Format: the plugin ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds its columns by headers in the site's language, so they
+are kept; ours are recognised by what stands in them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.classroom.exports.csv_escape import guarded
+from grader.classroom.exports.csv_template import Sheet
+from grader.classroom.exports.matching import Person, Roll, match
+from grader.classroom.exports.records import Mark, Note, Piece, Request, mark_of, number
+from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.imports.names import forms_of
+from grader.core.errors import UsageError
+
+KINDS = {"participant": ("moodle_participant", "moodle_id"), "email": ("email",)}
+PARTICIPANT = re.compile(r"(\D*\D)(\d+)")
+"""``Participant 123`` in any language: one word (with or without a blank), then a number."""
+NUMBER = re.compile(r"\d+([.,]\d+)?")
+FEEDBACK = (
+    "feedback comments",
+    "feedback als kommentar",
+    "피드백 댓글",
+    "피드백",
+    "commentaires de feedback",
+    "comentarios de retroalimentación",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where things are: the participant, the grade, what full marks are worth, the feedback comment."""
+
+    participant: int
+    grade: int
+    most: float | None
+    comma: bool
+    feedback: int | None
+
+
+def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+    """The worksheet with grades and feedback filled in."""
+    if request.template is None:
+        raise UsageError("Moodle wants its own worksheet back. Download it there (Download grading worksheet), give it with --template")
+    sheet = Sheet(request.template)
+    where = columns_in(sheet, request)
+    most = request.scale or sum(column.max_score for column in columns)
+    if where.most is not None and most > where.most:
+        raise UsageError(
+            f"{sheet.path}: full marks are {number(where.most)} there and {number(most)} here. Add --scale {number(where.most)}"
+        )
+    if where.most is not None and most < where.most:
+        yield Note(f"full marks are {number(where.most)} there and {number(most)} here; for its scale add --scale {number(where.most)}")
+    roll = Roll(people_in(sheet, where), KINDS)
+    matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
+    for person in roll.people:
+        mark = matched.by_row.get(person.row)
+        if mark is None:
+            continue
+        if mark.total is not None:
+            sheet.put(person.row, where.grade, number(min(mark.total, where.most or mark.total), comma=where.comma))
+        if where.feedback is not None:
+            said = sheet.value(person.row, where.feedback)
+            sheet.put(person.row, where.feedback, " ".join(filter(None, [said, guarded(feedback(mark, columns))])))
+        else:
+            yield from (Note(f"{person.label}: {remark}") for remark in mark.remarks)
+    yield from map(Note, matched.notes)
+    if where.feedback is None:
+        yield Note("the worksheet has no column for feedback comments, so none were filled in")
+    yield Piece(sheet.as_bytes())
+
+
+def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
+    """One line: the points of each lesson, and what there is to remark."""
+    points = [
+        f"{column.id}: {number(mark.lessons[column.id] or 0.0)} / {number(column.max_score)}"
+        for column in columns
+        if mark.lessons[column.id] is not None
+    ]
+    return html.escape("; ".join([*points, *mark.remarks]), quote=False)
+
+
+def columns_in(sheet: Sheet, request: Request) -> Columns:
+    """Recognise the columns; raises UsageError that says what to name."""
+    participant = next((column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None)
+    if participant is None:
+        raise UsageError(f"{sheet.path}: no column holds 'Participant 123' or the like, so this is no grading worksheet of Moodle")
+    if len(request.columns) > 1 or any("=" in column for column in request.columns):
+        raise UsageError("a worksheet of Moodle has one grade for the whole. Name its column alone: --column TITLE")
+    maximum = next((column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None)
+    if request.columns:
+        grade = sheet.column(request.columns[0], "--column")
+    elif "grade" in (titles := [title.casefold() for title in sheet.header]):
+        grade = titles.index("grade")
+    elif maximum is not None:
+        grade = maximum - 1
+    else:
+        raise UsageError(f"{sheet.path}:1: which column is the grade's? Name it with --column: {', '.join(sheet.header)}")
+    shown = sheet.value(1, maximum) if maximum is not None else ""
+    most = float(shown.replace(",", ".")) if shown else None
+    comma = "," in shown or any(re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows)
+    named = [column for column, title in enumerate(sheet.header) if title.casefold() in FEEDBACK]
+    return Columns(participant, grade, most, comma, named[0] if named else last_free(sheet, grade))
+
+
+def holds_participants(sheet: Sheet, column: int) -> bool:
+    """Whether every cell is one same word with another number each."""
+    found = [PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)]
+    words = {one[1] if one else None for one in found}
+    return len(words) == 1 and None not in words and len({one[2] for one in found if one}) == len(found)
+
+
+def holds_the_maximum(sheet: Sheet, column: int) -> bool:
+    """Whether every cell is one same number, and what stands left of it is grades: numbers or nothing."""
+    values = {sheet.value(row, column) for row in sheet.rows if sheet.value(row, 0)}
+    grades = [sheet.value(row, column - 1) for row in sheet.rows]
+    return len(values) == 1 and all(map(NUMBER.fullmatch, values)) and all(not one or NUMBER.fullmatch(one) for one in grades)
+
+
+def last_free(sheet: Sheet, grade: int) -> int | None:
+    """The last column, where it is to the right of four or more others after the grade and holds no date: the feedback comment."""
+    last = len(sheet.header) - 1
+    dated = any(re.search(r"\d{1,2}:\d{2}", sheet.value(row, last)) for row in sheet.rows)
+    return last if last - grade >= 5 and not dated else None
+
+
+def people_in(sheet: Sheet, where: Columns) -> Iterator[Person]:
+    """The participants; what has an @ is an address, and any other text may be a name or a login."""
+    for row in sheet.rows:
+        found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
+        if found is None:
+            continue
+        texts = [sheet.value(row, column) for column in range(where.grade) if column != where.participant]
+        address = next((text for text in texts if "@" in text), "")
+        names = frozenset[str]().union(*(forms_of(text) for text in texts if text and "@" not in text))
+        label = next((text for text in texts if text), found[0])
+        yield Person(row, label, {"participant": found[2], "email": address}, names)

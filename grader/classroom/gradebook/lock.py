@@ -1,0 +1,35 @@
+"""One batch at a time in a folder: a lock that ends with the process, however it ends.
+
+It is SQLite's lock on an empty database, so that it works wherever the gradebook does; readers of the gradebook are not held up by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.classroom.gradebook.store import refusal
+from grader.core.errors import UsageError
+
+LOCK = "grades.lock"
+
+
+@contextlib.contextmanager
+def sole(out: Path) -> Iterator[None]:
+    """Be the only batch in a folder, which is made if need be; raises UsageError where another one is."""
+    path = out / LOCK
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(path, timeout=0, isolation_level=None)
+    except (sqlite3.Error, OSError) as error:
+        raise refusal(path, error) from None
+    with contextlib.closing(db):
+        try:
+            db.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise UsageError(f"Another batch is at work in {out}. Wait until it is done, or name another folder with --out") from None
+            raise refusal(path, error) from None
+        yield

@@ -1,0 +1,100 @@
+"""What a gradebook tells of a submission: its report, what an instructor changed, or why it could not be graded.
+
+Exports, pages and tables are made of ``Entry`` records alone, whatever store they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.classroom.imports.records import Student
+from grader.core.report import CheckResult, LessonResult, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A change of a score by a person: by how many points, why, who, when (ISO 8601, UTC). ``lesson`` None is for the total."""
+
+    points: float
+    reason: str
+    author: str
+    made_at: str
+    lesson: str | None = None
+
+
+def label_of(students: Sequence[Student], name: str) -> str:
+    """Whom a submission is from, for people; its own name where nobody is known."""
+    return ", ".join(student.name for student in students) or name
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the gradebook.
+
+    ``report`` is the newest one, or None where the submission could not be read (``problem`` says why, ``fault`` whether that is the
+    grader's own) or where somebody on the roster handed nothing in (``missing``).
+    """
+
+    name: str
+    students: tuple[Student, ...]
+    report: Report | None = None
+    problem: str | None = None
+    fault: bool = False
+    missing: bool = False
+    late: bool = False
+    attempt: int = 1
+    adjustments: tuple[Adjustment, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Whom the line is about, for people."""
+        return label_of(self.students, self.name)
+
+    @property
+    def adjusted_by(self) -> float:
+        """The sum of all adjustments."""
+        return round(sum(one.points for one in self.adjustments), 4)
+
+    @property
+    def score(self) -> float:
+        """The points that count: what was earned and what was adjusted, never below zero. Bonus points stand apart."""
+        return max(0.0, round((self.report.score if self.report else 0.0) + self.adjusted_by, 4))
+
+    @property
+    def grader_faults(self) -> tuple[CheckResult, ...]:
+        """The checks that our own fault left without a verdict."""
+        return self.report.grader_faults if self.report else ()
+
+    def lesson(self, lesson_id: str) -> LessonResult | None:
+        """One lesson's result."""
+        found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
+        return found[0] if found else None
+
+    def lesson_score(self, lesson_id: str) -> float:
+        """A lesson's points with its own adjustments."""
+        result = self.lesson(lesson_id)
+        changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
+        return max(0.0, round((result.score if result else 0.0) + changed, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class LessonColumn:
+    """A lesson as the gradebook's columns have it: its points, and its checks as (id, title, points, bonus, hidden)."""
+
+    id: str
+    title: str
+    max_score: float
+    max_bonus: float
+    checks: tuple[CheckColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckColumn:
+    """A check as the gradebook's columns have it."""
+
+    id: str
+    title: str
+    max_points: float
+    bonus: bool
+    hidden: bool

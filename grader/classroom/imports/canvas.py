@@ -1,0 +1,91 @@
+"""Canvas's download of an assignment: one flat folder, the student in each file's name.
+
+``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_<attachment id>_<file name>``; what was typed in
+or linked to, ``<name>_<user id>_text.html`` and ``…_link.html``. A file handed in again under its old name ends in ``-1``, ``-2``, …
+(Source: lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, is_useful, is_zip, together, why_not
+from grader.classroom.imports.names import readable
+from grader.classroom.imports.records import Student
+
+ANONYMOUS = r"(?P<late_anon>LATE_)?anon_(?P<anon>[A-Za-z0-9]+)(?P<late_too>_LATE)?"
+NAMED = r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)"
+UPLOAD = re.compile(rf"(?:{ANONYMOUS}|{NAMED})_(?P<attachment>\d+)_(?P<file>.+)", re.DOTALL)
+TYPED = re.compile(rf"(?:{ANONYMOUS}|{NAMED})_(?P<kind>text|link)\.html", re.DOTALL)
+AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<suffix>\.[^.]+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    item: Item
+    student: Student
+    id: str
+    late: bool
+    attachment: int
+    file: str
+
+
+def _is_ours(level: Level) -> Callable[[Item], bool]:
+    return lambda item: item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
+
+
+def _upload(item: Item, found: re.Match[str]) -> _Upload:
+    late = bool(found["late"] or found["late_anon"] or found["late_too"])
+    if found["anon"]:
+        student = Student(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
+    else:
+        student = Student(readable(found["name"]), {"canvas_id": found["user"]})
+    return _Upload(item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"])
+
+
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
+    sorting = Sorting()
+    people: dict[tuple[str, str], list[_Upload]] = {}
+    for item in level.items:
+        upload = UPLOAD.fullmatch(item.name) if item.kind is Kind.FILE else None
+        if upload:
+            one = _upload(item, upload)
+            people.setdefault((next(iter(one.student.ids)), one.id), []).append(one)
+        elif item.kind is Kind.FILE and (typed := TYPED.fullmatch(item.name)):
+            kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
+            sorting.passed_over.append((item.name, f"is {kind}, not a file. Ask for the file"))
+        else:
+            sorting.passed_over.append((item.name, why_not(item, "is not named as Canvas names files, so it says not whose it is")))
+    for uploads in people.values():
+        sorting.drafts.append(_draft(uploads, lessons.names, sorting))
+    return sorting
+
+
+def _draft(uploads: list[_Upload], names: Mapping[str, str], sorting: Sorting) -> Draft:
+    """One person's uploads: of those that count as one file, the newest, which has the highest attachment id."""
+    newest: dict[str, _Upload] = {}
+    files = {upload.file for upload in uploads}
+    for upload in sorted(uploads, key=lambda upload: -upload.attachment):
+        file = _counts_as(upload.file, files, names)
+        if not is_useful(file, names):
+            sorting.passed_over.append((upload.item.name, why_not(upload.item, "is named after no lesson")))
+        elif file in newest:
+            sorting.replaced.append((upload.item.name, f"was handed in again: {newest[file].item.name} is newer and counts"))
+        else:
+            newest[file] = upload
+    parts: list[tuple[Item, str | None]] = [(upload.item, file) for file, upload in newest.items()]
+    return Draft((uploads[0].student,), together(parts), id=uploads[0].id, late=any(upload.late for upload in uploads))
+
+
+def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
+    """The name under which a file was handed in at first: of a zip, only where that one is there too."""
+    if file in names or not (again := AGAIN.fullmatch(file)):
+        return file
+    first = again["stem"] + again["suffix"]
+    return first if first in names or (is_zip(first) and first in others) else file
+
+
+LAYOUT = Layout("canvas", "<name>_<user id>_<attachment id>_<file name>", _is_ours, _sort_out)

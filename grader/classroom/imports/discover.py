@@ -1,0 +1,152 @@
+"""A class from a folder or a zip, in whatever layout it came."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from grader.classroom.imports import canvas, github, gradescope, moodle, plain
+from grader.classroom.imports.entries import Item, Kind, folder_items, visible, zip_items
+from grader.classroom.imports.layout import Layout, Lessons, Level, Sorting, is_zip
+from grader.classroom.imports.names import unique_names
+from grader.classroom.imports.records import Found, Handed, Student
+from grader.core.errors import SubmissionError, UsageError
+from grader.course.files import Leaf
+from grader.course.submission import LessonFile, lesson_names, read_leaves, writable
+from grader.course.zips import MAX_CLASS_MEMBERS, open_zip
+
+Mark = TypeVar("Mark", str, tuple[str, str])
+SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
+LAYOUTS = {layout.name: layout for layout in (plain.LAYOUT, *SPECIAL)}
+PERSONAL = frozenset({"email", "sid"})
+"""Ids of a person, which one submission of a team has several of."""
+MAX_WRAPPERS = 3
+"""How many folders that hold nothing but one folder are looked into."""
+
+
+def find_class(place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None) -> Found:
+    """The submissions in a folder or a zip, by name; nothing of them is read yet.
+
+    ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read, all where none is given: where it is
+    one, ``alice.py`` is that. ``layout`` names one of LAYOUTS; without it, it is recognised by how entries are named. Raises
+    SubmissionError where there is nothing to read or it is not in that layout, UsageError for a layout that is none.
+    """
+    if layout is not None and layout not in LAYOUTS:
+        raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
+    items, outside = _contents(place)
+    levels = _levels(_title(place), items)
+    names = lesson_names(lessons)
+    wanted = set(graded) or set(names.values())
+    only = tuple(name for name, lesson in names.items() if wanted == {lesson})
+    recognised, level = _recognise(place, levels, names, layout)
+    found = recognised.sort_out(level, Lessons(names, only))
+    if level is not levels[0]:
+        found.notes.append(f"submissions are those in {level.name}")
+    found.passed_over += [(path, "leads out of the zip, so nothing is read from it") for path in outside]
+    if not found.drafts:
+        raise SubmissionError(_nothing(place, found))
+    return _named(recognised.name, found)
+
+
+def _contents(place: Path) -> tuple[list[Item], list[str]]:
+    """What lies in the folder or zip; a zip stays open as long as something may be read from it."""
+    try:
+        if place.is_dir():
+            return folder_items(place), []
+    except OSError as error:
+        raise SubmissionError(f"{place} can't be read: {error.strerror}. Check its permissions") from None
+    if not place.is_file():
+        raise SubmissionError(f"{place} does not exist. Name the folder or the zip in which the submissions are")
+    return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
+
+
+def _title(place: Path) -> str:
+    place = place.resolve()
+    return place.name if place.is_dir() else place.stem
+
+
+def _levels(name: str, items: list[Item]) -> list[Level]:
+    """The place itself and, while a level holds nothing but one folder, what is in that."""
+    levels = [Level(name, visible(items))]
+    while len(levels) <= MAX_WRAPPERS and len(levels[-1].items) == 1 and levels[-1].items[0].kind is Kind.FOLDER:
+        only = levels[-1].items[0]
+        try:
+            levels.append(Level(only.name, visible(only.inside())))
+        except OSError:
+            break
+    return levels
+
+
+def _recognise(place: Path, levels: list[Level], names: dict[str, str], wanted: str | None) -> tuple[Layout, Level]:
+    """The layout that claims a level, in the order from the most to the least telling, or the one wanted."""
+    claims = ((layout, level) for layout in SPECIAL for level in levels if layout.claims(level))
+    if wanted is None:
+        return next(claims, (plain.LAYOUT, _plain_level(levels, names)))
+    if wanted == plain.LAYOUT.name:
+        return plain.LAYOUT, _plain_level(levels, names)
+    layout = LAYOUTS[wanted]
+    for level in levels:
+        if any(map(layout.is_ours(level), level.items)):
+            return layout, level
+    looks = next((f"It looks like {other.name}" for other, _ in claims), "It may be plain: a folder or a zip for each student")
+    raise SubmissionError(f"{place} does not come from {wanted}: nothing in it is named like {layout.looks_like}. {looks}")
+
+
+def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
+    """Where the students are, side by side: a single folder is one student's, or holds the class when it looks like a wrapper."""
+    for level, deeper in itertools.pairwise(levels):
+        lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
+        students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)
+        if lessons or students < (1 if deeper.name == level.name else 2):
+            return level
+    return levels[-1]
+
+
+def _nothing(place: Path, found: Sorting) -> str:
+    passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
+    return f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or download of each student's"
+
+
+def _named(layout: str, found: Sorting) -> Found:
+    drafts = sorted(found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id))
+    names = unique_names([(draft.name, draft.id) for draft in drafts])
+    handed = [Handed(name, draft.students, _Reading(draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)]
+    passed_over, replaced = (
+        tuple((writable(name), writable(reason)) for name, reason in those) for those in (found.passed_over, found.replaced)
+    )
+    notes = [*found.notes, *_twice(handed)]
+    return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, replaced, tuple(map(writable, notes)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    leaves: Callable[[], Iterator[Leaf]]
+
+    def __call__(self, lessons: Iterable[str]) -> dict[str, LessonFile]:
+        return read_leaves(self.leaves(), lessons)
+
+
+def _twice(handed: list[Handed]) -> Iterator[str]:
+    """People who are in several submissions, and names that several people have."""
+    for (name, its_id), names in _shared(handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}):
+        yield f"{name} ({its_id}) is in several submissions: {', '.join(names)}. All are graded"
+    for name, names in _shared(handed, lambda one: {" + ".join(student.name for student in one.students)}):
+        yield f"several submissions are called {name}: {', '.join(names)}"
+
+
+def _known(one: Handed) -> Iterator[tuple[Student, str]]:
+    return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
+
+
+def _shared(handed: list[Handed], marks: Callable[[Handed], set[Mark]]) -> list[tuple[Mark, list[str]]]:
+    """The marks that several submissions have, each with their names, all sorted."""
+    counts = Counter(mark for one in handed for mark in marks(one))
+    found: dict[Mark, list[str]] = {mark: [] for mark in sorted(counts) if counts[mark] > 1}
+    for one in handed if found else ():
+        for mark in marks(one) & found.keys():
+            found[mark].append(one.name)
+    return [(mark, sorted(names)) for mark, names in found.items()]

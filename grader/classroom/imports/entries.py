@@ -1,0 +1,137 @@
+"""What lies in a class's folder or zip, read alike: items with their files, named but not read."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from grader.course.files import Leaf, folder_leaves, is_skipped, member_leaf, open_inside
+from grader.course.zips import is_link, member_path
+
+CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
+"""What systems put into folders beside hidden files."""
+
+
+class Kind(enum.Enum):
+    """What an item is."""
+
+    FOLDER = enum.auto()
+    FILE = enum.auto()
+    LINK = enum.auto()
+    OTHER = enum.auto()
+
+
+class Home(Protocol):
+    """Where an item lies. A class has thousands of items, so that an item is small and what many share stands here."""
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        """The item's files."""
+
+    def inside(self, item: Item) -> list[Item]:
+        """What lies in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that lies in a folder or a zip."""
+
+    name: str
+    kind: Kind
+    home: Home
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Its files, a file being one itself."""
+        return self.home.leaves(self)
+
+    def inside(self) -> list[Item]:
+        """A folder's items."""
+        return self.home.inside(self)
+
+
+def folder_items(folder: Path) -> list[Item]:
+    """What lies in a folder, by name; raises OSError where it can't be read."""
+    home = _OnDisk(str(folder))
+    with os.scandir(folder) as entries:
+        return sorted((Item(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    folder: str
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        path = Path(self.folder, item.name)
+        return folder_leaves(path) if item.kind is Kind.FOLDER else iter([Leaf(item.name, functools.partial(open_inside, path, path))])
+
+    def inside(self, item: Item) -> list[Item]:
+        return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_symlink():
+        return Kind.LINK
+    if entry.is_dir(follow_symlinks=False):
+        return Kind.FOLDER
+    return Kind.FILE if entry.is_file(follow_symlinks=False) else Kind.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    parts: tuple[str, ...]
+    entry: zipfile.ZipInfo
+    is_folder: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _InZip:
+    archive: zipfile.ZipFile
+    members: list[_Member]
+    depth: int
+
+    def leaves(self, item: Item) -> Iterator[Leaf]:
+        for member in self.members:
+            parts = member.parts[self.depth :]
+            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
+                yield member_leaf(self.archive, member.entry, "/".join(parts))
+
+    def inside(self, item: Item) -> list[Item]:
+        if item.kind is not Kind.FOLDER:
+            return []
+        return _grouped(self.archive, [member for member in self.members if len(member.parts) > self.depth], self.depth)
+
+
+def zip_items(archive: zipfile.ZipFile) -> tuple[list[Item], list[str]]:
+    """What lies in a zip, by name, and the paths of members that lead out of it, which nothing is read from."""
+    members, outside = [], []
+    for entry in archive.infolist():
+        path = member_path(entry)
+        parts = tuple(part for part in path.split("/") if part not in ("", "."))
+        if ".." in parts or not parts:
+            outside.append(path)
+        else:
+            members.append(_Member(parts, entry, path.endswith("/")))
+    return _grouped(archive, members, 0), outside
+
+
+def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Item]:
+    folders: dict[str, list[_Member]] = {}
+    items = []
+    for member in members:
+        if member.is_folder or len(member.parts) > depth + 1:
+            folders.setdefault(member.parts[depth], []).append(member)
+        else:
+            kind = Kind.LINK if is_link(member.entry) else Kind.FILE
+            items.append(Item(member.parts[-1], kind, _InZip(archive, [member], depth)))
+    items += [Item(name, Kind.FOLDER, _InZip(archive, below, depth + 1)) for name, below in folders.items()]
+    return sorted(items, key=lambda item: item.name)
+
+
+def visible(items: list[Item]) -> tuple[Item, ...]:
+    """Those items that are neither hidden nor put there by a system."""
+    return tuple(item for item in items if not is_skipped(item.name) and item.name not in CLUTTER)

@@ -1,0 +1,67 @@
+"""Clones of a class's repositories: ``<assignment>-submissions/<assignment>-<username>/``, or side by side anywhere.
+
+The assignment's name is read off the folder around them, or is what the clones' names begin with alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, why_not
+from grader.classroom.imports.names import readable
+from grader.classroom.imports.records import Student
+
+AROUND = "-submissions"
+REPOSITORY = ".git"
+
+
+def _is_ours(level: Level) -> Callable[[Item], bool]:
+    prefix = _prefix(level)
+    around = level.name.endswith(AROUND)
+
+    def is_ours(item: Item) -> bool:
+        return item.kind is Kind.FOLDER and _is_named(item, prefix) and (around or _is_clone(item))
+
+    return is_ours
+
+
+def _is_named(item: Item, prefix: str) -> bool:
+    return item.name.startswith(prefix) and len(item.name) > len(prefix) > 0
+
+
+def _is_clone(item: Item) -> bool:
+    try:
+        return any(inner.name == REPOSITORY for inner in item.inside())
+    except OSError:
+        return False
+
+
+def _prefix(level: Level) -> str:
+    """``<assignment>-``: as the folder around says, else what the clones share, up to a hyphen; empty where that can't be told."""
+    folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
+    known = f"{level.name.removesuffix(AROUND)}-"
+    if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):
+        return known
+    clones = [item.name for item in level.items if item.kind is Kind.FOLDER and _is_clone(item)]
+    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*clones, strict=False))
+    shared = "".join(letters[0] for letters in alike) if len(clones) > 1 else ""
+    return shared[: shared.rfind("-") + 1]
+
+
+def _sort_out(level: Level, lessons: Lessons) -> Sorting:
+    sorting = Sorting()
+    prefix = _prefix(level)
+    for item in level.items:
+        if item.kind is Kind.FOLDER and _is_named(item, prefix):
+            username = readable(item.name.removeprefix(prefix))
+            sorting.drafts.append(Draft((Student(username, {"username": username}),), item.leaves, id=username))
+        else:
+            sorting.passed_over.append(
+                (item.name, why_not(item, f"is no repository of the assignment: {prefix or '<assignment>-'}<username>"))
+            )
+    return sorting
+
+
+LAYOUT = Layout("github", "<assignment>-submissions/<assignment>-<username>", _is_ours, _sort_out)

@@ -1,0 +1,116 @@
+"""What a layout makes of a class's items: submissions that have no unique name yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.records import Student
+from grader.course.files import ZIP_SUFFIX, Leaf
+
+OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The folder, or the part of a zip, in which a class lies side by side: its name and what is in it."""
+
+    name: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What lessons' files are called: by file name, the lesson; ``only`` has the names of the one that is graded where it is one."""
+
+    names: Mapping[str, str]
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves`` names its files, when asked."""
+
+    students: tuple[Student, ...]
+    leaves: Callable[[], Iterator[Leaf]]
+    id: str = ""
+    late: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people would call it."""
+        return " + ".join(student.name for student in self.students)
+
+
+@dataclass(slots=True)
+class Sorting:
+    """A class as a layout sorted it: submissions, entries passed over or replaced with the reason, sentences worth saying."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+    replaced: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One way in which classes come.
+
+    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so; ``sort_out`` reads a level.
+    """
+
+    name: str
+    looks_like: str
+    is_ours: Callable[[Level], Callable[[Item], bool]]
+    sort_out: Callable[[Level, Lessons], Sorting]
+
+    def claims(self, level: Level) -> bool:
+        """Whether at least half of the items are named as in this layout."""
+        ours = sum(map(self.is_ours(level), level.items))
+        return ours > 0 and 2 * ours >= len(level.items)
+
+
+def together(parts: Sequence[tuple[Item, str | None]]) -> Callable[[], Iterator[Leaf]]:
+    """The files of several items; one that is itself a file counts as named so."""
+    if len(parts) == 1 and parts[0][1] is None:
+        return parts[0][0].leaves
+    return _Together(tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    parts: tuple[tuple[Item, str | None], ...]
+
+    def __call__(self) -> Iterator[Leaf]:
+        for item, named in self.parts:
+            for leaf in item.leaves():
+                yield replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf
+
+
+def is_zip(name: str) -> bool:
+    """Whether a file of this name is opened."""
+    return name.lower().endswith(ZIP_SUFFIX)
+
+
+def is_useful(name: str, names: Mapping[str, str]) -> bool:
+    """Whether a file of this name is a lesson or may hold some."""
+    return name in names or is_zip(name)
+
+
+def why_not(item: Item, remedy: str) -> str:
+    """The reason for which an item is passed over."""
+    if item.kind is Kind.LINK:
+        return "is a link, and links are not followed. Put what it leads to in its place"
+    if item.kind is Kind.OTHER:
+        return "is neither a folder nor a file"
+    if item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
+        return "is an archive of a kind that is not opened. Unpack it into a folder, or make a zip of it"
+    return remedy
+
+
+def stem(name: str) -> str:
+    """A file's name without its ending."""
+    return PurePosixPath(name).stem

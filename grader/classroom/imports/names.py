@@ -1,0 +1,98 @@
+"""What people and submissions are called: names to read, names that every system takes as a file's, spellings of one name."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from pathvalidate import sanitize_filename
+
+MAX_NAME_BYTES = 120
+"""Short enough for every file system, with an ending and a number behind it."""
+NAMELESS = "nameless"
+JOINERS = "\u200c\u200d"
+"""Invisible, but Persian and families of emoji are spelled with them."""
+
+
+def readable(text: str) -> str:
+    """The text on one line, composed (NFC), without what controls a terminal or the direction of writing."""
+    shown = "".join(map(_shown, text))
+    return unicodedata.normalize("NFC", " ".join(shown.split()).strip(f" {JOINERS}"))
+
+
+def _shown(letter: str) -> str:
+    if letter in JOINERS:
+        return letter
+    match unicodedata.category(letter):
+        case "Cc" | "Zs" | "Zl" | "Zp":
+            return " "
+        case "Cf" | "Cn":
+            return ""
+        case "Cs":
+            return "\N{REPLACEMENT CHARACTER}"
+        case _:
+            return letter
+
+
+def file_name(text: str) -> str:
+    """A name for a file, without an ending, as near to the text as Windows, macOS and Linux allow.
+
+    Stable: the name of a name is itself. Letters of every script stay; separators and reserved characters become ``_``, names that
+    Windows reserves get one behind them, and at most MAX_NAME_BYTES bytes of UTF-8 are kept.
+    """
+    return _fitting(sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")) or NAMELESS
+
+
+def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
+    return name.encode()[:size].decode(errors="ignore").strip(f". {JOINERS}")
+
+
+def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
+    """A file name for each pair of a name and an id, no two alike, not even on a system that takes capitals for small letters.
+
+    People of one name are told apart by their ids, all of them, so that a name never means another person in the next download;
+    without ids, they are numbered in the order given.
+    """
+    plain = [file_name(name) for name, _ in wanted]
+    count = collections.Counter(map(_same, plain))
+    taken = {name for name in count if count[name] == 1}
+    names = []
+    for name, (_, its_id) in zip(plain, wanted, strict=True):
+        if count[_same(name)] > 1:
+            name = next(one for one in _variants(name, its_id) if _same(one) not in taken)
+            taken.add(_same(name))
+        names.append(name)
+    return names
+
+
+def _variants(name: str, its_id: str) -> Iterator[str]:
+    first = _tagged(name, its_id) if its_id else name
+    yield first
+    for number in itertools.count(2):
+        yield _tagged(first, str(number))
+
+
+def _tagged(name: str, tag: str) -> str:
+    """The name with the tag behind it, which is never cut away."""
+    tag = _fitting(file_name(tag), MAX_NAME_BYTES // 2)
+    return f"{_fitting(name, MAX_NAME_BYTES - len(tag.encode()) - 1)}-{tag}"
+
+
+def _same(name: str) -> str:
+    return unicodedata.normalize("NFC", name.casefold())
+
+
+def forms_of(name: str) -> frozenset[str]:
+    """A name as different systems write it: ``Doe, Alice``, ``Alice Doe``, ``doealice``; accents, case and signs make no difference."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c))
+    plain = unicodedata.normalize("NFC", plain)
+    family, _, given = plain.partition(",")  # a family may have two names: Núñez Peña, María
+    words = _words(plain)
+    orders = (words, words[-1:] + words[:-1], words[1:] + words[:1], _words(given) + _words(family))
+    return frozenset("".join(order) for order in orders) - {""}
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text).split()

@@ -1,0 +1,212 @@
+"""``grade release``: what students get, and the proof that it works and gives nothing away.
+
+::
+
+    README.md, README.ko.md            how to install, how to grade, what is held back
+    <lesson>/                          the stub to fill in, the lesson's READMEs
+    course/                            what judges: course.toml, release.toml, stubs, hints, catalogues, visible checks
+    engine/                            the engine, without a course
+    .github/workflows/grade.yml        grades each push
+
+There is no solution in it. A visible check that takes its truth from torch runs as it does at home; one that asks the reference is
+there to be read, and is held back together with the hidden ones: ``release.toml`` says how many checks and points that are.
+A course of a bundle is used only where the engine has none of its own (``course.find_course``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.publish import front_page
+from grader.classroom.publish.engine_files import engine_files
+from grader.classroom.publish.filter import check_names, hints_without, reached, regions, spells_out, texts_in, without_names, words_in
+from grader.core.errors import CourseError, UsageError
+from grader.core.report import CheckResult, Outcome
+from grader.core.scoring import add_up
+from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
+from grader.course.submission import LessonFile
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_lesson
+
+CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A lesson in a bundle: how many checks run there, worth how much, and what is held back."""
+
+    lesson: str
+    checks: int
+    points: float
+    held: HeldBack
+
+
+def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Released]:
+    """Make the bundle and prove it; ``folder`` appears when all is well, else nothing does.
+
+    Raises UsageError where the folder can't be made, CourseError that names the file where something would be given away, or where a
+    check that is handed out does not pass on the reference.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not empty. Choose another name; nothing was changed")
+    if held := [lesson.id for lesson in lessons if lesson.held]:
+        raise UsageError(f"{course.root} is a students' bundle itself: it has no solution of {held[0]}. Release from the whole course")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
+            tried, made = Path(place) / "tried", Path(place) / "bundle"  # apart: grading leaves byte code behind
+            files = list(bundle_files(course, lessons))
+            write(made, files)
+            refuse_leaks(made, lessons)
+            write(tried, files)
+            write(tried, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())))])
+            released = prove(course, lessons, tried / BUNDLED)
+            write(made, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml({one.lesson: one.held for one in released}))])
+            write(made, front_page.front_pages(course.title, released_points(released), sum(one.held.checks for one in released)))
+            if folder.is_dir():
+                folder.rmdir()
+            shutil.move(made, folder)
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} can't be written: {error.strerror}. Choose another place") from None
+    return released
+
+
+def released_points(released: Iterable[Released]) -> tuple[float, float]:
+    """Points that can be earned in the bundle, and points that are held back."""
+    rows = list(released)
+    return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
+
+
+def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Write files below a folder."""
+    for path, text in files:
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8", newline="\n")
+
+
+# --------------------------------------------------------------------------------------------------------------- contents
+
+
+def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[str, str]]:
+    """``(path, text)`` of all but what is known only after the proof."""
+    yield f"{BUNDLED}/exercises/course.toml", (course.root / "exercises" / "course.toml").read_text("utf-8")
+    for lesson in lessons:
+        for path in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+            yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
+        yield from lesson_files(lesson)
+    yield from ((f"engine/{path}", text) for path, text in engine_files())
+    yield ".github/workflows/grade.yml", front_page.WORKFLOW
+    yield ".gitignore", front_page.IGNORED
+
+
+def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
+    """What judges a lesson in a bundle, without what is not handed out."""
+    exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
+    hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
+    names = check_names(hidden)
+    shipped = checks_to_hand_out(lesson)
+    for name, text in shipped.items():
+        yield f"{checks}/{name}", without_names(text, names)
+    yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
+    hints, answers = lesson.hints(), hints_that_answer(lesson)
+    yield f"{exercises}/hints.toml", hints_without(hints, answers)
+    secret = answers | (texts_in(hidden) - frozenset().union(*map(texts_in, shipped.values())))
+    for path in sorted(lesson.folder.glob("*.po")):
+        yield f"{exercises}/{path.name}", catalogue_without(path, secret)
+
+
+def hints_that_answer(lesson: Lesson) -> frozenset[str]:
+    """The hints that spell out a whole region of the solution: at home the last step may, in what is handed out it may not."""
+    solution = lesson.solution.read_text("utf-8")
+    return frozenset(step for steps in lesson.hints().values() for step in steps if spells_out(step, solution))
+
+
+def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
+    """The visible checks and what they rest on, by file name."""
+    found = {name: (lesson.checks / name).read_text("utf-8") for name in CHECK_FILES if (lesson.checks / name).exists()}
+    words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
+    if "helpers.py" in found:
+        found["helpers.py"] = reached(found["helpers.py"], words)
+    if "scenarios.py" in found:
+        others = [words_in(found[name]) for name in ("helpers.py", "diagnosis.py") if name in found]
+        found["scenarios.py"] = reached(found["scenarios.py"], words.union(*others))
+    return found
+
+
+def catalogue_without(path: Path, secret: frozenset[str]) -> str:
+    """A catalogue without the texts that only hidden checks have."""
+    import polib
+
+    catalogue = polib.pofile(str(path), wrapwidth=140)
+    for entry in [entry for entry in catalogue if entry.msgid in secret]:
+        catalogue.remove(entry)
+    return str(catalogue)
+
+
+def release_toml(held: dict[str, HeldBack]) -> str:
+    """``release.toml``: what makes a course a students' bundle."""
+    tables = (f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n" for lesson, one in held.items())
+    return "# Made by grade release: the lessons of this bundle, and how much each holds back.\n" + "".join(tables)
+
+
+# ------------------------------------------------------------------------------------------------------------------ proof
+
+
+def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
+    """Grade every reference at home and in the bundle: there all that runs must pass; the difference is what is held back."""
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits)
+    bundled = load_course(root)
+    released = []
+    with Host() as host:
+        for lesson in lessons:
+            file = LessonFile(lesson.id, lesson.filename, lesson.solution.read_text("utf-8"))
+            whole = grade_lesson(host, lesson, file, settings).result.checks
+            part = grade_lesson(host, bundled.lesson(lesson.id), file, settings).result.checks
+            for check in (*whole, *part):
+                if check.outcome is not Outcome.PASSED:
+                    raise CourseError(
+                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Mend it first: grade verify {lesson.id}"
+                    )
+            held = HeldBack(len(whole) - len(part), add_up([worth(whole), -worth(part)]))
+            released.append(Released(lesson.id, len(part), worth(part), held))
+    return released
+
+
+def worth(checks: Iterable[CheckResult]) -> float:
+    """What checks are worth, bonus apart."""
+    return add_up(check.max_points for check in checks if not check.bonus)
+
+
+def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
+    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution has and its stub has not.
+
+    In a README, which teaches, that may be part of a line, but no lines of its own.
+    """
+    files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
+    stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
+    for lesson in lessons:
+        names = {name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))}
+        own = [path for path in files if lesson.id in path.parts]
+        solution = lesson.solution.read_text("utf-8")
+        for path in own:
+            if found := names & words_of(files[path]):
+                raise CourseError(f"{path.relative_to(bundle)} would name the hidden check {min(found)}. Take it out of {lesson.checks}")
+            lines = next((region[0] for region in regions(solution) if holds(stripped[path], region)), None)
+            if line := lines if path.suffix == ".md" else spells_out(files[path], solution):
+                place = path.relative_to(bundle)
+                raise CourseError(f"{place} would hold a part of the solution of {lesson.id}: {line!r}. Write it otherwise there")
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text, a word being letters, digits and underscores."""
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+
+def holds(lines: list[str], region: tuple[str, ...]) -> bool:
+    """Whether a region stands in a file, line by line."""
+    return any(tuple(lines[start : start + len(region)]) == region for start in range(len(lines) - len(region) + 1))

@@ -1,0 +1,32 @@
+"""What a student's page of a batch leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+
+WITHHELD = "A hidden check: what it asked is not shown."
+TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
+"""Outcomes whose message may hold a value that the check made up."""
+
+
+def withheld(report: Report, say: Catalogue | None = None) -> Report:
+    """The report with its hidden checks reduced to title, outcome, points, hint and the mistake's name.
+
+    A file that could not be loaded says the same under every check, so nothing of it is left out.
+    """
+    say = say or Catalogue()
+
+    def check(one: CheckResult) -> CheckResult:
+        if not one.hidden:
+            return one
+        message = say(WITHHELD) if one.outcome in TELLING else one.message
+        bare = replace(one, message=message, evidence=None, expected=None, actual=None, inputs={})
+        return replace(bare, source_line=None, cell=None, source_text=None, output="", note=None, figures=[], call=None)
+
+    def lesson(one: LessonResult) -> LessonResult:
+        return one if one.status is LessonStatus.INVALID else replace(one, checks=tuple(map(check, one.checks)))
+
+    return replace(report, lessons=tuple(map(lesson, report.lessons)))

@@ -1,0 +1,232 @@
+"""The page about a class, which an instructor opens first: what to reteach, which checks to doubt, who needs a look, all submissions.
+
+One self-contained file: its policy allows its own style sheet and script, by hash, and nothing more. What the page shows in numbers is
+counted in ``classroom``; here it gets its words and places.
+"""
+
+from __future__ import annotations
+
+import statistics
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.statistics.collect import gather
+from grader.classroom.statistics.records import CheckFacts, Classroom, LessonFacts, Mistake, People, Person, Rows, State
+from grader.core.report import LessonStatus, Outcome
+from grader.render.html import environment, inlined, style_hash
+from grader.render.labels import STATUS_WORDS, WORDS
+
+RETEACH = 3
+"""How many things to reteach the first screen names: what one lesson has room for."""
+TOGETHER_SHOWN = 12
+STATE_WORDS = {
+    State.FAULT: "our fault",
+    State.PROBLEM: "not graded",
+    State.MISSING: "nothing handed in",
+    State.INVALID: "could not be loaded",
+    State.LIMIT: "limit hit",
+    State.FLAG: "flagged",
+    State.ADJUSTED: "adjusted",
+    State.LATE: "late",
+    State.FULL: "full marks",
+}
+OUTCOME_KINDS = (
+    ("right", (Outcome.PASSED,)),
+    ("wrong", (Outcome.FAILED, Outcome.ERROR, Outcome.CRASHED, Outcome.TIMEOUT)),
+    ("waiting", (Outcome.SKIPPED,)),
+    ("untouched", (Outcome.NOT_STARTED,)),
+    ("fault", (Outcome.GRADER_ERROR,)),
+)
+"""The parts of a check's bar: their look, and the outcomes in them."""
+STATUS_KINDS = (
+    ("right", (LessonStatus.PASSED,)),
+    ("waiting", (LessonStatus.FAILED,)),
+    ("wrong", (LessonStatus.INVALID,)),
+    ("untouched", (LessonStatus.NOT_STARTED, LessonStatus.MISSING)),
+)
+BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One thing to reteach: a mistake, or a check that many get wrong in ways that have no name. ``link`` shows who, in the table."""
+
+    title: str
+    lesson: LessonFacts
+    people: People
+    of: int
+    check: str
+    evidence: str
+    link: str
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a bar: its look, where it begins and how wide it is in per cent, how many, and of what."""
+
+    kind: str
+    start: float
+    width: float
+    count: int
+
+
+PassedOver = Sequence[tuple[str, str]]
+"""What lay in the download and counts for nobody: the entry, the reason."""
+
+
+def render_class(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "", passed_over: PassedOver = (), rows: Rows | None = None
+) -> Iterator[str]:
+    """The page for these entries, piece by piece; reports are linked as ``reports/<name>.html``.
+
+    The entries are read once and not kept; ``rows`` is where their lines of the table are put meanwhile, in memory if none is given.
+    """
+    classroom = gather(entries, columns, rows)
+    sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
+    return (
+        environment()
+        .get_template("class.html")
+        .generate(
+            room=classroom,
+            title=title or "The class",
+            passed_over=passed_over,
+            topics=topics(classroom),
+            quartiles=quartiles(classroom.scores),
+            state_words=STATE_WORDS,
+            states=present(classroom),
+            namesakes=namesakes(classroom),
+            together=classroom.together[:TOGETHER_SHOWN],
+            style=sheet,
+            style_hash=style_hash(sheet),
+            script=script,
+            script_hash=style_hash(script),
+            percent=percent,
+            report_link=report_link,
+            outcome_parts=outcome_parts,
+            outcome_text=outcome_text,
+            status_parts=status_parts,
+            status_text=status_text,
+            mini_bars=mini_bars,
+            numbers=numbers,
+            seconds=seconds,
+        )
+    )
+
+
+def topics(classroom: Classroom) -> tuple[Topic, ...]:
+    """What to reteach, the most wanted first: the commonest mistakes, then checks that many get wrong in ways that have no name.
+
+    A check that is to be doubted itself is nothing to reteach.
+    """
+    lessons = {lesson.id: lesson for lesson in classroom.lessons}
+    named = [_of_mistake(mistake, lessons[mistake.lesson]) for mistake in classroom.mistakes[:RETEACH]]
+    unnamed = [check for lesson in classroom.lessons for check in lesson.checks if check.wrong.count and not check.doubt]
+    unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
+    return tuple(named + [_of_check(check, lessons[check.lesson]) for check in unnamed[: RETEACH - len(named)]])
+
+
+def _of_mistake(mistake: Mistake, lesson: LessonFacts) -> Topic:
+    link = f"#made-{mistake.number}"
+    return Topic(mistake.title, lesson, mistake.people, lesson.began, mistake.check, mistake.evidence, link, named=True)
+
+
+def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
+    link = f"#wrong-{check.number}"
+    return Topic(check.column.title, lesson, check.wrong, check.began, check.column.title, check.example, link, named=False)
+
+
+def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
+    """The score below which a quarter, a half and three quarters are; None for fewer than two scores."""
+    if len(scores) < 2:
+        return None
+    low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
+    return low, middle, high
+
+
+def present(classroom: Classroom) -> dict[State, int]:
+    """The states that there are in this class, with how many submissions are in each."""
+    counts = Counter(state for row in classroom.rows for state in row.states)
+    return {state: counts[state] for state in State if counts[state]}
+
+
+def namesakes(classroom: Classroom) -> frozenset[str]:
+    """What more than one submission is called by people: beside these the submission's own name is shown."""
+    counts = Counter(row.person.label for row in classroom.rows)
+    return frozenset(label for label, count in counts.items() if count > 1)
+
+
+def percent(part: float | None) -> str:
+    """A share for people: 0 % and 100 % only where it is just that."""
+    if part is None:
+        return "–"
+    rounded = round(100 * part)
+    if 0 < part < 1:
+        rounded = min(99, max(1, rounded))
+    return f"{rounded}\N{NO-BREAK SPACE}%"
+
+
+def seconds(number: float | None) -> str:
+    """A time for people."""
+    return "–" if number is None else f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
+
+
+def report_link(person: Person) -> str | None:
+    """Where a submission's report lies beside the page, as a relative URL."""
+    return f"reports/{urllib.parse.quote(person.name, safe='')}.html" if person.has_report else None
+
+
+def numbers(values: Iterable[int]) -> str:
+    """Numbers in a data attribute, each with a space on both sides, so that one can be searched for."""
+    joined = " ".join(str(value) for value in values)
+    return f" {joined} " if joined else ""
+
+
+def outcome_parts(check: CheckFacts) -> list[Part]:
+    """The pieces of a check's bar."""
+    return _parts([(kind, sum(check.outcomes.get(one, 0) for one in those)) for kind, those in OUTCOME_KINDS])
+
+
+def status_parts(lesson: LessonFacts) -> list[Part]:
+    """The pieces of a lesson's bar."""
+    return _parts([(kind, sum(lesson.statuses.get(one, 0) for one in those)) for kind, those in STATUS_KINDS])
+
+
+def outcome_text(check: CheckFacts) -> str:
+    """What a check's bar shows, in words."""
+    return _counted((WORDS[outcome], check.outcomes.get(outcome, 0)) for outcome in Outcome)
+
+
+def status_text(lesson: LessonFacts) -> str:
+    """What a lesson's bar shows, in words."""
+    return _counted((STATUS_WORDS[status], lesson.statuses.get(status, 0)) for status in LessonStatus)
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in counts if count) or "nobody"
+
+
+def _parts(counts: Sequence[tuple[str, int]]) -> list[Part]:
+    whole = sum(count for _, count in counts)
+    parts, start = [], 0.0
+    for kind, count in counts:
+        if count:
+            width = 100 * count / whole
+            parts.append(Part(kind, round(start, 3), round(width, 3), count))
+            start += width
+    return parts
+
+
+def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
+    """A submission's lessons as one drawing: paths for full marks and for less, a tick where nothing was handed in."""
+    paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
+    for place, part in enumerate(shares):
+        left = place * (BAR_WIDTH + BAR_GAP)
+        kind = "none" if part is None else "full" if part >= 1 else "some"
+        height = 1 if part is None else max(2, round(part * BAR_HEIGHT))
+        paths[kind].append(f"M{left} {BAR_HEIGHT}v-{height}h{BAR_WIDTH}v{height}z")
+    width = max(1, len(shares) * (BAR_WIDTH + BAR_GAP) - BAR_GAP)
+    return {"width": width, "height": BAR_HEIGHT, "paths": [(kind, "".join(path)) for kind, path in paths.items() if path]}

@@ -1,0 +1,51 @@
+"""The rows of a class's table on disk, so that a class of any size takes the memory of a small one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from grader.classroom.statistics.records import Person, Row, State
+
+
+class RowsOnDisk:
+    """Rows in a nameless file of a folder, gone when it is closed; a line of JSON each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed by close
+        self._count = 0
+
+    def __enter__(self) -> RowsOnDisk:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+    def append(self, row: Row, /) -> None:
+        """One more row."""
+        self._file.seek(0, 2)
+        self._file.write(json.dumps(dataclasses.astuple(row)).encode() + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for _ in range(self._count):
+            self._file.seek(place)
+            line = self._file.readline()
+            place += len(line)
+            yield _row(json.loads(line))
+
+
+def _row(data: list[Any]) -> Row:
+    """A row from what JSON made of it."""
+    person, score, max_score, bonus, adjusted_by, *lists = data
+    lessons, points, states, mistakes, wrong = map(tuple, lists)
+    return Row(Person(*person), score, max_score, bonus, adjusted_by, lessons, points, tuple(map(State, states)), mistakes, wrong)

@@ -1,0 +1,32 @@
+"""The page of pairs that share code, side by side, shared parts marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.classroom.statistics.class_page import percent
+from grader.classroom.statistics.similarity import Pair
+from grader.render.html import environment, inlined, style_hash
+
+SHOWN = 200
+"""How many pairs the page holds: more is more than anybody reads, and a sign that the threshold is too low."""
+
+
+def render_similar(pairs: Sequence[Pair], labels: Mapping[str, str], *, compared: int, threshold: float, earlier: str | None = None) -> str:
+    """The page; ``labels`` are what submissions of this class are called by people, ``earlier`` is what the other class is called."""
+    sheet = inlined("theme.css", "similar.css")
+    return (
+        environment()
+        .get_template("similar.html")
+        .render(
+            pairs=pairs[:SHOWN],
+            more=max(0, len(pairs) - SHOWN),
+            labels=labels,
+            compared=compared,
+            threshold=threshold,
+            earlier=earlier,
+            percent=percent,
+            style=sheet,
+            style_hash=style_hash(sheet),
+        )
+    )

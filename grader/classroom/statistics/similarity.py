@@ -1,0 +1,171 @@
+"""Which texts of a lesson share code that they need not share: a place to look, never a verdict.
+
+Fingerprints are those of winnowing (Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document fingerprinting) over text
+in which names, comments and layout count for nothing, as copydetect makes them. Three things are not held against anybody: what the
+stub gives, what the reference or another known right answer has, and what many of the class have (``common``). Every fingerprint is
+kept (a window of one), so the same texts give the same pairs whenever they are compared.
+
+copydetect, which brings matplotlib, is an extra and is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from grader.core.errors import UsageError
+
+Thing = TypeVar("Thing")
+NOISE = 25
+"""Characters of normalised code, some two lines, that have to agree before that is anything."""
+TELLING = 60
+"""With fewer characters that are its own, a text has nothing to be recognised by."""
+COMMON_SHARE, COMMON_FEWEST = 0.05, 5
+"""What more than this share of a class has, and more than so many, is how the lesson is written."""
+KEPT_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What somebody handed in for a lesson; ``earlier`` where it is from the class that this one is held against."""
+
+    owner: str
+    text: str
+    earlier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of a pair: its text in pieces, each with whether the other has it too, and which share of what is its own that makes."""
+
+    owner: str
+    earlier: bool
+    share: float
+    pieces: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts that share code; ``share`` is the greater of both sides' shares."""
+
+    lesson: str
+    one: Side
+    other: Side
+
+    @property
+    def share(self) -> float:
+        """By what pairs are ranked: of who took a part and added to it, it is the other's share that is great."""
+        return max(self.one.share, self.other.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What is left to compare: pairs of places in the texts, and the fingerprints that tell nothing."""
+
+    pairs: tuple[tuple[int, int], ...]
+    ignored: frozenset[int]
+
+
+def library() -> Any:
+    """copydetect; raises UsageError that says how to get it."""
+    try:
+        import copydetect
+    except ImportError:
+        raise UsageError("Comparing code takes copydetect, which is not installed. Get it: pip install 'gradlings[similar]'") from None
+    return copydetect
+
+
+def fingerprint(text: str) -> Any:
+    """A text's fingerprints and where they are (copydetect's ``CodeFingerprint``)."""
+    return library().CodeFingerprint("lesson.py", NOISE, 1, fp=io.StringIO(text), language="python")
+
+
+class Watched(Protocol):
+    """What gives the things of a part of the work one by one, and may tell how far that is."""
+
+    def __call__(self, what: str, things: Collection[Thing], /) -> Iterable[Thing]:
+        """The same things; ``what`` is the part's name."""
+
+
+def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
+    """The things, and nothing is told."""
+    return things
+
+
+def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> list[Pair]:
+    """The pairs of which one side's share is ``threshold`` or more, the greatest first; two of an earlier class are no pair.
+
+    ``known`` are the texts whose code is nobody's own. ``watched`` sees what takes long.
+    """
+    found = candidates(texts, known, threshold, watched)
+
+    @functools.lru_cache(KEPT_AT_ONCE)
+    def telling(place: int) -> Any:
+        return without(fingerprint(texts[place].text), found.ignored)
+
+    pairs = []
+    for one, other in watched("comparing pairs", found.pairs):
+        overlap, shares, slices = library().compare_files(telling(one), telling(other))
+        if overlap and max(shares) >= threshold:
+            sides = [
+                Side(texts[place].owner, texts[place].earlier, min(1.0, float(share)), in_pieces(texts[place].text, marked))
+                for place, share, marked in zip((one, other), shares, slices, strict=True)
+            ]
+            pairs.append(Pair(lesson, *sides))
+    return sorted(pairs, key=lambda pair: (-pair.share, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner))
+
+
+def candidates(texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> Candidates:
+    """The pairs that share enough fingerprints to be compared; found by what is rare, not by trying all pairs."""
+    owners: dict[int, list[int]] = {}
+    ignored: set[int] = set()
+    for code in known:
+        ignored |= {int(one) for one in fingerprint(code).hashes}
+    for place, text in enumerate(watched("reading texts", texts)):
+        for one in fingerprint(text.text).hashes:
+            owners.setdefault(int(one), []).append(place)
+    common = max(COMMON_FEWEST, COMMON_SHARE * len(texts))
+    ignored |= {one for one, places in owners.items() if len(places) > common}
+    sizes: Counter[int] = Counter()
+    shared: Counter[tuple[int, int]] = Counter()
+    for one, places in watched("finding pairs", owners.items()):
+        if one not in ignored:
+            sizes.update(places)
+            shared.update(itertools.combinations(places, 2))
+    enough = [
+        (one, other)
+        for (one, other), count in shared.items()
+        # places that agree lie close, so the share of fingerprints is below that of characters: half of it is left as a margin
+        if count >= threshold / 2 * min(sizes[one], sizes[other])
+        and min(sizes[one], sizes[other]) + NOISE > TELLING
+        and not (texts[one].earlier and texts[other].earlier)
+    ]
+    return Candidates(tuple(sorted(enough)), frozenset(ignored))
+
+
+def without(made: Any, ignored: frozenset[int]) -> Any:
+    """Fingerprints without those that tell nothing; the share is then of what is left."""
+    from copydetect.utils import get_token_coverage
+
+    kept = {one: places for one, places in made.hash_idx.items() if int(one) not in ignored}
+    made.hash_idx, made.hashes = kept, set(kept)
+    made.token_coverage = get_token_coverage(kept, made.k, len(made.filtered_code))
+    return made
+
+
+def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
+    """The text cut where marked parts begin and end; ``slices`` are their beginnings and their ends."""
+    pieces: list[tuple[str, bool]] = []
+    position = 0
+    for begin, end in sorted(zip(*(map(int, side) for side in slices), strict=True)):
+        begin, end = max(position, begin), min(len(text), end)
+        if begin < end:
+            pieces += [(text[position:begin], False), (text[begin:end], True)]
+            position = end
+    pieces.append((text[position:], False))
+    return tuple(piece for piece in pieces if piece[0])

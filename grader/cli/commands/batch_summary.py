@@ -1,0 +1,108 @@
+"""What a batch came to, on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.classroom.batch.run import Plan, Tally
+from grader.classroom.gradebook.records import Entry
+from grader.classroom.gradebook.store import Gradebook
+from grader.core.report import LessonStatus
+from grader.core.sanitize import clean
+from grader.render.terminal import points as points_text
+
+LISTED = 20
+"""How many lines of one kind are listed; the rest is a number."""
+
+
+def listing(console: Console, what: str, lines: Sequence[str]) -> None:
+    """So many lines of one kind."""
+    for line in lines[:LISTED]:
+        console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
+    if len(lines) > LISTED:
+        console.print(Text(f"{what}: and {len(lines) - LISTED} more"))
+
+
+class Summary:
+    """What a run came to, on a terminal."""
+
+    def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
+        self.console = console
+        self.book = book
+        self.out = out
+
+    def line(self, text: str) -> None:
+        """One line."""
+        self.console.print(Text(clean(text)), soft_wrap=True)
+
+    def show(self, tally: Tally, plan: Plan, handed: set[str]) -> None:
+        """All of it."""
+        self.show_changes(tally, plan)
+        scores, most = [], 0.0
+        problems, missing, unloaded, flagged = [], [], [], []
+        for entry in self.book.entries():
+            report = entry.report
+            if report and not entry.grader_faults:
+                scores.append(entry.score)
+                most = max(most, report.max_score)
+            if entry.problem or entry.grader_faults:
+                problems.append(f"{self.called(entry)}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
+            missing += [entry.label] * entry.missing
+            unloaded += [entry.label] * any(one.status is LessonStatus.INVALID for one in (report.lessons if report else ()))
+            flagged += [entry.label] * bool(report and report.flags)
+        done = f"{tally.graded} graded, {tally.reused} as graded before"
+        self.line(f"{done}, {len(problems)} with a problem, {len(missing)} handed nothing in")
+        listing(self.console, "problem", problems)
+        self.people("nothing handed in", missing)
+        self.people("a file could not be loaded", unloaded)
+        self.people("flagged, no proof of anything", flagged)
+        if scores:
+            self.line(f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}")
+        if common := self.book.commonest_mistakes(3):
+            self.line("commonest mistakes:")
+            for mistake in common:
+                self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
+        if len(plan.lessons) > 1 and (unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]):
+            self.line(f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that you did with --lessons")
+        if gone := self.book.names() - handed:
+            self.line(f"{len(gone)} in the gradebook were not found this time, and stay in it: {', '.join(sorted(gone)[:5])}")
+        if tally.faults:
+            self.line(f"{tally.faults} met the grader's own fault: no zeros; the same command tries them again. Please report it")
+        page = self.out / "class.html"
+        self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
+
+    def people(self, what: str, labels: Sequence[str]) -> None:
+        """Whom something is true of, if anybody."""
+        if labels:
+            more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
+            self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
+
+    @staticmethod
+    def called(entry: Entry) -> str:
+        """Whose an entry is, and beside that its name where it is another."""
+        return entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
+
+    @staticmethod
+    def fault_of(message: str | None) -> str:
+        """A fault in a line."""
+        return f"the grader's own fault: {message or 'see its page'}"
+
+    def show_changes(self, tally: Tally, plan: Plan) -> None:
+        """Old beside new, where a run changed a score that was there."""
+        table = Table("submission", "old", "new", "checks that changed", box=None, pad_edge=False, header_style="bold")
+        count = 0
+        for change in self.book.changes(tally.run):
+            count += 1
+            if count <= LISTED:
+                checks = ", ".join(f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks)
+                table.add_row(clean(change.name), points_text(change.old), points_text(change.new), checks)
+        if count:
+            self.console.print(table)
+            self.line(f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else ""))
+        elif plan.regrade:
+            self.line("graded again: nothing changed")

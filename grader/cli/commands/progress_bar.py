@@ -1,0 +1,86 @@
+"""How far a long command is: a bar on a terminal, else a line every few seconds on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
+from types import TracebackType
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+Thing = TypeVar("Thing")
+LOG_SECONDS = 5.0
+"""How often a run without a terminal says how far it is."""
+LOOK_SECONDS = 0.1
+"""How often ``Meter.over`` tells where it is; what it goes over may be a million small things."""
+
+
+class Rate(ProgressColumn):
+    """Things a second."""
+
+    def render(self, task: Task) -> Text:
+        """``12.5/s``, once it is known."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "", "dim")
+
+
+class Meter:
+    """A bar, or lines, for one part of a command after the other."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        self._what, self._total = "", 0
+        self._began = self._said = 0.0
+
+    def __enter__(self) -> Meter:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def begin(self, what: str, total: int) -> None:
+        """A part of so many things; the one before it is over."""
+        self._what, self._total = what, total
+        self._began = self._said = time.monotonic()
+        if self._bar is not None:
+            for task in self._bar.task_ids:
+                self._bar.remove_task(task)
+            self._bar.add_task(what, total=total)
+
+    def told(self, done: int) -> None:
+        """So many are done."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[-1], completed=done)
+            return
+        at = time.monotonic()
+        if at - self._said >= LOG_SECONDS:
+            self._said, rate = at, done / (at - self._began)
+            left = math.ceil((self._total - done) / rate) if rate else 0
+            print(f"{self._what}: {done} of {self._total} done, {rate:.1f}/s, about {left} s left", file=sys.stderr, flush=True)
+
+    def over(self, what: str, things: Collection[Thing]) -> Iterator[Thing]:
+        """The things, while it is told how many of them are done."""
+        self.begin(what, len(things))
+        looked = time.monotonic()
+        for done, thing in enumerate(things):
+            if (at := time.monotonic()) - looked >= LOOK_SECONDS:
+                looked = at
+                self.told(done)
+            yield thing
+
+
+@contextlib.contextmanager
+def telling(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+    """What to call with how many of a class are done."""
+    with Meter(console) as meter:
+        meter.begin("grading", total)
+        yield meter.told

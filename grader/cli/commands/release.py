@@ -1,0 +1,28 @@
+"""``grade release``: the students' bundle, and what is in it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from grader.classroom.publish.release import hints_that_answer, release, released_points
+from grader.course.course import Course
+
+
+def make_release(course: Course, names: tuple[str, ...], folder: Path) -> None:
+    """Make a bundle of those lessons, or of all; say what it holds back."""
+    released = release(course, [course.lesson(name) for name in names] or course.lessons, folder)
+    width = max(len(one.lesson) for one in released)
+    for one in released:
+        held = f"{one.held.checks} checks, {one.held.points:g} points held back"
+        print(f"{one.lesson.ljust(width)}  {one.checks} checks, {one.points:g} points here; {held}")
+    lessons = [course.lesson(one.lesson) for one in released]
+    if left_out := sum(len(hints_that_answer(lesson)) for lesson in lessons):
+        print(f"\n{left_out} hints are left out, since each spells out a whole part of a solution.")
+    points, held_points = released_points(released)
+    print(f"\n{folder} holds {len(released)} lessons: {points:g} points can be earned there, {held_points:g} are held back.")
+    print(
+        f"Every check in it passes on its reference; no solution and no hidden check is in it. Try it:\n\n  cd {shlex.quote(str(folder))}"
+    )
+    print("  pip install ./engine   # in an environment of its own, as students do")
+    print("  grade")

@@ -1,0 +1,79 @@
+"""What ``grade replay`` takes where no lesson is named: the one that is here, or was wrong last."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.commands.replay import Asked
+from grader.cli.commands.selection import is_there, nothing_in
+from grader.cli.commands.workspace import Learner
+from grader.core.errors import UsageError
+from grader.core.sanitize import clean
+from grader.course.course import Course, Lesson
+from grader.course.progress import Progress
+from grader.course.submission import lesson_names, read_submission
+from grader.render.terminal import make_console
+
+SHOWN = 5
+"""How many checks of a lesson are listed one by one."""
+
+
+def settled(course: Course, asked: Asked) -> Asked | None:
+    """What was asked for, with a lesson or a check to take; None where several could be meant, which are listed then.
+
+    Raises UsageError where nothing is known to be wrong.
+    """
+    asked = at_its_path(course, asked)
+    if asked.target:
+        return asked
+    learner = Learner.at(course, asked.place, asked.lang)
+    files = read_submission(asked.place, [lesson.id for lesson in course.lessons])
+    here = [lesson for lesson in course.lessons if lesson.id in files]
+    if not here:
+        raise nothing_in(asked.place, [lesson.id for lesson in course.lessons])
+    wrong = wrong_last(here, learner.progress)
+    if len(here) == 1 or len(wrong) == 1:
+        return replace(asked, target=next(iter(wrong), here[0].id))
+    if not wrong:
+        message = "No check is known to be wrong in {folder}. Grade first: grade. Or name a lesson, such as {command}"
+        raise UsageError(message, folder=str(asked.place.resolve()), command=f"grade replay {here[0].id}")
+    show_wrong(make_console(stderr="--show" in asked.options), learner, asked, wrong)
+    return None
+
+
+def at_its_path(course: Course, asked: Asked) -> Asked:
+    """A path to a lesson's file, or to a folder, as the lesson in that place; anything else as it is."""
+    path = asked.place / asked.target
+    if len(Path(asked.target).parts) < 2 or not is_there(path):
+        return asked
+    lesson = lesson_names(one.id for one in course.lessons).get(path.name, "")
+    options = [word for word in asked.options if word not in ("--in", str(asked.place))]
+    return replace(asked, target=lesson, place=path, options=(*options, "--in", str(path)))
+
+
+def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[str, int]]:
+    """By lesson, the checks that were wrong when it was graded last, with their seeds."""
+    known = {lesson.id: progress.of(lesson.id).wrong for lesson in lessons}
+    own = {lesson: {check: seed for check, seed in wrong.items() if check.startswith(f"{lesson}.")} for lesson, wrong in known.items()}
+    return {lesson: wrong for lesson, wrong in own.items() if wrong}
+
+
+def show_wrong(console: Console, learner: Learner, asked: Asked, wrong: Mapping[str, Mapping[str, int]]) -> None:
+    """Which checks were wrong, each with the command that takes it, to paste."""
+    say = learner.say
+    console.print(Text(say("{count} lessons had something wrong when they were graded last. Take one:", count=len(wrong))))
+    for lesson, checks in wrong.items():
+        console.print("", Text(lesson, "bold"), sep="\n")
+        for check, own in list(checks.items())[:SHOWN]:
+            seed = ["--check-seed", str(own)] if asked.seed is None else ["--seed", str(asked.seed)]
+            words = ["grade", "replay", clean(check), *seed, *asked.options]
+            console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
+        if (more := len(checks) - SHOWN) > 0:
+            rest = say("… and {count} more: {command}", count=more, command=shlex.join(["grade", "replay", lesson, *asked.options]))
+            console.print(Text(f"    {rest}", "dim"), soft_wrap=True)

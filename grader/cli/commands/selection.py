@@ -1,0 +1,103 @@
+"""What is typed behind ``grade``: lessons by name, or files, folders and zips that hold some."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.errors import SubmissionError, UsageError
+from grader.course.course import Course, Lesson
+from grader.course.progress import find_workspace
+from grader.course.submission import LessonFile, nearly_named, read_submission
+
+MISSING = "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons: {command}"
+TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Lessons in the course's order or as they were named, and the files of them that are there, by lesson.
+
+    ``name`` is what the submission is called; ``places`` says of lessons where another command finds them, with ``--in``, but for those
+    that lie where one looks first.
+    """
+
+    lessons: list[Lesson]
+    files: dict[str, LessonFile]
+    name: str
+    places: dict[str, Path]
+
+
+def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
+    """What the words name in ``place``, a folder or zip: all lessons that are there where none is typed.
+
+    A word that is a lesson's name is the lesson, wherever it lies in ``place``; another that is a path from there is what lies at it.
+    Raises UsageError where nothing is.
+    """
+    ids = [lesson.id for lesson in course.lessons]
+    paths = [word for word in words if word not in ids and is_path(place, word)]
+    wanted = [course.lesson(word) for word in words if word not in paths]
+    named = [lesson.id for lesson in wanted] if words else ids
+    files = read_submission(place, named) if named else {}
+    at: dict[str, LessonFile] = {}
+    places = dict.fromkeys((lesson.id for lesson in wanted), place)
+    for path in paths:
+        for lesson, file in found_at(place / path, Path(path), ids).items():
+            if lesson in at and at[lesson].path != file.path:
+                other, command = at[lesson].path, "grade batch DIR --out OUT"
+                raise UsageError(TWICE, lesson=lesson, path=other, other=file.path, command=command)
+            at[lesson] = file
+            places[lesson] = place / path
+    if not words and not files:
+        raise nothing_in(place, ids)
+    files |= at
+    chosen = wanted + [lesson for lesson in course.lessons if lesson.id in files and lesson not in wanted]
+    lone = place / paths[0] if len(words) == len(paths) == 1 else place
+    usual = read_submission(place, list(at)) if at else {}
+    places |= {lesson: place for lesson, file in at.items() if lesson in usual and usual[lesson].path == file.path}
+    name = (place if are_own(place, at) else lone).resolve().name
+    return Selection(list(dict.fromkeys(chosen)), files, name, {lesson: where for lesson, where in places.items() if where != Path()})
+
+
+def is_path(place: Path, word: str) -> bool:
+    """Whether a word is something that lies there; raises SubmissionError where it can only be a path, and nothing does.
+
+    ``tiny.py`` and ``tiny/``, as shells complete them, are the lesson tiny wherever they don't lie.
+    """
+    if is_there(place / word):
+        return True
+    if place.is_file() or len(Path(word).parts) < 2:
+        return False
+    raise SubmissionError(MISSING, path=word, command="grade list")
+
+
+def is_there(path: Path) -> bool:
+    """Whether something lies at a path; nothing does at one that is too long."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
+    """The lessons at a path, theirs beginning as it was typed; raises UsageError where there is none."""
+    files = read_submission(path, ids, below=typed.as_posix())
+    if not files:
+        raise nothing_in(path, ids)
+    return files
+
+
+def nothing_in(place: Path, ids: list[str]) -> UsageError:
+    """What to say of a folder or zip without a lesson."""
+    if near := nearly_named(place, ids):
+        return near
+    message = "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of them: grade init my-work"
+    return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
+
+
+def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:
+    """Whether files lie, not packed, in the workspace that ``place`` is or is in, or below ``place`` where there is none."""
+    folder = find_workspace(place) or place.resolve()
+    paths = [(place / file.path).resolve() for file in files.values()]
+    return all(path.is_file() and path.is_relative_to(folder) for path in paths)

@@ -1,0 +1,100 @@
+"""``grade similar``: which submissions of a class share code, within it and with an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text as Line
+
+from grader.classroom.batch.outputs import replacing
+from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.statistics.similar_page import render_similar
+from grader.classroom.statistics.similarity import Pair, Side, Text, library, similar_pairs
+from grader.cli.commands.progress_bar import Meter
+from grader.core.errors import UsageError
+from grader.core.sanitize import clean
+from grader.course.course import Course, Lesson
+from grader.render.terminal import make_console
+
+Thing = TypeVar("Thing")
+FILE = "similar.html"
+LISTED = 10
+"""How many pairs the terminal names; the page has them all."""
+
+
+def show_similar(course: Course, out: Path, *, against: Path | None, lesson: str | None, threshold: float) -> None:
+    """Compare what was handed in, lesson by lesson; write the page, name the pairs that share most.
+
+    Raises UsageError for a lesson that the class was not graded in, and where there is nothing to compare with.
+    """
+    library()
+    if against is not None and against.exists() and out.exists() and against.samefile(out):
+        raise UsageError(f"{against} is the class itself, which is compared anyway. Name an earlier one's folder with --against")
+    console = make_console(stderr=True)
+    with ExitStack() as stack:
+        stack.enter_context(unharmed(console, out / FILE))
+        book = stack.enter_context(Gradebook.open(out))
+        older = stack.enter_context(Gradebook.open(against)) if against else None
+        graded = [one for one, _, _ in book.lessons()]
+        if lesson is not None and lesson not in graded:
+            raise UsageError(f"The class was not graded in {lesson!r}. Lessons: {', '.join(graded)}")
+        meter = stack.enter_context(Meter(console))
+        pairs: list[Pair] = []
+        compared = 0
+        for one in [lesson] if lesson else graded:
+            texts = [Text(owner, text) for owner, _, text in book.texts(one)]
+            texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)] if older else []
+            compared += len(texts)
+            watched = partial(over_lesson, meter, one)
+            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, watched)
+        labels = {entry.name: entry.label for entry in book.entries()}
+    pairs.sort(key=lambda pair: -pair.share)
+    page = render_similar(pairs, labels, compared=compared, threshold=threshold, earlier=against.resolve().name if against else None)
+    with replacing(out / FILE) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))
+    tell(pairs, labels, out / FILE)
+
+
+@contextmanager
+def unharmed(console: Console, page: Path) -> Iterator[None]:
+    """Say what a Ctrl-C leaves."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(Line(f"stopped; {clean(str(page))} is {'as it was' if page.exists() else 'not written'}"), soft_wrap=True)
+        raise
+
+
+def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing]) -> Iterator[Thing]:
+    """The things of one part of the work on a lesson."""
+    return meter.over(f"{lesson}: {what}", things)
+
+
+def known_texts(lesson: Lesson) -> Iterator[str]:
+    """The code of a lesson that is nobody's own: the stub, the reference, other right answers."""
+    for path in (lesson.stub, lesson.solution, *lesson.accepted):
+        if path.exists():
+            yield path.read_text("utf-8")
+
+
+def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
+    """The pairs that share most, and where to read them."""
+    console = make_console()
+    if pairs:
+        table = Table("shared", "lesson", "one", "the other", box=None, pad_edge=False, header_style="bold")
+        for pair in pairs[:LISTED]:
+            table.add_row(f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels))
+        console.print(table)
+    count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
+    console.print(Line(f"{count} to look at, no verdict: {page}"))
+
+
+def name(side: Side, labels: dict[str, str]) -> Line:
+    """Whose a text is."""
+    return Line(clean(f"{side.owner} (earlier)" if side.earlier else labels.get(side.owner, side.owner)))

@@ -1,0 +1,268 @@
+"""``grade watch``: a lesson graded at every save, on a terminal that answers to single keys."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType, Segment
+from rich.text import Text
+
+from grader.cli.commands.lessons import show_hint, show_lessons, show_next
+from grader.cli.commands.workspace import Learner, record
+from grader.cli.keyboard import END_OF_INPUT, single_keys
+from grader.cli.watch_loop import Verdict, Watcher, change, folder_saves, remote_kind
+from grader.core.errors import ExitCode, GraderError, UsageError
+from grader.core.report import Report
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.roadmap import next_lesson
+from grader.course.submission import LessonFile, lesson_names, read_submission
+from grader.render.terminal import make_console, show_report
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
+
+KEYS = {"h": "hint", "n": "next", "l": "list", "r": "run again", "?": "help", "q": "quit"}
+EXPLAINED = {
+    "h": "a hint for what is wrong, one step further each time",
+    "n": "the lesson to take next; nothing moves on by itself",
+    "l": "all lessons, and how far you are",
+    "r": "grade again, with new inputs",
+    "?": "these keys",
+    "q": "end; what you have is kept",
+}
+
+
+def watch_lessons(
+    course_root: Path | None, names: tuple[str, ...], place: Path, *, poll: bool, sandbox: str, lang: str | None
+) -> ExitCode | int:
+    """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
+    with Host(lasting=True) as host:
+        course = load_course(find_course(course_root, here=Path()))
+        learner = Learner.at(course, place, lang)
+        if not learner.folder.is_dir():
+            message = "{folder} is no folder. Name the one with your lessons, or make one: grade init my-work"
+            raise UsageError(learner.say(message, folder=learner.folder))
+        watched = [course.lesson(name) for name in names] or list(course.lessons)
+        files = learner.files(*watched)
+        if not files:
+            message = "{folder} holds no lesson to watch. Make a folder with all of them: grade init my-work"
+            raise UsageError(learner.say(message, folder=learner.folder))
+        kind = None if poll else remote_kind(learner.folder)
+        folders = {(learner.folder / file.path).parent for file in files.values()}
+        session = Session(learner, host, watched, keeps=place == Path(), sandbox=sandbox)
+        if kind:
+            text = learner.say("This folder is on {kind}, which tells of no saves: looking for changes instead, as with --poll.", kind=kind)
+            session.notes.append(text)
+        saves = folder_saves(folders, lesson_names(lesson.id for lesson in watched), poll=poll or kind is not None)
+        return session.run(saves, first_to_grade(course, learner, watched, files))
+
+
+def first_to_grade(course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]) -> str:
+    """The lesson to begin with: the next one to take where it is watched and here, else the first that is."""
+    following = next_lesson(course, learner.progress)
+    here = [lesson for lesson in watched if lesson.id in files]
+    return following.id if following in here and following else here[0].id
+
+
+class Session:
+    """One ``grade watch``: what the loop calls, and what it shows."""
+
+    def __init__(self, learner: Learner, host: Host, watched: list[Lesson], *, keeps: bool, sandbox: str) -> None:
+        self.learner, self.host, self.watched, self.keeps = learner, host, watched, keeps
+        self.settings = partial(Settings, sandbox=sandbox, limits=learner.course.limits, lang=learner.say.lang, ahead=True)
+        self.screen = Screen(make_console(), learner)
+        self.notes: list[str] = []
+        self.current = ""
+        self.interrupted = False
+        self.watcher: Watcher | None = None
+
+    def run(self, saves: object, first: str) -> int:
+        """Watch; the exit code."""
+        watcher = self.watcher = Watcher(
+            saves=saves, read=self.read, grade=self.grade, end=self.end, shown=self.shown, pressed=self.pressed, began=self.began,  # type: ignore[arg-type]
+        )  # fmt: skip
+        self.current = first
+        with ended_by_signals(watcher.stop), single_keys(watcher.press) as has_keys, self.screen.cursor_hidden():
+            self.screen.keys = has_keys
+            self.screen.show(lambda console: console.print(Text(self.learner.say("Starting …"), "dim")), self.notes)
+            watcher.again(first)
+            try:
+                return watcher.run()
+            except KeyboardInterrupt:
+                return 130
+
+    def read(self, lesson: str) -> LessonFile | None:
+        """The lesson's file as it is now."""
+        return read_submission(self.learner.folder, [lesson]).get(lesson)
+
+    def grade(self, lesson: str, file: LessonFile | None) -> Report:
+        """Grade one lesson, in the loop's grading thread; the host is warm, but for after an end."""
+        if self.interrupted:
+            self.interrupted = False
+            self.host.close()
+        course, files = self.learner.course, {lesson: file} if file else {}
+        settings = self.settings(secrets.randbits(32))
+        return grade_submission(self.host, course, [course.lesson(lesson)], files, settings, name=self.learner.folder.resolve().name)
+
+    def end(self) -> None:
+        """End the run that goes on; the next one gets a new host."""
+        self.interrupted = True
+        self.host.interrupt()
+
+    def began(self, lesson: str) -> None:
+        """A run takes long enough to be told of."""
+        self.current = lesson
+        self.screen.tell(self.learner.say("grading {lesson} …", lesson=lesson))
+
+    def shown(self, verdict: Verdict) -> None:
+        """Show a verdict, and keep it."""
+        self.current = verdict.lesson
+
+        def body(console: Console) -> None:
+            show_report(console, verdict.report, html=None, say=self.learner.say)
+            if self.keeps:
+                record(self.learner, verdict.report, console)
+
+        self.screen.show(body, self.notes, last=self.changed(verdict))
+
+    def changed(self, verdict: Verdict) -> Text | None:
+        """What differs from the run before, in a line; None for the first run, and where nothing does."""
+        say = self.learner.say
+        if verdict.before is None:
+            return None
+        differs = change(verdict.before, verdict.result)
+        parts = []
+        if differs.gained:
+            parts.append(Text(say("{count} more right", count=differs.gained), "green"))
+        if differs.lost:
+            parts.append(Text(say("{count} no longer right", count=differs.lost), "red"))
+        if not parts:
+            return Text(say("nothing changed since the last run"), "dim")
+        if differs.points:
+            parts.append(Text(say("{points} points", points=f"{differs.points:+g}"), "bold"))
+        return Text(" · ").join(parts)
+
+    def pressed(self, key: str) -> None:
+        """What a key does."""
+        assert self.watcher is not None
+        course, folder, lang = self.learner.course, self.learner.folder, self.learner.say.lang
+        shows: dict[str, Callable[[Console], None]] = {
+            "h": lambda console: show_hint(course, folder, self.current, None, step=None, lang=lang, console=console),
+            "n": lambda console: show_next(course, folder, lang, console),
+            "l": lambda console: show_lessons(course, folder, lang, console),
+            "?": self.explain,
+        }
+        if key.lower() in ("q", END_OF_INPUT):
+            self.watcher.stop()
+        elif key.lower() == "r":
+            self.screen.tell(self.learner.say("grading {lesson} …", lesson=self.current))
+            self.watcher.again(self.current)
+        elif show := shows.get(key.lower()):
+            self.screen.show(show, [])
+
+    def explain(self, console: Console) -> None:
+        """What the keys do."""
+        for key, what in EXPLAINED.items():
+            console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.say(what)))
+
+
+class Screen:
+    """The terminal: one picture at a time, cut to its height; without a terminal, one text after another."""
+
+    def __init__(self, console: Console, learner: Learner) -> None:
+        self.console, self.say = console, learner.say
+        self.keys = False
+
+    @contextlib.contextmanager
+    def cursor_hidden(self) -> Iterator[None]:
+        """Within it no cursor blinks; afterwards there is one, on a line of its own."""
+        self.console.show_cursor(False)
+        try:
+            yield
+        finally:
+            self.console.show_cursor(True)
+            if self.console.is_terminal:  # what tell() left there
+                self.console.control(Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)))
+
+    def show(self, body: Callable[[Console], None], notes: list[str], last: Text | None = None) -> None:
+        """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which are not; and the keys."""
+        lines = self.lines(body)
+        below = [Text(note) for note in notes] + ([last] if last is not None else []) + [self.keys_shown()]
+        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2  # a blank line, and the cursor's
+        if self.console.is_terminal:
+            if len(lines) > room:
+                more = Text(self.say("… and {count} more lines", count=len(lines) - room + 1), "dim")
+                lines = [*lines[: room - 1], self.console.render_lines(more)[0]]
+            clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
+            self.console.control(clear)
+        self.console.print(Picture(lines), end="")
+        if last is not None:
+            self.console.print(last)
+        for note in notes:
+            self.console.print(Text(note, "yellow"))
+        self.footer()
+
+    def lines(self, body: Callable[[Console], None]) -> list[list[Segment]]:
+        """What ``body`` prints, as lines; an error of ours is a line too."""
+        with self.console.capture() as captured:
+            try:
+                body(self.console)
+            except GraderError as error:
+                self.console.print(Text(str(error), "red"))
+        text = Text.from_ansi(captured.get().rstrip("\n")) if self.console.is_terminal else Text(captured.get().rstrip("\n"))
+        return self.console.render_lines(text, pad=False)
+
+    def footer(self) -> None:
+        """The keys, where there are any."""
+        if self.keys:
+            self.console.print("", self.keys_shown(), sep="\n")
+        elif not self.console.is_terminal:
+            self.console.print()
+
+    def keys_shown(self) -> Text:
+        """The keys with what they do; on a narrow terminal that is more than one line."""
+        shown = Text("   ").join(Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items())
+        shown.stylize("dim")
+        return shown
+
+    def tell(self, text: str) -> None:
+        """A line while something goes on."""
+        if self.console.is_terminal:
+            self.console.print(Text(text, "cyan"), end="\r")
+
+
+class Picture:
+    """Lines that were laid out already."""
+
+    def __init__(self, lines: list[list[Segment]]) -> None:
+        self.lines = lines
+
+    def __rich_console__(self, *_: object) -> Iterator[Segment]:
+        """Each line, and its end."""
+        for line in self.lines:
+            yield from line
+            yield Segment.line()
+
+
+@contextlib.contextmanager
+def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
+    """Within it Ctrl-C, SIGTERM and SIGHUP end the loop in order, wherever it is; a second one does what it always does."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[signal.Signals(number).name])
+        stop(128 + number)
+
+    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -1,0 +1,152 @@
+"""Help and misuse, in the reader's language: what click says of a command, said by our catalogue.
+
+In help a wide letter (Hangul, say) counts for two columns, as on a terminal, where click counts letters: while click breaks lines and sets
+columns, each has a mark behind it.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from grader.cli.options import LANG
+from grader.core.errors import UsageError
+from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+
+MARK = "\0"
+EXAMPLE = "Example: "
+GLOSS = re.compile(r"(\S.*?\s{2,})(\S.*)")
+"""A line of help that is a command, then what it does."""
+NEEDED = "{command} needs {what}. How it is used: {command} --help"
+UNKNOWN = "{command} has no option {option}. How it is used: {command} --help"
+UNLIKE = "{command} has no option {option}. Did you mean {near}? How it is used: {command} --help"
+VALUELESS = "{command}: {option} needs a value. How it is used: {command} --help"
+FLAG = "{command}: {option} takes no value. How it is used: {command} --help"
+BETWEEN = "{command}: {option} takes a whole number from {low} to {high}. How it is used: {command} --help"
+AT_LEAST = "{command}: {option} takes a whole number, {low} or more. How it is used: {command} --help"
+WHOLE = "{command}: {option} takes a whole number. How it is used: {command} --help"
+ONE_OF = "{command}: {option} takes one of {names}. How it is used: {command} --help"
+TOO_MANY = "{command} takes fewer words than that. How it is used: {command} --help"
+
+
+def words_for(context: click.Context) -> Catalogue:
+    """The engine's words in the language that was asked for."""
+    return engine_catalogue(wanted_language(context.meta.get(LANG)))
+
+
+def peek_language(args: Sequence[str]) -> str | None:
+    """The value of ``--lang`` among words that were not parsed yet, or can't be; None where it isn't there."""
+    for number, word in enumerate(args):
+        if word.startswith("--lang="):
+            return word.removeprefix("--lang=")
+        if word == "--lang" and number + 1 < len(args):
+            return args[number + 1]
+    return None
+
+
+class Spoken(click.Command):
+    """A command whose help is in the reader's language."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Its help, with lines of at most as many columns as there are."""
+        return unmarked(super().get_help(ctx))
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """How it is called."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, prefix=marked(words_for(ctx)("Usage: ")))
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What it does, and an example."""
+        write_help(self, formatter, words_for(ctx))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its options, with what each is for."""
+        write_options(self, ctx, formatter, words_for(ctx))
+
+
+def write_help(command: click.Command, formatter: click.HelpFormatter, say: Catalogue) -> None:
+    """Write a command's docstring, paragraph after paragraph."""
+    text = "\n\n".join(paragraphs(inspect.cleandoc(command.help or ""), say))
+    if text:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(marked(text))
+
+
+def paragraphs(text: str, say: Catalogue) -> Iterator[str]:
+    """A docstring's paragraphs in a catalogue's language; commands in them stay as they are."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("\b\n"):  # whose lines click leaves as they are
+            lines = (GLOSS.fullmatch(line) for line in paragraph.split("\n")[1:])
+            yield "\n".join(["\b", *(line[1] + say(line[2]) for line in lines if line)])
+        elif paragraph.startswith(EXAMPLE):
+            yield say("Example: {command}", command=paragraph.removeprefix(EXAMPLE))
+        else:
+            yield say(" ".join(paragraph.split()))
+
+
+def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter, say: Catalogue) -> None:
+    """Write a command's options, each with what it is for."""
+    rows = []
+    for option in command.get_params(context):
+        told = copy.copy(option)
+        if isinstance(told, click.Option) and told.help:
+            told.help = say(told.help)
+        record = told.get_help_record(context)
+        if record is not None and isinstance(option, click.Option):
+            rows.append((record[0], marked(record[1])))
+    with formatter.section(marked(say("Options"))):
+        formatter.write_dl(rows)
+
+
+def summary(command: click.Command, say: Catalogue) -> str:
+    """What a list of commands says of one: its short help, or its docstring's first sentence."""
+    first = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
+    return say(command.short_help or first.partition(". ")[0].removesuffix(".") + ".")
+
+
+def marked(text: str) -> str:
+    """A text in which each wide letter is two characters."""
+    return "".join(letter + MARK if unicodedata.east_asian_width(letter) in "WF" else letter for letter in text)
+
+
+def unmarked(text: str) -> str:
+    """The text of a marked one."""
+    return text.replace(MARK, "")
+
+
+def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:
+    """What click found wrong with a command line, in words of ours; None where there are none for it. ``path`` is how it is called."""
+    if isinstance(error, click.NoSuchOption):
+        near = listed(error.possibilities or ())
+        return UsageError(UNLIKE if near else UNKNOWN, command=path, option=error.option_name, near=near)
+    if isinstance(error, click.BadOptionUsage):
+        flags = {name for one in command.params if getattr(one, "is_flag", False) for name in one.opts}
+        return UsageError(FLAG if error.option_name in flags else VALUELESS, command=path, option=error.option_name)
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return UsageError(NEEDED, command=path, what=error.param.human_readable_name.rstrip("."))
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return misfit(path, error.param)
+    return UsageError(TOO_MANY, command=path) if type(error) is click.UsageError and error.ctx is not None else None
+
+
+def misfit(command: str, parameter: click.Parameter) -> UsageError | None:
+    """What to say of a value that a parameter doesn't take."""
+    kind, facts = parameter.type, {"command": command, "option": max(parameter.opts, key=len)}
+    if isinstance(kind, click.Choice):
+        return UsageError(ONE_OF, **facts, names=listed(map(str, kind.choices)))
+    if isinstance(kind, click.IntRange) and kind.min is not None:
+        low, high = str(kind.min), str(kind.max)
+        return UsageError(AT_LEAST if kind.max is None else BETWEEN, **facts, low=low, high=high)
+    return UsageError(WHOLE, **facts) if isinstance(kind, type(click.INT)) else None
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names with commas between them."""
+    return ", ".join(sorted(names))

@@ -1,0 +1,292 @@
+"""Grade a lesson at every save: what happens between the file system and the verdict.
+
+One thread tells of saves, one of keys, one grades; the loop (``Watcher.run``) alone decides, an event at a time::
+
+    saves ──▶ │        │ ──▶ jobs ──▶ grade ──┐
+    keys  ──▶ │ events │                      │
+       ▲      │        │ ◀──── done ──────────┘ ──▶ shown(verdict)
+
+The newest save of a lesson wins: the result of an older one is not shown, and a run that holds it up is ended. A file that is empty or
+no Python just after a save may be half written, so it waits a moment for the next event.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from grader.core.report import LessonResult, Outcome, Report
+from grader.course.source import Source
+from grader.course.submission import LessonFile
+
+STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
+"""A save is told of after so long without a further event, at the latest after the second; polling looks so often."""
+HALF_WRITTEN_SECONDS = 0.15
+"""How long a file that can't be right may wait for its other half."""
+ECHO_SECONDS = 0.3
+"""Within this time a further event for the same text is an echo of one save."""
+PATIENCE_SECONDS = 0.4
+"""How long an obsolete run may go on."""
+
+Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
+"""Tells of saves, as lessons' ids, until the event is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One lesson, graded: its report, the result before, and the seconds since its save was told of."""
+
+    lesson: str
+    report: Report
+    before: LessonResult | None
+    seconds: float
+
+    @property
+    def result(self) -> LessonResult:
+        """The lesson's result."""
+        return self.report.lessons[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What differs from the run before: checks that are right now, that were right, and the points."""
+
+    gained: int
+    lost: int
+    points: float
+
+
+def change(before: LessonResult, after: LessonResult) -> Change:
+    """The difference between two results of a lesson."""
+    was, now = ({check.id for check in one.checks if check.outcome is Outcome.PASSED} for one in (before, after))
+    return Change(len(now - was), len(was - now), round(after.score - before.score, 4))
+
+
+@dataclass(slots=True)
+class Job:
+    """One run: of which text, since when it was wanted, and whether a newer save made it obsolete."""
+
+    lesson: str
+    file: LessonFile | None
+    wanted_at: float
+    began_at: float = field(default_factory=time.monotonic)
+    obsolete: bool = False
+    ended: bool = False
+
+
+class Watcher:
+    """The loop. ``grade`` takes a lesson and its file, in a thread of its own; ``end`` makes it return early; ``shown`` gets verdicts.
+
+    ``began`` is told of a lesson whose run takes longer than ``slow_seconds``; ``pressed`` gets keys and whatever else is ``put``.
+    """
+
+    def __init__(
+        self,
+        *,
+        saves: Saves,
+        read: Callable[[str], LessonFile | None],
+        grade: Callable[[str, LessonFile | None], Report],
+        end: Callable[[], None],
+        shown: Callable[[Verdict], None],
+        pressed: Callable[[str], None] = lambda _: None,
+        began: Callable[[str], None] = lambda _: None,
+        slow_seconds: float = 0.3,
+    ) -> None:
+        self.read, self.grade, self.end, self.shown, self.pressed, self.began = read, grade, end, shown, pressed, began
+        self.slow_seconds = slow_seconds
+        self.results: dict[str, LessonResult] = {}
+        self._saves = saves
+        self._events: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._status: int | None = None
+        self._running: Job | None = None
+        self._waiting: dict[str, Job] = {}
+        self._held: dict[str, Job] = {}
+        self._last: Job | None = None
+        self._told_slow = False
+
+    # What other threads, keys and signals may call.
+
+    def press(self, key: str) -> None:
+        """Hand a key to the loop."""
+        self._events.put(("key", key))
+
+    def stop(self, status: int = 0) -> None:
+        """End the loop, which then returns this."""
+        self._events.put(("stop", status))
+
+    def again(self, lesson: str) -> None:
+        """Grade a lesson now, saved or not; to be called from within the loop, or before it."""
+        self._want(Job(lesson, self.read(lesson), time.monotonic()))
+
+    def run(self) -> int:
+        """Watch until stopped; the status that ``stop`` was given. What a thread raises is raised here."""
+        threads = [threading.Thread(target=self._guarded, args=(body,), daemon=True) for body in (self._tell_saves, self._work)]
+        for thread in threads:
+            thread.start()
+        try:
+            while self._status is None:
+                self._step()
+            return self._status
+        finally:
+            self._stopped.set()
+            self._jobs.put(None)
+            if self._running:
+                self.end()
+            for thread in threads:
+                thread.join(5)
+
+    # The other threads.
+
+    def _guarded(self, body: Callable[[], None]) -> None:
+        try:
+            body()
+        except BaseException as error:
+            self._events.put(("raised", error))
+
+    def _tell_saves(self) -> None:
+        for lessons in self._saves(self._stopped):
+            self._events.put(("saved", (tuple(lessons), time.monotonic())))
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            self._events.put(("done", (job, self.grade(job.lesson, job.file))))
+
+    # The loop.
+
+    def _step(self) -> None:
+        try:
+            kind, what = self._events.get(timeout=self._until())
+        except Empty:
+            self._on_time()
+            return
+        if kind == "stop":
+            self._status = what
+        elif kind == "raised":
+            raise what
+        elif kind == "key":
+            self.pressed(what)
+        elif kind == "saved":
+            lessons, at = what
+            for lesson in lessons:
+                self._saved(Job(lesson, self.read(lesson), at))
+        else:
+            self._done(*what)
+
+    def _until(self) -> float | None:
+        """How long until something is due without an event."""
+        due = [job.began_at + HALF_WRITTEN_SECONDS for job in self._held.values()]
+        if self._running and self._running.obsolete and not self._running.ended:
+            due.append(self._running.began_at + PATIENCE_SECONDS)
+        if self._running and not self._told_slow:
+            due.append(self._running.began_at + self.slow_seconds)
+        return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def _on_time(self) -> None:
+        now, running = time.monotonic(), self._running
+        for job in [job for job in self._held.values() if now >= job.began_at + HALF_WRITTEN_SECONDS]:
+            del self._held[job.lesson]
+            self._want(job)
+        if running and not self._told_slow and now >= running.began_at + self.slow_seconds:
+            self._told_slow = True
+            self.began(running.lesson)
+        if running and running.obsolete and not running.ended and now >= running.began_at + PATIENCE_SECONDS:
+            running.ended = True
+            self.end()
+
+    def _saved(self, job: Job) -> None:
+        """A save, unless it is the echo of one."""
+        newest = self._waiting.get(job.lesson) or self._running or self._last
+        if newest and (newest.lesson, newest.file) == (job.lesson, job.file) and job.wanted_at - newest.wanted_at < ECHO_SECONDS:
+            self._held.pop(job.lesson, None)
+            return
+        if half_written(job.file):
+            if held := self._held.get(job.lesson):
+                job.began_at = held.began_at if held.file == job.file else job.began_at
+            self._held[job.lesson] = job
+            return
+        self._want(job)
+
+    def _want(self, job: Job) -> None:
+        self._held.pop(job.lesson, None)
+        if self._running is None:
+            self._begin(job)
+            return
+        self._waiting[job.lesson] = job
+        if self._running.lesson == job.lesson:
+            self._running.obsolete = True
+
+    def _begin(self, job: Job) -> None:
+        job.began_at, self._running, self._told_slow = time.monotonic(), job, False
+        self._jobs.put(job)
+
+    def _done(self, job: Job, report: Report) -> None:
+        self._running, self._last = None, job
+        if not job.obsolete:
+            verdict = Verdict(job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at)
+            self.results[job.lesson] = verdict.result
+            self.shown(verdict)
+        if self._waiting and self._running is None:
+            self._begin(self._waiting.pop(next(iter(self._waiting))))
+
+
+def half_written(file: LessonFile | None) -> bool:
+    """Whether a file just saved may not be all there: gone, empty, unreadable or no Python."""
+    return file is None or file.problem is not None or Source(file.text, file.path).unreadable
+
+
+# -------------------------------------------------------------------------------------------------------------- folders
+
+
+def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
+    """Saves of files in these folders, ``lessons`` by file name; an editor's own files are none."""
+    watched = sorted(folders)
+
+    def saves(stopped: threading.Event) -> Iterator[list[str]]:
+        import watchfiles
+
+        batches = watchfiles.watch(
+            *watched, watch_filter=lambda _, path: Path(path).name in lessons, stop_event=stopped, recursive=False, step=STEP_MS,
+            debounce=DEBOUNCE_MS, rust_timeout=200, raise_interrupt=False, force_polling=poll or None, poll_delay_ms=POLL_MS,
+        )  # fmt: skip
+        for batch in batches:
+            yield sorted({lessons[Path(path).name] for _, path in batch})
+
+    return saves
+
+
+REMOTE = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "drvfs",
+    "vboxsf",
+    "fuse.sshfs",
+    "fuse.vmhgfs-fuse",
+    "afs",
+    "virtiofs",
+    "fuse.grpcfuse",
+)
+"""File systems that don't tell of what is saved from elsewhere."""
+
+
+def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """The kind of a file system that tells of no saves, where the folder lies on one; None elsewhere, and where that is not known."""
+    try:
+        lines = [line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()]
+    except OSError:
+        return None
+    here = folder.resolve()
+    points = [(Path(fields[1].replace("\\040", " ")), fields[2]) for fields in lines if len(fields) > 2]
+    above = [(len(point.parts), kind) for point, kind in points if here.is_relative_to(point)]
+    kind = max(above, default=(0, ""))[1]
+    return kind if kind in REMOTE else None

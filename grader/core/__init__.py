@@ -1,0 +1,1 @@
+"""Records, errors, points, limits and languages: what every other package uses. No torch."""

@@ -1,0 +1,151 @@
+"""Every exception that the engine raises on purpose, and the exit codes that the command ends with.
+
+::
+
+    GraderError
+    ├── UsageError            bad input; the message says what, where and the remedy           exit 2
+    │   ├── CourseError       the course folder is not what the engine needs
+    │   ├── SubmissionError   a submission that can't be read as one
+    │   └── SandboxRefused    a guarantee was required that this host can't give
+    └── EngineFault           the grader's own fault, never the student's                      exit 3
+
+    StudentError              the student's code raised; a value more than an exception, so it stands apart
+    WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
+    └── WorkerGone            its line ended, so it has ended, or is about to
+    CheckFailure              a check's verdict "no", with what was expected and what came back
+
+``wire.BrokenFrame`` is not here: the worker imports ``wire`` and nothing else of ours. The judge turns it into ``WorkerLost``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+class ExitCode(enum.IntEnum):
+    """What the process says to the shell."""
+
+    OK = 0
+    """Full marks, or the command did what it was asked."""
+    NOT_FULL_MARKS = 1
+    """Graded, and something is not right yet; for ``verify``: a problem was found."""
+    USAGE = 2
+    """Bad input: an unknown lesson, a missing folder, a wrong option."""
+    ENGINE_FAULT = 3
+    """The grader's own fault."""
+
+
+class GraderError(Exception):
+    """Base of what the engine raises for its callers."""
+
+    exit_code = ExitCode.ENGINE_FAULT
+
+
+class UsageError(GraderError):
+    """Bad input; the message states the fact, the object and the remedy.
+
+    With ``facts`` it is a template that they fill, and is told in the reader's language where there are words for it.
+    """
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, template: str, **facts: str) -> None:
+        super().__init__(template.format(**facts) if facts else template)
+        self.template = template
+        self.facts = facts
+
+
+class CourseError(UsageError):
+    """The course folder is not what the engine needs."""
+
+
+class SubmissionError(UsageError):
+    """A submission that can't be read as one."""
+
+
+class SandboxRefused(UsageError):
+    """A guarantee was required that this host can't give."""
+
+
+class EngineFault(GraderError):
+    """The grader's own fault: shown as ours, never a zero."""
+
+
+class StudentError(Exception):
+    """The student's code raised.
+
+    ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message`` its text (cut), ``line`` the
+    last line of the student's own file on the way (None where there is none), ``bare`` whether that line is a plain
+    ``raise NotImplementedError`` of the stub. ``figures`` are as a ``CheckFailure``'s; a check puts them there (``figures.drawing``).
+    """
+
+    def __init__(
+        self, type_name: str, message: str, *, line: int | None = None, ancestors: tuple[str, ...] = (), raised_here: bool = False
+    ) -> None:
+        super().__init__(f"{type_name}: {message}" if message else type_name)
+        self.type_name = type_name
+        self.message = message
+        self.line = line
+        self.ancestors = ancestors
+        self.raised_here = raised_here
+        self.figures: tuple[Callable[[], Any], ...] = ()
+
+    def is_a(self, name: str) -> bool:
+        """Whether the exception is of the class ``name`` or of one derived from it."""
+        return name == self.type_name or name in self.ancestors
+
+
+class MissingName(Exception):
+    """The student's file has no such name."""
+
+    def __init__(self, name: str, present: tuple[str, ...] = ()) -> None:
+        super().__init__(name)
+        self.name = name
+        self.present = present
+
+
+class WorkerLost(Exception):
+    """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
+
+    ``template`` says how, with ``{names}`` that ``facts`` fill, so that it can be translated; ``reason`` is that in English.
+    """
+
+    def __init__(self, outcome: str, template: str, **facts: Any) -> None:
+        self.outcome = outcome
+        self.template = template
+        self.facts = facts
+        self.reason = template.format(**facts) if facts else template
+        super().__init__(self.reason)
+
+
+class WorkerGone(WorkerLost):
+    """The worker's line ended: how its process ended tells why. One that answers nonsense lives on, and its end tells nothing."""
+
+
+class CheckFailure(AssertionError):
+    """A check's verdict "no", with structure, so that each renderer can word it.
+
+    ``expected`` and ``actual`` are values as the check had them (tensors, numbers, lists); ``inputs`` maps the names of what the
+    function was called with to their values; ``facts`` are further named values for the diagnosis and the report. ``figures`` are
+    functions that make a figure (``figures``), called when the failure is written down.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        expected: Any = None,
+        actual: Any = None,
+        inputs: dict[str, Any] | None = None,
+        facts: dict[str, Any] | None = None,
+        figures: Sequence[Callable[[], Any]] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expected = expected
+        self.actual = actual
+        self.inputs = inputs or {}
+        self.facts = facts or {}
+        self.figures = tuple(figures)

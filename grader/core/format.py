@@ -1,0 +1,64 @@
+"""Described values (``evidence``) as one line of text.
+
+Numbers are shown short, with as many digits as it takes to see that two of them differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SHORTEST = 4
+LONGEST = 12
+
+
+def text(value: Any, digits: int = SHORTEST) -> str:
+    """``[0.31, -1.2]``: a described value, floats with ``digits`` significant digits."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return number(value, digits)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return value if value in ("nan", "inf", "-inf") else repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(text(item, digits) for item in value) + "]"
+    if isinstance(value, dict):
+        return _tagged(value, digits)
+    return str(value)
+
+
+def _tagged(value: dict[str, Any], digits: int) -> str:
+    cut = f", … {value['cut']:,} more" if "cut" in value else ""
+    if "tensor" in value:
+        body = text(value["tensor"], digits)
+        if value.get("before"):
+            body = f"[{value['before']:,} before, … " + body[1:]
+        if value.get("cut"):
+            body = body[:-1] + cut + "]"
+        if 0 in value["shape"]:
+            body = f"[] (shape {tuple(value['shape'])})"
+        return body if value["dtype"] == "float64" else f"{body} {value['dtype']}"
+    for kind, left, right in (("list", "[", "]"), ("tuple", "(", ")"), ("set", "{", "}")):
+        if kind in value:
+            items = [text(item, digits) for item in value[kind]]
+            comma = "," if kind == "tuple" and len(items) == 1 else ""
+            return left + ", ".join(items) + comma + cut + right
+    if "dict" in value:
+        return "{" + ", ".join(f"{text(k, digits)}: {text(v, digits)}" for k, v in value["dict"]) + cut + "}"
+    return str(value.get("other", value))
+
+
+def number(value: float, digits: int) -> str:
+    """A float with at most ``digits`` significant digits, and a point where it is whole."""
+    short = f"{value:.{digits}g}"
+    return short if any(c in short for c in ".en") else f"{short}.0" if len(short.lstrip("-")) < digits else short
+
+
+def pair(expected: Any, actual: Any) -> tuple[str, str]:
+    """Both values as text, with as many digits as show a difference, where there is one."""
+    for digits in range(SHORTEST, LONGEST + 1, 2):
+        left, right = text(expected, digits), text(actual, digits)
+        if left != right or expected == actual:
+            break
+    return left, right

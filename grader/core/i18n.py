@@ -1,0 +1,105 @@
+"""What people read, in their language: standard message catalogues (gettext's .po), one for the engine and one a lesson.
+
+English is what stands in the code; a language is a file ``<lang>.po`` beside it: ``grader/locale/ko.po`` for the engine,
+``exercises/<lesson>/ko.po`` for a lesson's titles, hints, messages and mistakes, ``README.ko.md`` for its teaching.
+"""
+
+from __future__ import annotations
+
+import os
+import string
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.core.errors import UsageError
+from grader.core.paths import LOCALE
+
+ENGLISH = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A text with ``{names}`` to fill that is itself a fact in another text: translated as such, where a finished sentence couldn't be."""
+
+    template: str
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.template.format(**self.facts)
+
+
+def phrase(template: str, **facts: Any) -> Phrase:
+    """A Phrase."""
+    return Phrase(template, facts)
+
+
+class Catalogue:
+    """Translates texts; what it can't it leaves as it is, and keeps in ``missing``."""
+
+    def __init__(self, lang: str = ENGLISH, texts: Mapping[str, str] | None = None) -> None:
+        self.lang = lang
+        self.texts = texts or {}
+        self.missing: set[str] = set()
+
+    def __call__(self, text: str, **values: object) -> str:
+        """The text in this language, its ``{names}`` filled from ``values``."""
+        found = self.texts.get(text)
+        if not found and self.lang != ENGLISH:
+            self.missing.add(text)
+        return string.Formatter().vformat(found or text, (), values) if values else found or text
+
+    def known(self, text: str) -> str:
+        """The translation of a text that need not have one, such as a name or a number."""
+        return self.texts.get(text) or text
+
+
+def languages() -> list[str]:
+    """English, and every language that the engine has a catalogue for."""
+    return [ENGLISH, *sorted(path.stem for path in LOCALE.glob("*.po"))]
+
+
+def wanted_language(asked: str | None) -> str:
+    """The language that was asked for, else that of GRADE_LANG, else the locale's where there is a catalogue, else English.
+
+    Raises UsageError for one that was named and is not there.
+    """
+    named = asked or os.environ.get("GRADE_LANG")
+    if named:
+        if named not in languages():
+            raise UsageError("There is no translation into {name}. Languages: {names}", name=repr(named), names=", ".join(languages()))
+        return named
+    values = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    lang = (next(filter(None, values), None) or windows_locale()).split(".")[0].split("_")[0]
+    return lang if lang in languages() else ENGLISH
+
+
+def windows_locale() -> str:
+    """The language of Windows' own windows, such as ``ko_KR``, which no variable names; empty elsewhere."""
+    if sys.platform == "win32":
+        import ctypes
+        import locale
+
+        return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+    return ""
+
+
+def load(lang: str, paths: Iterable[Path]) -> Catalogue:
+    """A catalogue of several files, later ones first; a file that is not there has no texts."""
+    if lang == ENGLISH:
+        return Catalogue()
+    import polib
+
+    texts: dict[str, str] = {}
+    for path in paths:
+        if path.exists():
+            entries = polib.pofile(str(path), wrapwidth=140)
+            texts |= {entry.msgid: entry.msgstr for entry in entries if entry.msgstr and "fuzzy" not in entry.flags}
+    return Catalogue(lang, texts)
+
+
+def engine_catalogue(lang: str) -> Catalogue:
+    """The engine's own words."""
+    return load(lang, [LOCALE / f"{lang}.po"])

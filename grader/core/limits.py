@@ -1,0 +1,48 @@
+"""What a worker may use. Every limit is a key of the same name in ``course.toml``'s ``[limits]``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one worker. What a program sees when it hits one stands with each."""
+
+    call_seconds: float = 10.0
+    """Wall clock of one call; the worker is killed and the check ends as ``timeout``."""
+    lesson_seconds: float = 60.0
+    """Wall clock of a whole lesson; the checks that are left end as ``timeout``."""
+    cpu_seconds: int = 60
+    """Processor time of one worker; it is killed by SIGXCPU and the check ends as ``crashed``."""
+    memory_bytes: int = 2048 * MIB
+    """Address space beyond what the worker has when it is forked; allocations fail with MemoryError."""
+    file_bytes: int = 16 * MIB
+    """Size of one file; writes fail with EFBIG."""
+    scratch_bytes: int = 64 * MIB
+    """Size of all files in the scratch folder; the worker is killed, soon after."""
+    scratch_files: int = 256
+    """Number of files and folders there; the worker is killed, soon after."""
+    threads: int = 64
+    """Threads of the worker; it is killed, soon after."""
+    open_files: int = 64
+    """Open descriptors; opening more fails with EMFILE."""
+    output_bytes: int = 16 << 10
+    """What is kept of a check's output; the rest is counted and dropped."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Limits:
+        """Limits from plain data; raises ValueError that names an unknown or impossible one."""
+        kinds = {f.name: float if f.type == "float" else int for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in data.items():
+            if name not in kinds:
+                raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or kinds[name](value) <= 0:
+                raise ValueError(f"{name} = {value!r} is no positive number")
+            values[name] = kinds[name](value)
+        return cls(**values)

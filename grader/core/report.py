@@ -1,0 +1,206 @@
+"""What a grading comes to: outcomes, results of checks and lessons, the report.
+
+Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys are those of
+``report.schema.json``, which lies beside this module.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+
+class Outcome(enum.StrEnum):
+    """What became of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """The student's code raised."""
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    """The worker died, or answered with something that is no answer."""
+    SKIPPED = "skipped"
+    """A check that it depends on did not pass."""
+    NOT_STARTED = "not_started"
+    GRADER_ERROR = "grader_error"
+    """The grader's own fault."""
+
+
+class LessonStatus(enum.StrEnum):
+    """What became of one lesson."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_STARTED = "not_started"
+    MISSING = "missing"
+    """The submission holds no such file."""
+    INVALID = "invalid"
+    """The file could not be loaded: no Python, or it raised while being imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check's outcome. ``expected``, ``actual`` and the values of ``inputs`` are plain data as ``evidence.describe`` makes it."""
+
+    id: str
+    title: str
+    function: str
+    outcome: Outcome
+    points: float
+    max_points: float
+    bonus: bool = False
+    hidden: bool = False
+    message: str | None = None
+    diagnosis: str | None = None
+    diagnosis_title: str | None = None
+    evidence: str | None = None
+    hint: str | None = None
+    expected: Any = None
+    actual: Any = None
+    inputs: dict[str, Any] = field(default_factory=dict)
+    source_line: int | None = None
+    source_text: str | None = None
+    output: str = ""
+    seed: int = 0
+    seconds: float = 0.0
+    note: str | None = None
+    """For the grader's author: the traceback of a grader's fault, or of a diagnosis that raised."""
+    figures: list[dict[str, Any]] = field(default_factory=list)
+    """What can be drawn of the failure: plain data, as ``figures`` makes it."""
+    cell: int | None = None
+    """The notebook's cell in which ``source_line`` is a line."""
+    call: str | None = None
+    """The call that failed, as Python to paste."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""
+        return fields_of(self)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonResult:
+    """One lesson's outcome. ``message`` says why a lesson is ``invalid`` or ``missing``."""
+
+    id: str
+    title: str
+    status: LessonStatus
+    score: float
+    max_score: float
+    bonus: float = 0.0
+    max_bonus: float = 0.0
+    file: str | None = None
+    message: str | None = None
+    seconds: float = 0.0
+    checks: tuple[CheckResult, ...] = ()
+    held_checks: int = 0
+    """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
+    held_points: float = 0.0
+    """What those are worth; they are part of ``max_score``."""
+    notes: tuple[str, ...] = ()
+    """What was left out of a notebook, as sentences."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data, those of the checks included."""
+        return {**fields_of(self), "checks": tuple(check.as_data() for check in self.checks)}
+
+
+@dataclass(frozen=True, slots=True)
+class CourseIdentity:
+    """Which course graded: id, version and a hash over all of its files."""
+
+    id: str
+    version: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Under which guarantees the student's code ran."""
+
+    mode: str
+    guarantees: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of one submission."""
+
+    submission: str
+    score: float
+    max_score: float
+    bonus: float
+    seed: int
+    course: CourseIdentity
+    grader_version: str
+    sandbox: Sandbox
+    lang: str = "en"
+    flags: tuple[str, ...] = ()
+    lessons: tuple[LessonResult, ...] = ()
+    seconds: float = 0.0
+    schema_version: int = SCHEMA_VERSION
+
+    @property
+    def full_marks(self) -> bool:
+        """Whether every point that is not a bonus was earned."""
+        return self.score >= self.max_score
+
+    @property
+    def held_checks(self) -> int:
+        """How many checks were not there to be asked."""
+        return sum(lesson.held_checks for lesson in self.lessons)
+
+    @property
+    def held_points(self) -> float:
+        """What those are worth."""
+        return round(sum(lesson.held_points for lesson in self.lessons), 4)
+
+    @property
+    def right_so_far(self) -> bool:
+        """Whether every point was earned that could be earned here; without held back checks the same as full marks."""
+        return self.score + self.held_points >= self.max_score
+
+    @property
+    def grader_faults(self) -> tuple[CheckResult, ...]:
+        """The checks that failed by the grader's own fault."""
+        return tuple(c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data, the keys in the schema's order."""
+        lessons = tuple(lesson.as_data() for lesson in self.lessons)
+        data = {**fields_of(self), "course": fields_of(self.course), "sandbox": fields_of(self.sandbox), "lessons": lessons}
+        return {"schema_version": data.pop("schema_version"), **data}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Report:
+        """The inverse of ``as_json``."""
+        sandbox = data["sandbox"]
+        return cls(
+            **{
+                **data,
+                "course": CourseIdentity(**data["course"]),
+                "sandbox": Sandbox(sandbox["mode"], tuple(sandbox["guarantees"]), tuple(sandbox["missing"])),
+                "flags": tuple(data["flags"]),
+                "lessons": tuple(lesson_from_json(lesson) for lesson in data["lessons"]),
+            }
+        )
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a slotted dataclass by name, in their order; their values are not copied."""
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
+def check_from_json(data: dict[str, Any]) -> CheckResult:
+    """One check's result from plain data."""
+    return CheckResult(**{**data, "outcome": Outcome(data["outcome"])})
+
+
+def lesson_from_json(data: dict[str, Any]) -> LessonResult:
+    """One lesson's result from plain data."""
+    checks = tuple(check_from_json(check) for check in data["checks"])
+    return LessonResult(**{**data, "status": LessonStatus(data["status"]), "checks": checks, "notes": tuple(data.get("notes", ()))})

@@ -1,0 +1,1 @@
+"""A course and a submission as files, and the records made of them. No torch."""

@@ -1,0 +1,175 @@
+"""The files that lie in a folder or a zip, named but not read, and those in the zips among them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from grader.core.errors import SubmissionError
+from grader.course.zips import MAX_MEMBERS, is_link, lay_open, member_path, open_zip
+
+SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
+MAX_NESTING = 2
+"""A zip in what was handed in, and a zip in that."""
+MAX_ARCHIVES = 50
+ZIP_SUFFIX = ".zip"
+CLOSED = "{path} can't be read: {reason}. Check its permissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A file: its path below what was handed in, with slashes, and what opens it (raising whatever goes wrong).
+
+    ``named`` is the file name that it counts as, where the system that collected it has changed the name. ``packed_bytes`` is what it
+    takes in the zip that it lies in, None for a file on disk.
+    """
+
+    path: str
+    open: Callable[[], IO[bytes]]
+    named: str | None = None
+    packed_bytes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that says which lesson this is."""
+        return PurePosixPath(self.path).name if self.named is None else self.named
+
+    @property
+    def depth(self) -> int:
+        """How many folders and zips it lies in."""
+        return self.path.count("/")
+
+    def within(self, folder: str) -> Leaf:
+        """The same file with a path that begins in ``folder``; unchanged where that is empty."""
+        return replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
+
+    def read(self, limit: int) -> bytes | None:
+        """Its first bytes, ``limit`` at most; None where they can't be read."""
+        try:
+            with self.open() as stream:
+                return stream.read(limit)
+        except Exception:  # OSError; zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
+            return None
+
+
+def is_skipped(folder: str) -> bool:
+    """Whether a folder of this name holds nobody's work."""
+    return folder in SKIPPED_FOLDERS or folder.startswith(".")
+
+
+def folder_leaves(root: Path) -> Iterator[Leaf]:
+    """The files in a folder, however deep, sorted; links to folders are not entered. Raises SubmissionError where it can't be read."""
+
+    def refused(error: OSError) -> None:
+        if Path(error.filename) == root:
+            raise SubmissionError(CLOSED, path=str(root), reason=str(error.strerror)) from None
+
+    for folder, subfolders, files in os.walk(root, onerror=refused):
+        subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
+        for name in sorted(files):
+            path = Path(folder) / name
+            yield Leaf(path.relative_to(root).as_posix(), functools.partial(open_inside, path, root))
+
+
+def open_inside(path: Path, root: Path) -> IO[bytes]:
+    """A plain file, open for reading; raises OSError where it is a link out of ``root`` or no plain file."""
+    try:
+        inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
+    except RuntimeError:  # before Python 3.13, a link to itself
+        inside = False
+    if not inside:
+        raise OSError("a link to elsewhere, or no plain file")
+    return path.open("rb")
+
+
+def zip_leaves(archive: zipfile.ZipFile) -> Iterator[Leaf]:
+    """The files in a zip, in the order in which they lie there."""
+    for entry in archive.infolist():
+        path = PurePosixPath(written := member_path(entry))
+        if path.parts and not written.endswith("/") and not any(is_skipped(part) for part in path.parts[:-1]):
+            yield member_leaf(archive, entry, str(path))
+
+
+def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Leaf:
+    """One member of a zip."""
+    return Leaf(path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size)
+
+
+def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+    if is_link(entry):
+        raise OSError("a link")
+    return archive.open(entry)
+
+
+class Unzipped:
+    """Leaves together with those in the zips among them; close it when they were read.
+
+    ``unread`` holds the path of each zip that stayed shut, and why. Zips are opened MAX_NESTING deep, MAX_ARCHIVES and MAX_MEMBERS in all.
+    """
+
+    def __init__(self, leaves: Iterable[Leaf]) -> None:
+        self.leaves: list[Leaf] = []
+        self.unread: list[tuple[str, SubmissionError]] = []
+        self._open = contextlib.ExitStack()
+        self._archives = 0
+        self._members = 0
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._open.close)
+            self._add(leaves, 0)
+            failing.pop_all()
+
+    def __enter__(self) -> Unzipped:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._open.close()
+
+    def _add(self, leaves: Iterable[Leaf], nesting: int) -> None:
+        for leaf in leaves:
+            self.leaves.append(leaf)
+            if leaf.name.lower().endswith(ZIP_SUFFIX) and not leaf.name.startswith("."):
+                try:
+                    self._enter(leaf, nesting)
+                except SubmissionError as error:
+                    self.unread.append((leaf.path, error))
+
+    def _enter(self, leaf: Leaf, nesting: int) -> None:
+        if nesting >= MAX_NESTING:
+            message = "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
+            raise SubmissionError(message, path=leaf.path, depth=str(nesting + 1), most=str(MAX_NESTING))
+        self._archives += 1
+        if self._archives > MAX_ARCHIVES:
+            message = "{path} is one zip of more than {most}. Hand in the lessons alone"
+            raise SubmissionError(message, path=leaf.path, most=str(MAX_ARCHIVES))
+        archive = open_zip(self._stream(leaf), leaf.path, members=MAX_MEMBERS)
+        self._open.callback(archive.close)
+        self._members += len(archive.infolist())
+        if self._members > MAX_MEMBERS:
+            message = "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
+            raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
+        inner = (Leaf(f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes) for one in zip_leaves(archive))
+        self._add(inner, nesting + 1)
+
+    def _stream(self, leaf: Leaf) -> IO[bytes]:
+        try:
+            stream = leaf.open()
+            if leaf.packed_bytes is not None:
+                with stream as packed:
+                    stream = lay_open(packed, leaf.packed_bytes, leaf.path)
+        except SubmissionError:
+            raise
+        except PermissionError as error:
+            raise SubmissionError(CLOSED, path=leaf.path, reason=str(error.strerror)) from None
+        except Exception as error:  # as in Leaf.read
+            reason = str(error) or type(error).__name__
+            raise SubmissionError(
+                "{path} can't be read: {reason}. Make the zip anew, without a password", path=leaf.path, reason=reason
+            ) from None
+        self._open.callback(stream.close)
+        return stream

@@ -1,0 +1,320 @@
+"""A lesson handed in as a notebook: its code cells as one Python text, and which line of that stands in which cell.
+
+A notebook is read as JSON and never run. Of a cell its kind, text and tags are looked at; outputs, most of a notebook, are not. nbformat
+would validate and copy those too, and takes longer to import than a lesson takes to be judged, so it is not used. What only IPython
+understands (magics, lines for the shell, ``name?``) is left out, with a note, and the lines after it keep their numbers.
+Source: nbformat's schema of version 4, IPython's input transformations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from grader.core.errors import SubmissionError
+
+SUFFIX = ".ipynb"
+MAX_NOTEBOOK_BYTES = 20 << 20
+"""Of the file, pictures in its outputs and all; the code alone is held to what any lesson is."""
+MAX_CELLS = 10_000
+FORMAT = 4
+REMEDY = "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download .ipynb"
+LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
+"""Tags of cells that tools don't run, or that are there to raise."""
+PYTHON_CELLS = frozenset({"time", "capture", "prun"})
+"""Cell magics that run the cell as Python in the notebook's own namespace."""
+GRADED_CELL = "grade"
+"""The magic whose cell is a submission: in the notebook of that lesson it counts as code."""
+
+MAGIC, SHELL, HELP, TAGGED, FOREIGN = "a magic", "a line for the shell", "a question", "a tagged cell", "a cell of another kind"
+"""What is left out; texts of the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that was left out: what, in which cell (None: there is but one), on which of its lines (None: all of it)."""
+
+    what: str
+    cell: int | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook's code: ``cells`` has each code cell's number, counted from the top with those of text, and its first line in ``text``."""
+
+    text: str
+    cells: tuple[tuple[int, int], ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
+    """The code of a lesson's notebook; raises SubmissionError for what is none, has none, or more than ``code_bytes`` of it."""
+    text: list[str] = []
+    cells: list[tuple[int, int]] = []
+    left_out: list[LeftOut] = []
+    features: list[str] = []
+    for number, code, tags in _code_cells(path, _parsed(lesson, path, data), code_bytes):
+        whole, reason = _left_out_whole(lesson, code, tags)
+        if whole:
+            left_out.append(LeftOut(reason, number, None))
+            continue
+        kept = without_magics(code)
+        cells.append((number, len(text) + 1))
+        features += _taken_out(kept.lines)
+        text += kept.lines
+        left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
+    if not _any_code(text):
+        raise SubmissionError(
+            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save the notebook", path=path
+        )
+    if prelude := _prelude(features, text):
+        text.insert(0, prelude)
+        cells = [(number, line + 1) for number, line in cells]
+    return Notebook("".join(f"{line}\n" for line in text), tuple(cells), tuple(left_out))
+
+
+def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
+    """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of many; raises SubmissionError."""
+    text = _readable(path, code)
+    if len(text.encode()) > code_bytes:
+        raise SubmissionError(
+            "{path} is larger than {megabytes} MB. Keep what the lesson needs", path=path, megabytes=str(code_bytes >> 20)
+        )
+    kept = without_magics(text)
+    features = _taken_out(kept.lines)
+    if not _any_code(kept.lines):
+        raise SubmissionError("{path} has no code below it. Write the lesson in the same cell", path=path)
+    lines = [_prelude(features, kept.lines), *kept.lines]
+    return Notebook("".join(f"{line}\n" for line in lines), (), tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out))
+
+
+def as_notebook(text: str) -> str:
+    """A notebook with a Python text as its only cell."""
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "lesson",
+        "metadata": {},
+        "outputs": [],
+        "source": text.rstrip("\n"),
+    }
+    metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return json.dumps({"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------------------------ cells
+
+
+def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
+    """The notebook as JSON; raises SubmissionError for what is no notebook of ours."""
+    try:
+        notebook: Any = json.loads(data)
+    except json.JSONDecodeError as error:
+        what = "{place} is no JSON ({reason}), so it is no notebook. " + REMEDY + ". Python text is named {file}"
+        raise SubmissionError(what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py") from None
+    except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8; a number of thousands of digits; lists in lists in lists
+        raise SubmissionError(
+            "{path} is no notebook that can be read ({reason}). " + REMEDY, path=path, reason=type(error).__name__
+        ) from None
+    written = notebook.get("nbformat") if isinstance(notebook, dict) else None
+    if not isinstance(written, int) or not 0 < written < 100:
+        raise SubmissionError("{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path)
+    if written < FORMAT:
+        message = "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which renews it"
+        raise SubmissionError(message, path=path, format=str(written))
+    if written > FORMAT:
+        message = "{path} is a notebook of format {format}, which isn't known here. Save it as {file} instead"
+        raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
+    if language := _language(notebook.get("metadata")):
+        message = "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and save it"
+        raise SubmissionError(message, path=path, language=language)
+    assert isinstance(notebook, dict)
+    return notebook
+
+
+def _language(metadata: Any) -> str | None:
+    """The notebook's language, where it says one that is not Python."""
+    for where, key in (("language_info", "name"), ("kernelspec", "language")):
+        inner = metadata.get(where) if isinstance(metadata, dict) else None
+        name = inner.get(key) if isinstance(inner, dict) else None
+        if isinstance(name, str) and name:
+            return None if "python" in name.lower() else name[:40]
+    return None
+
+
+def _code_cells(path: str, notebook: dict[str, Any], code_bytes: int) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Number, text and tags of each code cell; raises SubmissionError for one that is damaged, and where it is too much."""
+    cells = notebook.get("cells")
+    if not isinstance(cells, list):
+        raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
+    if len(cells) > MAX_CELLS:
+        message = "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
+        raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
+    for number, cell in enumerate(cells, 1):
+        source = cell.get("source") if isinstance(cell, dict) else None
+        if isinstance(source, list) and all(isinstance(line, str) for line in source):
+            source = "".join(source)
+        if not isinstance(source, str):
+            message = "{path}, cell {number}: it has no text, so the notebook is damaged. " + REMEDY
+            raise SubmissionError(message, path=path, number=str(number))
+        if cell.get("cell_type") == "code" and source.strip():
+            code = _readable(f"{path}, cell {number}", source)
+            code_bytes -= len(code.encode()) + 1
+            if code_bytes < 0:
+                message = "{path} holds too much code, at cell {number}. Keep the cells that the lesson needs"
+                raise SubmissionError(message, path=path, number=str(number))
+            yield number, code, _tags(cell.get("metadata"))
+
+
+def _tags(metadata: Any) -> frozenset[str]:
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else frozenset()
+
+
+def _readable(place: str, source: str) -> str:
+    """A cell's text with line ends as Python has them; raises SubmissionError where it holds what no text file can."""
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
+        if sign in text:
+            line = text[: text.index(sign)].count("\n") + 1
+            message = "{place}, line {number} holds a character that is no text ({sign}). Delete it"
+            raise SubmissionError(message, place=place, number=str(line), sign=repr(sign))
+    return text
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
+FUTURE = re.compile(r"from\s+__future__\s+import\s+(?P<names>\w+(?:\s*,\s*\w+)*)\s*(?:#.*)?")
+DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
+
+
+def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool, str]:
+    """Whether a cell is left out whole, and why."""
+    if tags & LEFT_OUT_TAGS:
+        return True, TAGGED
+    magic = CELL_MAGIC.match(code)
+    if magic is None or magic["name"] in PYTHON_CELLS:
+        return False, ""
+    if magic["name"] == GRADED_CELL and lesson in magic["rest"].split():
+        return False, ""
+    return True, FOREIGN
+
+
+def _taken_out(lines: list[str]) -> list[str]:
+    """What the lines import from ``__future__``, which they no longer do then: that has to stand before all else."""
+    features = []
+    for index, line in enumerate(lines):
+        if found := FUTURE.fullmatch(line):
+            features.append(found["names"])
+            lines[index] = "pass"
+    return features
+
+
+def _any_code(lines: list[str]) -> bool:
+    return any(line.strip() not in ("", "pass") for line in lines)
+
+
+def _prelude(features: list[str], text: list[str]) -> str:
+    """What has to stand before the cells: imports from ``__future__``, and ``display``, which a notebook has by itself. A line or none."""
+    parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
+    if any(DISPLAY.search(line) for line in text):
+        parts.append("from builtins import print as display")
+    return "; ".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------------------- magics
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A cell's lines, with ``pass`` in place of what was left out, and that: the line and what it was."""
+
+    lines: list[str]
+    left_out: list[tuple[int, str]]
+
+
+LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
+"""How no statement of Python begins."""
+ELSEWHERE = (
+    (re.compile(r"(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|freeze)\b"), SHELL),
+    (re.compile(r"get_ipython\s*\("), MAGIC),
+    (re.compile(r"[A-Za-z_][\w.,\s]*=\s*%\s*[A-Za-z_]"), MAGIC),
+    (re.compile(r"[A-Za-z_][\w.,\s]*=\s*!"), SHELL),
+    (re.compile(r"[A-Za-z_%][\w.*\[\]'\"]*\?{1,2}\s*$"), HELP),
+)
+"""What else only IPython takes for a statement."""
+OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
+"""What needs no note."""
+
+
+def without_magics(code: str) -> Kept:
+    """A cell without what only IPython understands. A line inside a string, or that goes on with a statement, is no magic."""
+    lines = code.removesuffix("\n").split("\n")
+    kept = Kept(lines, [])
+    state = _Lexer()
+    dropping = False
+    for index, line in enumerate(lines):
+        what = MAGIC if dropping else _magic(line) if state.at_statement else None
+        if what is None:
+            state.read(line)
+            continue
+        if not dropping and not OURS.match(line):
+            kept.left_out.append((index + 1, what))
+        dropping = line.endswith("\\")
+        lines[index] = f"{line[: len(line) - len(line.lstrip())]}pass"
+    return kept
+
+
+def _magic(line: str) -> str | None:
+    """What a line at the beginning of a statement is, where it is no Python."""
+    stripped = line.strip()
+    if not stripped:
+        return None
+    for sign, what in LEADING:
+        if stripped.startswith(sign):
+            return what
+    return next((what for pattern, what in ELSEWHERE if pattern.match(stripped)), None)
+
+
+PIECE = re.compile(r"""\#.*|(?P<long>\"\"\"|''')|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|(?P<open>[(\[{])|(?P<close>[)\]}])""")
+LONG_END = {'"""': re.compile(r'(?:\\.|[^\\])*?"""'), "'''": re.compile(r"(?:\\.|[^\\])*?'''")}
+
+
+class _Lexer:
+    """Reads lines, and knows whether the next one begins a statement: no bracket, no long string and no backslash is open."""
+
+    def __init__(self) -> None:
+        self.quote = ""
+        self.depth = 0
+        self.continued = False
+
+    @property
+    def at_statement(self) -> bool:
+        """Whether a statement may begin here."""
+        return not (self.quote or self.depth or self.continued)
+
+    def read(self, line: str) -> None:
+        """Take in a line."""
+        position, commented = 0, False
+        while True:
+            if self.quote:
+                end = LONG_END[self.quote].match(line, position)
+                if end is None:
+                    return
+                self.quote, position = "", end.end()
+            piece = PIECE.search(line, position)
+            if piece is None:
+                break
+            position = piece.end()
+            commented = piece[0].startswith("#")
+            if piece["long"]:
+                self.quote = piece["long"]
+            elif piece["open"]:
+                self.depth += 1
+            elif piece["close"]:
+                self.depth = max(0, self.depth - 1)
+        self.continued = not commented and line.endswith("\\")

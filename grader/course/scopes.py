@@ -1,0 +1,84 @@
+"""What the names in a text of Python stand for: what scopes bind, what imports bring."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINING = (*FUNCTIONS, ast.ClassDef)
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+
+
+def is_stored(name: ast.Name) -> bool:
+    """Whether a name is bound where it stands."""
+    return isinstance(name.ctx, ast.Store)
+
+
+def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
+    """What a function, a class body or a module binds, arguments among them, without what functions and lambdas inside it bind."""
+    names = set() if isinstance(scope, ast.ClassDef | ast.Module) else {argument.arg for argument in arguments_of(scope.args)}
+    free: set[str] = set()
+    todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and is_stored(node):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+            captured = node.rest if isinstance(node, ast.MatchMapping) else node.name
+            names |= {captured} if captured else set()
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            free |= set(node.names)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        elif isinstance(node, COMPREHENSIONS):  # its own variables are its own; what := binds in it is the function's
+            names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+            continue
+        elif isinstance(node, ast.Lambda):
+            continue
+        todo += ast.iter_child_nodes(node)
+    return frozenset(names - free)
+
+
+def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
+    """All arguments of a function."""
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (one for one in (arguments.vararg, arguments.kwarg) if one)
+
+
+def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
+    """The names that imports among some statements bind, functions and classes inside apart: what each stands for, and its line."""
+    found: dict[str, tuple[str, int]] = {}
+    todo = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {name: (meant, node.lineno) for name, meant in imported(node)}
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(node, DEFINING):
+            todo += reversed(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """The names that one import binds, with what they stand for: ``("F", "torch.nn.functional")``."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            yield alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]
+        elif node.module:
+            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
+    """What imports stand for, without their lines."""
+    return {name: meant for name, (meant, _) in imports.items()}
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """``torch.nn.functional`` for a chain of attributes on a name, else None."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None

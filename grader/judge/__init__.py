@@ -1,0 +1,1 @@
+"""What decides: checks, the remote student, outcomes, diagnosis, replay."""

@@ -1,0 +1,149 @@
+"""The child process of ``grade replay --pdb``: one check, run here on the student's file, with a debugger in the student's code.
+
+The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict. What the check would have asked a worker
+it asks a ``LocalStudent``. A notebook runs cell by cell.
+"""
+
+from __future__ import annotations
+
+import ast
+import bdb
+import contextlib
+import importlib.util
+import inspect
+import json
+import pdb
+import sys
+import types
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, cast
+
+from grader.core.errors import CheckFailure
+from grader.core.i18n import Catalogue, load
+from grader.course.notebook_cells import cell_name, cells_of, execute_cells
+from grader.course.source import Source, is_docstring
+from grader.judge.checks import CheckSpec
+from grader.judge.diagnosis import fill_text, in_cells
+from grader.judge.local_student import LocalStudent, Withheld, execute
+from grader.judge.pytest_plugin import check_seed
+from grader.judge.random_inputs import Draw
+
+
+def main() -> None:
+    """Debug what the request, a JSON file that ``commands.replay`` has written, names."""
+    request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    say = load(request["lang"], [Path(path) for path in request["texts"]])
+    with contextlib.suppress(bdb.BdbQuit):
+        debug(request, say)
+
+
+def debug(request: dict[str, Any], say: Catalogue) -> None:
+    """Run the check. Stop where the student's code raises; where it is only wrong, or with ``stop``, at the first line of the function."""
+    path, cells = request["file"], tuple((number, first) for number, first in request["cells"])
+    check = the_check([Path(file) for file in request["checks"]], request["check"])
+    source = Source(request["text"], Path(path).name, cells)
+    id = f"{request['lesson']}.{request['check']}"
+    seed = check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
+
+    def run() -> None:
+        student = LocalStudent(source, request["scenarios"], module=executed(source, path))
+        solution = request["solution"]
+        reference = Withheld() if solution is None else LocalStudent(Source(solution, source.filename), request["scenarios"])
+        given = {"student": student, "reference": reference, "draw": Draw(seed)}
+        check(**{name: given[name] for name in inspect.signature(check).parameters})
+
+    if not request["stop"]:
+        error = outcome_of(run)
+        if error is None:
+            print(say("This check passes with this seed. To step through your code all the same: --break"))
+            return
+        print(told(error, source, say))
+        if own := own_part(error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}):
+            stopping = debugger()
+            stopping.reset()
+            stopping.interaction(None, own)
+            return
+        print(say("Nothing was raised in your code: once more, stopping where it is called."))
+    lines = first_lines(source, check.check.at)  # type: ignore[attr-defined]
+    if not lines:
+        print(say("{name} is no function: there is nothing to step through", name=check.check.at))  # type: ignore[attr-defined]
+        return
+    stopping = debugger()
+    for line in lines:
+        cell, line_there = source.in_cell(line)
+        stopping.set_break(path if cell is None else cell_name(path, cell), line_there)
+    stopping.rcLines.append("continue")
+    with contextlib.suppress(CheckFailure):
+        stopping.runcall(run)
+
+
+def told(error: Exception, source: Source, say: Catalogue) -> str:
+    """What was raised, in words: a check's message filled as a report has it."""
+    if isinstance(error, CheckFailure):
+        return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, say)
+    return f"{type(error).__name__}: {error}"
+
+
+def outcome_of(run: Callable[[], None]) -> Exception | None:
+    """What a run raised."""
+    try:
+        run()
+    except Exception as error:
+        return error
+    return None
+
+
+def debugger() -> pdb.Pdb:
+    """IPython's debugger where ipdb is installed, else the standard library's."""
+    if importlib.util.find_spec("ipdb") is not None:
+        from IPython.terminal.debugger import TerminalPdb
+
+        return cast(pdb.Pdb, cast(Any, TerminalPdb)())
+    return pdb.Pdb()
+
+
+def the_check(files: list[Path], name: str) -> Callable[..., Any]:
+    """The check of that name, from the lesson's check files."""
+    for file in files:
+        module = execute(file.read_text("utf-8"), file.stem, str(file))
+        found = getattr(module, f"test_{name}", None)
+        if isinstance(getattr(found, "check", None), CheckSpec):
+            return cast(Callable[..., Any], found)
+    raise LookupError(name)
+
+
+def executed(source: Source, path: str) -> types.ModuleType:
+    """The student's module, under the names by which a debugger finds its lines: the file's, or one for each cell of a notebook."""
+    if source.cells:
+        return execute_cells(cells_of(source.text, source.cells), source.module, path)
+    return execute(source.text, source.module, path)
+
+
+def own_part(where: types.TracebackType | None, files: Collection[str]) -> types.TracebackType | None:
+    """The traceback down to the last line in one of the files; None where there is none."""
+    steps: list[types.TracebackType] = []
+    while where is not None:
+        steps.append(where)
+        where = where.tb_next
+    while steps and steps[-1].tb_frame.f_code.co_filename not in files:
+        steps.pop()
+    if not steps:
+        return None
+    steps[-1].tb_next = None
+    return steps[0]
+
+
+def first_lines(source: Source, path: str) -> list[int]:
+    """The first line of a function's body; of a class those of its methods, or of the one that ``path`` names."""
+    head, _, member = path.partition(".")
+    node: ast.AST | None = source.definitions.get(head)
+    if isinstance(node, ast.ClassDef):
+        functions = [one for one in node.body if isinstance(one, ast.FunctionDef) and member in ("", one.name)]
+    else:
+        functions = [node] if isinstance(node, ast.FunctionDef) else []
+    return [next((line.lineno for line in one.body if not is_docstring(line)), one.body[0].lineno) for one in functions]
+
+
+if __name__ == "__main__":
+    main()

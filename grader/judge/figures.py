@@ -1,0 +1,249 @@
+"""Figures of a failed check, as plain data: a graph, two Jacobians, predictions beside what happened.
+
+A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check has failed, so one that passes
+costs nothing. A figure is an aid: where it can't be made, there is none, and the verdict stands.
+
+======================  ==================================================================================================
+``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None; ``first_difference`` and
+                        ``actual_difference``, the ids of the nodes where they differ first
+``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; ``input``, ``output``, their names;
+                        ``cut``, how many rows and columns there are more
+``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
+======================  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.core.errors import CheckFailure, StudentError
+from grader.core.graph_data import GraphPicture, first_difference
+from grader.judge.describe import number
+from grader.worker.wire.trace import trace
+
+MAX_FIGURES = 3
+MAX_FIGURE_NODES = 60
+"""What a report draws of a graph; ``grade graph`` draws more."""
+MAX_SIDE = 12
+"""Rows and columns of a Jacobian: each row costs a backward pass, each column two forward ones."""
+MAX_NOTED = 40
+MAX_SHORT = 4
+
+Figure = dict[str, Any]
+FigureMaker = Callable[[], Figure | None]
+
+
+def made(makers: Sequence[FigureMaker]) -> list[Figure]:
+    """The figures that can be made. The student's code may be asked for them and raise anything: that is no verdict."""
+    found = []
+    for make in makers[:MAX_FIGURES]:
+        try:
+            figure = make()
+        except Exception:
+            continue
+        if figure is not None:
+            found.append(figure)
+    return found
+
+
+@contextlib.contextmanager
+def drawing(*makers: FigureMaker) -> Iterator[None]:
+    """A block of a check: the failure or the student's exception that ends it brings these figures too, after a failure's own."""
+    try:
+        yield
+    except CheckFailure as failure:
+        failure.figures = (*failure.figures, *makers)
+        raise
+    except StudentError as error:
+        error.figures = makers  # not added: the error of a file that can't be loaded is raised again for every check
+        raise
+
+
+# ----------------------------------------------------------------------------------------------------------------- graphs
+
+
+def pictured(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
+    """The picture of a graph that was built here."""
+    return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
+
+
+def graph_figure(root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None) -> Figure:
+    """The graph that a student was asked about, and in it the place ``at`` which what came back was wrong.
+
+    ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the numbers of its visits. ``("edge", 2)``:
+    where the second edge of the root leads. ``("leaf", "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
+    """
+    picture = pictured(root, names)
+    kind, place = at or ("", None)
+    if kind == "entry":
+        picture = picture.annotated(visits(picture))
+    return {
+        "kind": "graph", "expected": picture.as_json(), "actual": None,
+        "first_difference": place_of(picture, kind, place), "actual_difference": None,
+    }  # fmt: skip
+
+
+def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
+    """The id of the node that a place names; None where it is not drawn."""
+    found: list[str] = []
+    if kind == "entry":
+        found = walk(picture)[place - 1 : place]
+    elif kind == "edge":
+        found = [edge.target for edge in picture.edges if edge.source == picture.nodes[0].id and edge.slot == place - 1]
+    elif kind == "leaf":
+        found = [node.id for node in picture.nodes if node.kind == "leaf" and node.name == place]
+    elif kind == "tensor":
+        found = [node.id for node in picture.nodes if place in node.names]
+    return found[0] if found else None
+
+
+def walk(picture: GraphPicture, most: int = 400) -> list[str]:
+    """The ids of the nodes as a walk meets them, depth-first and in pre-order, constants left out; up to a node that is cut."""
+    following, nodes = picture.following(), picture.by_id()
+    found: list[str] = []
+    stack = [picture.nodes[0].id]
+    while stack and len(found) < most:
+        id = stack.pop()
+        if nodes[id].kind == "constant":
+            continue
+        found.append(id)
+        if nodes[id].cut:
+            break
+        stack += [edge.target for edge in reversed(following[id])]
+    return found
+
+
+def visits(picture: GraphPicture) -> dict[str, str]:
+    """For each node the numbers of its visits: ``1``, ``3, 7``."""
+    found: dict[str, list[str]] = {}
+    for visit, id in enumerate(walk(picture)[:MAX_NOTED], 1):
+        found.setdefault(id, []).append(str(visit))
+    return {id: "#" + ", ".join(numbers) for id, numbers in found.items()}
+
+
+def graphs_figure(
+    actual: Any, expected: Any, *, notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}), at: str | None = None
+) -> Figure:
+    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ first. Raises ValueError for what is none.
+
+    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of the tensor to mark instead, for graphs
+    that may well differ in shape.
+    """
+    wanted = _noted(expected, notes[1])
+    mine = None if actual is None else _noted(actual, notes[0])
+    if at is not None or mine is None:
+        here, there = (picture and at and place_of(picture, "tensor", at) for picture in (mine, wanted))
+    else:
+        here, there = first_difference(mine, wanted, closely=True)
+    return {
+        "kind": "graph", "expected": wanted.as_json(), "actual": mine and mine.as_json(),
+        "first_difference": there, "actual_difference": here,
+    }  # fmt: skip
+
+
+def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
+    """Anybody's graph, cut to what is drawn, with notes at the tensors of those names."""
+    picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
+    found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
+    return picture.annotated(found)
+
+
+def in_short(value: Any) -> str:
+    """A value for a note: four digits, four elements."""
+    if isinstance(value, Tensor):
+        numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
+        more = ", …" if value.numel() > MAX_SHORT else ""
+        return numbers if not value.dim() else f"[{numbers}{more}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+    """The graph of one call of a custom Function of that name."""
+
+    def forward(ctx: Any, *values: Tensor) -> Tensor:
+        return sum(values, torch.zeros(()))
+
+    made_up = type(name, (torch.autograd.Function,), {"forward": staticmethod(forward)})
+    copies = {key: value.detach().clone().requires_grad_() for key, value in inputs.items()}
+    return trace(made_up.apply(*copies.values()), copies)  # type: ignore[attr-defined]
+
+
+# -------------------------------------------------------------------------------------------------------------- Jacobians
+
+
+def jacobian_figure(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    names: Sequence[str],
+    *,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    eps: float = 1e-6,
+) -> Figure | None:  # fmt: skip
+    """The Jacobian by backward beside that by central differences, for the first input in which they disagree; None where they agree."""
+    for place, name in enumerate(names):
+        if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
+            continue
+        copies = [one.detach().clone().requires_grad_(one.requires_grad) if isinstance(one, Tensor) else one for one in inputs]
+        analytic, numeric, cut = both_jacobians(function, copies, place, eps)
+        if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
+            return {
+                "kind": "jacobian", "analytic": rows_of(analytic), "numeric": rows_of(numeric), "atol": atol, "rtol": rtol,
+                "input": name, "output": "y", "cut": cut,
+            }  # fmt: skip
+    return None
+
+
+def rows_of(matrix: Tensor) -> list[list[float | str]]:
+    """A matrix as rows of numbers, NaN and infinities as strings."""
+    return [[number(value) for value in row] for row in matrix.tolist()]
+
+
+def both_jacobians(function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float) -> tuple[Tensor, Tensor, list[int]]:
+    """∂y/∂x by backward and by central differences, a row for each output, a column for each element of the input; how many are cut."""
+
+    def value(x: Tensor) -> Tensor:
+        result = function(*inputs[:place], x, *inputs[place + 1 :])
+        return next(one for one in (result if isinstance(result, tuple) else (result,)) if isinstance(one, Tensor))
+
+    base = inputs[place].detach()
+    x = base.clone().requires_grad_()
+    y = value(x).flatten()
+    rows, columns = min(y.numel(), MAX_SIDE), min(x.numel(), MAX_SIDE)
+    analytic, numeric = torch.zeros(rows, columns, dtype=torch.float64), torch.zeros(rows, columns, dtype=torch.float64)
+    for row in range(rows):
+        (gradient,) = torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True) if y.requires_grad else (None,)
+        if gradient is not None:
+            analytic[row] = gradient.detach().flatten()[:columns]
+    for column in range(columns):
+        step = torch.zeros_like(base).flatten()
+        step[column] = eps
+        step = step.reshape(base.shape)
+        ends = [value((base + sign * step).requires_grad_()).detach().flatten()[:rows] for sign in (1, -1)]
+        numeric[:, column] = (ends[0] - ends[1]) / (2 * eps)
+    return analytic, numeric, [y.numel() - rows, x.numel() - columns]
+
+
+def gradient_of(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Callable[..., Any]:
+    """The function whose Jacobian gradgradcheck looks at: x and an incoming gradient to the gradient at x."""
+
+    def gradient(*values: Tensor) -> Tensor:
+        *xs, v = values
+        wanted = [x for x in xs if x.requires_grad]
+        (first, *_) = torch.autograd.grad(function(*xs), wanted, v, create_graph=True)
+        return first
+
+    return gradient
+
+
+# ------------------------------------------------------------------------------------------------------------ predictions
+
+
+def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
+    """Predictions beside what happened: what, predicted, outcome, why. Texts may be phrases; the judge words them."""
+    return {"kind": "prediction", "rows": [list(row) for row in rows]}

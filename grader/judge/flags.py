@@ -1,0 +1,104 @@
+"""What looks like tampering, for a person to look at. A flag never changes points.
+
+Two looks, and neither is proof: the text of the file, read here without executing it (``flags_in``), and what the worker says has been
+replaced in torch and in the builtins while the file was loaded (``Worker.do_load``), which the file could hide.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from grader.course.scopes import dotted_name
+from grader.course.source import Source
+
+REACHING_OUT = {
+    "sys._getframe": "walks the frames of the process",
+    "sys._current_frames": "walks the frames of the process",
+    "inspect.currentframe": "walks the frames of the process",
+    "inspect.stack": "walks the frames of the process",
+    "inspect.getouterframes": "walks the frames of the process",
+    "gc.get_objects": "searches the memory of the process",
+    "gc.get_referrers": "searches the memory of the process",
+    "ctypes.CDLL": "calls into the C library",
+    "ctypes.memmove": "writes to raw memory",
+    "ctypes.string_at": "reads raw memory",
+    "os._exit": "ends the process",
+    "os.kill": "sends signals",
+    "os.fork": "starts processes",
+    "os.system": "starts processes",
+    "os.execv": "starts programs",
+    "os.write": "writes to descriptors",
+    "os.fdopen": "writes to descriptors",
+    "sys.exit": "ends the process",
+    "atexit.register": "runs code at exit",
+    "sys.settrace": "traces the process",
+    "sys.setprofile": "traces the process",
+    "sys.meta_path": "changes how modules are imported",
+    "threading.Thread": "starts threads",
+}
+TAILS = {name.rpartition(".")[2] for name in REACHING_OUT}
+"""What an attribute is called that may be one of those."""
+MODULES = {
+    "subprocess": "starts programs",
+    "socket": "opens connections",
+    "multiprocessing": "starts processes",
+    "requests": "opens connections",
+    "urllib": "opens connections",
+    "http": "opens connections",
+    "pytest": "looks for the checks",
+    "_pytest": "looks for the checks",
+    "grader": "looks for the grader",
+    "pickle": "makes objects that run code where they are loaded",
+}
+PATCHED_MODULES = ("torch", "builtins", "sys", "numpy", "math")
+BUILTINS = {"exec": "runs code from text", "eval": "runs code from text", "open": "opens files", "__import__": "imports by name"}
+
+
+def flags_in(source: Source) -> list[str]:
+    """One line for each thing in a file that a person should look at, with the line of the file."""
+    found: dict[str, int] = {}
+    for node in source.nodes:
+        for text in _flags_of(node, source):
+            found.setdefault(text, getattr(node, "lineno", 0))
+    return [f"{source.place(line)} {text}" for text, line in found.items()]
+
+
+def _flags_of(node: ast.AST, source: Source) -> list[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        return [f"{MODULES[top]} ({name})" for name in names if (top := name.split(".")[0]) in MODULES]
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
+        targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
+        return [f"replaces {name}" for target in targets if (name := _outside(target, source))]
+    if isinstance(node, ast.Call):
+        name = resolved(node.func, source)
+        if name == "setattr" and node.args and (owner := resolved(node.args[0], source)) and owner.split(".")[0] in PATCHED_MODULES:
+            return [f"replaces attributes of {owner}"]
+        if name in BUILTINS:
+            return [f"{BUILTINS[name]} ({name})"]
+    if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in TAILS):
+        name = resolved(node, source)
+        return [f"{REACHING_OUT[name]} ({name})"] if name in REACHING_OUT else []
+    if isinstance(node, ast.FunctionDef) and node.name in ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__"):
+        return [f"defines {node.name}"]
+    return []
+
+
+def resolved(node: ast.expr, source: Source) -> str | None:
+    """A dotted name with its import resolved, or None."""
+    dotted = dotted_name(node)
+    if dotted is None:
+        return None
+    head, _, rest = dotted.partition(".")
+    head = source.imports.get(head, head)
+    return f"{head}.{rest}" if rest else head
+
+
+def _outside(target: ast.expr, source: Source) -> str | None:
+    """The name of a module's attribute that an assignment replaces, where the module is not the student's."""
+    if isinstance(target, ast.Subscript):
+        target = target.value
+    if not isinstance(target, ast.Attribute):
+        return None
+    name = resolved(target, source)
+    return name if name and name.split(".")[0] in PATCHED_MODULES else None

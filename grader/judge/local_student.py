@@ -1,0 +1,59 @@
+"""A student in this very process: for the references, which we trust, and for what benchmarks compare with.
+
+The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from typing import Any
+
+from grader.core.errors import MissingName
+from grader.course.source import Source
+from grader.worker.wire.values import copied
+
+
+class Withheld:
+    """In the solution's place where there is none, in a students' bundle: whatever it is asked for is missing."""
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Nothing to be seen; raises MissingName."""
+        raise MissingName(scenario)
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """As for ``LocalStudent``."""
+        return contextlib.nullcontext()
+
+    def __getattr__(self, name: str) -> Any:
+        raise MissingName(name)
+
+
+class LocalStudent:
+    """A module that was executed here, with its scenarios."""
+
+    def __init__(self, source: Source, scenarios: str, *, module: types.ModuleType | None = None) -> None:
+        """``module`` is the source's where it was executed already."""
+        self.source = source
+        self._module = module or execute(source.text, source.module, source.filename)
+        self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario on copies of the arguments; its measurements as they would have crossed the border."""
+        args, kwargs = copied(args), copied(kwargs)
+        return copied(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """As for ``RemoteStudent``; here nobody looks whether something was written."""
+        return contextlib.nullcontext()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def execute(text: str, name: str, filename: str) -> types.ModuleType:
+    """A new module with ``text`` executed in it."""
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    exec(compile(text, filename, "exec", dont_inherit=True), module.__dict__)
+    return module

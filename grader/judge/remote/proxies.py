@@ -1,0 +1,183 @@
+"""A worker's functions and tensors as the judge has them.
+
+A ``RemoteCallable`` stands for a function of the student's; what it returns are ordinary tensors whose node (``_Remote``) asks the
+worker for a vector-Jacobian product when autograd comes by. That product is a reply like any other, so its tensors have such a node
+again, and derivatives of every order are there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import torch
+from torch import Tensor
+
+from grader.core.errors import WorkerLost
+from grader.course.source import Source
+from grader.judge.remote.worker_sources import WorkerProcess
+from grader.worker.wire.batching import Question
+from grader.worker.wire.values import StudentRef
+
+
+class Conversation(Protocol):
+    """What these stand-ins ask of a session."""
+
+    source: Source
+    wrote: bool
+
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a student's function."""
+
+    def resolve(self, path: str) -> Any:
+        """What a name of the student's is."""
+
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario."""
+
+    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
+        """The vector-Jacobian product of an earlier call."""
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions are answered already."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was asked for, ``deeper`` one of that."""
+
+    path: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    grad: bool
+    handle: object = None
+    single: bool = True
+    incoming: Tensor | None = None
+    deeper: bool = False
+
+
+class Handle:
+    """The judge's hold on a call that the worker keeps; let go of when the node that uses it dies."""
+
+    def __init__(self, line: Line, number: int) -> None:
+        self._line = line
+        self._number = number
+
+    def number_on(self, line: Line) -> int:
+        """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
+        if line is not self._line:
+            raise WorkerLost("crashed", "the worker that held this graph is gone")
+        return self._number
+
+    def __del__(self) -> None:
+        self._line.freed.append(self._number)
+
+
+@dataclass(slots=True)
+class Line:
+    """One living worker with the module loaded."""
+
+    worker: WorkerProcess
+    freed: list[int]
+    next_id: int = 1
+
+
+@dataclass(slots=True)
+class Reply:
+    """A decoded answer: the structure with slots, its tensors, the handle for products."""
+
+    structure: Any
+    tensors: list[Tensor]
+    wanted: list[bool]
+    handle: Handle | None
+    session: Conversation
+
+    def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The tensors, with a node that leads back to ``inputs`` where they can be differentiated."""
+        if self.handle is None or not self.tensors:
+            return tuple(self.tensors)
+        return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
+
+
+class _Remote(torch.autograd.Function):
+    """The node of a remote call, and of the products of one."""
+
+    @staticmethod
+    def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
+        ctx.set_materialize_grads(False)
+        # The handle, and not the reply: its tensors become this node's outputs, and a node that held them would never die.
+        ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
+        ctx.mark_non_differentiable(*(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants))
+        return tuple(reply.tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
+        product = ctx.session.product(ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
+        vectors = tuple(v for v in incoming if v is not None)
+        found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
+        return (None, *(None if slot is None else next(found) for slot in product.structure))
+
+
+class RemoteCallable(StudentRef):
+    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+
+    def __init__(self, session: Conversation, path: str) -> None:
+        super().__init__(path)
+        self._session = session
+        self._known: dict[str, RemoteCallable] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it across the border."""
+        return self._session.call(self.path, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._known:
+            return self._known[name]
+        found = self._session.resolve(f"{self.path}.{name}")
+        if isinstance(found, RemoteCallable):
+            self._known[name] = found
+        return found
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions about it are answered already (``Session.foreseeing``)."""
+        return self._session.foreseeing(questions)
+
+    @property
+    def __name__(self) -> str:
+        return self.path
+
+
+class RemoteStudent:
+    """A student as a check sees it."""
+
+    def __init__(self, session: Conversation) -> None:
+        self._session = session
+        self._known: dict[str, RemoteCallable] = {}
+        self.source = session.source
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario beside the student's module; what it measured."""
+        return self._session.observe(scenario, args, kwargs)
+
+    @contextlib.contextmanager
+    def writing_allowed(self) -> Iterator[None]:
+        """Where all that is handed over are copies, which nothing is computed from afterwards, writing into them does no harm."""
+        before = self._session.wrote
+        try:
+            yield
+        finally:
+            self._session.wrote = before
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._known:
+            return self._known[name]
+        found = self._session.resolve(name)
+        if isinstance(found, RemoteCallable):
+            self._known[name] = found
+        return found

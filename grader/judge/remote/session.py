@@ -1,0 +1,177 @@
+"""The judge's handle on a student: ordinary Python and PyTorch on this side, a worker on the other.
+
+``student.sigmoid(x)`` sends ``x`` across and brings the result back as a tensor that is differentiable here: its node asks the
+worker for the vector-Jacobian product, and that product is such a tensor again. So ``torch.autograd.grad(create_graph=True)``,
+``gradcheck`` and ``gradgradcheck`` run in the judge on a function that never does, to any order.
+
+What the worker is told so that there is no difference to a local call: the grad mode, which inputs require grad, their strides,
+whether the graph is kept (``retain_graph``), which incoming gradients there are. What it tells: values, which outputs require
+grad, which inputs it wrote to. A gradient of None stays None.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from grader.core.errors import MissingName
+from grader.course.source import Source
+from grader.judge.remote.proxies import Asked, Handle, RemoteCallable, Reply
+from grader.judge.remote.rpc import Exchange, missing_name
+from grader.worker.wire.frames import BrokenFrame, Frame
+from grader.worker.wire.values import Decoder, Encoder, Slot, encode_tensors, fill
+
+
+class Student(Protocol):
+    """What a check sees of a student, remote or local: the names of the file as attributes, and these."""
+
+    source: Source
+
+    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario beside the student's module, on copies of the arguments; what it measured."""
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """A block in which the student's code may write into what it is handed."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+class NotStarted(Exception):
+    """A constant that is still ``...``."""
+
+
+class Session(Exchange):
+    """One lesson's conversation with a worker: what is called and read of the student's module."""
+
+    wrote: bool = False
+    """Whether the student's code wrote into what it was handed, since this was last set to False."""
+    asked: Asked | None = None
+    """The last call."""
+
+    # ------------------------------------------------------------------------------------------------------ the module
+
+    def resolve(self, path: str) -> Any:
+        """What a name of the student's is: a ``RemoteCallable``, or the value; raises MissingName, NotStarted."""
+        self.load()
+        reply = self.ask("describe", path=path)
+
+        def parse() -> Any:
+            kind = reply.body["kind"]
+            if kind == "missing":
+                return missing_name(path, reply.body["names"])
+            if kind == "callable":
+                return RemoteCallable(self, path)
+            return self._decoded(reply)
+
+        found = self.checked(parse)
+        if isinstance(found, MissingName):
+            raise found
+        if found is Ellipsis:
+            raise NotStarted(path)
+        return found
+
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario in the worker; its measurements."""
+        self.load()
+        self.asked = None
+        encoder = Encoder(strided=True)
+        data = [encoder.encode(args), encoder.encode(kwargs)]
+        reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
+        return self.checked(lambda: self._decoded(reply))
+
+    @staticmethod
+    def _decoded(reply: Frame) -> Any:
+        decoder = Decoder(reply.blob, strided=False)
+        structure = decoder.decode(reply.body["value"])
+        decoder.finish()
+        return fill(structure, decoder.tensors)
+
+    # ------------------------------------------------------------------------------------------------------- the border
+
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a student's function; tensors in the result are differentiable with respect to tensors in the arguments."""
+        self.load()
+        self.asked = asked = Asked(path, args, kwargs, torch.is_grad_enabled())
+        encoder = Encoder(strided=True)
+        data = [encoder.encode(args), encoder.encode(kwargs)]
+        frame = self.ask("call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob)
+        inputs = tuple(encoder.tensors)
+
+        def parse() -> Reply:
+            decoder = Decoder(frame.blob, strided=False)
+            structure = decoder.decode(frame.body["value"])
+            reply = Reply(structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            self._write_back(frame, decoder, inputs)
+            return reply
+
+        reply: Reply = self.checked(parse)
+        asked.handle, asked.single = reply.handle, isinstance(reply.structure, Slot)
+        return fill(reply.structure, reply.attach(inputs))
+
+    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
+        """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None where there is no gradient."""
+        self.load()
+        line = self._line
+        assert line is not None
+        vectors = [v for v in incoming if v is not None]
+        self._remember_product(handle, vectors)
+        metas, blob = encode_tensors(vectors, strided=True)
+        remaining = iter(metas)
+        frame = self.ask(
+            "vjp",
+            handle=handle.number_on(line),
+            grads=[None if v is None else next(remaining) for v in incoming],
+            needs=list(needs),
+            create_graph=torch.is_grad_enabled(),
+            retain_graph=torch._C._autograd._get_current_graph_task_keep_graph(),
+            blob=blob,
+        )
+
+        def parse() -> Reply:
+            decoder = Decoder(frame.blob, strided=False)
+            slots = [None if data is None else decoder.decode(data) for data in frame.body["grads"]]
+            if len(slots) != len(inputs):
+                raise BrokenFrame("as many gradients as there are inputs were asked for")
+            for slot, tensor in zip(slots, inputs, strict=True):
+                if slot is None:
+                    continue
+                gradient = decoder.tensors[slot.index]
+                if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
+                    raise BrokenFrame("a gradient whose shape or dtype is not its input's")
+            reply = Reply(slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            self._write_back(frame, decoder, tuple(vectors))
+            return reply
+
+        reply: Reply = self.checked(parse)
+        return reply
+
+    def _remember_product(self, handle: Handle, vectors: list[Tensor]) -> None:
+        """That the last call was differentiated, by what; or its derivative was."""
+        if self.asked is not None and self.asked.handle is handle and len(vectors) == 1:
+            self.asked.incoming = vectors[0]
+        elif self.asked is not None:
+            self.asked.deeper = True
+
+    def _handle(self, frame: Frame) -> Handle | None:
+        number = frame.body["handle"]
+        if number is None or self._line is None:
+            return None
+        return Handle(self._line, int(number))
+
+    def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """What the student's code wrote into its inputs is written into the judge's, as it would be locally.
+
+        The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers it: such a check can't pass.
+        """
+        for index, data in frame.body["mutated"]:
+            tensor = decoder.tensors[decoder.decode(data).index]
+            target = inputs[index]
+            if tensor.shape != target.shape or tensor.dtype != target.dtype:
+                raise BrokenFrame("an input came back in another shape")
+            with torch.no_grad():
+                target.copy_(tensor)
+            self.wrote = True
+        decoder.finish()

@@ -1,0 +1,1 @@
+"""A check as a script that runs without the grader."""

@@ -1,0 +1,153 @@
+"""What one check did with the student's code, step by step, so that it can be done again without us.
+
+A ``Recorder`` watches a check from inside the judge: what it asks of the student, by a conversation that hands everything on to the
+session, and what it does in torch, by torch's own function mode. ``script`` writes Python from the steps. What is recorded changes no
+verdict: values go through as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from grader.judge.remote.proxies import Conversation, Handle, RemoteCallable, RemoteStudent, Reply
+from grader.worker.wire.batching import Question
+from grader.worker.wire.program import Program
+
+LONGEST = 10_000
+"""How many elements a tensor may have that is to be written out."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One thing that a check did. ``kind``: call, observe, get (a constant of the student's) or torch.
+
+    ``what`` is a path in the student's file, a scenario, or a function of torch; ``result`` is missing where it raised.
+    """
+
+    kind: str
+    what: Any
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+    raised: BaseException | None = None
+    grad: bool = True
+    """Whether autograd was recording."""
+
+
+class Recorder:
+    """The steps of one check, and a student for it to ask."""
+
+    def __init__(self, session: Any) -> None:
+        self.steps: list[Step] = []
+        self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
+        """By id, every tensor that was handed to a step, and what it held then."""
+        self.student = RemoteStudent(_Overheard(session, self))
+        self.on = False
+        self._mode: Any = _Torch(self)  # torch's own methods are not annotated
+
+    def __enter__(self) -> Recorder:
+        self.on = True
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *ended: Any) -> None:
+        self._mode.__exit__(*ended)
+        self.on = False
+
+    def step(self, kind: str, what: Any, args: tuple[Any, ...], kwargs: dict[str, Any], do: Callable[[], Any]) -> Any:
+        """Do something and write it down; what is done inside belongs to it."""
+        if not self.on:
+            return do()
+        step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())
+        for tensor in tensors_in((args, kwargs)):
+            self._snapshot(tensor)
+        self.on = False
+        try:
+            step.result = do()
+        except BaseException as error:
+            step.raised = error
+            raise
+        finally:
+            self.on = True
+            self.steps.append(step)
+        return step.result
+
+    def _snapshot(self, tensor: Tensor) -> None:
+        if id(tensor) not in self.snapshots:
+            with torch._C.DisableTorchFunction():
+                self.snapshots[id(tensor)] = (tensor, tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach())
+
+
+class _Overheard:
+    """A conversation that hands everything on, and writes down what was asked."""
+
+    def __init__(self, session: Conversation, recorder: Recorder) -> None:
+        self._session = session
+        self._recorder = recorder
+        self.source = session.source
+
+    @property
+    def wrote(self) -> bool:
+        """The session's."""
+        return self._session.wrote
+
+    @wrote.setter
+    def wrote(self, value: bool) -> None:
+        self._session.wrote = value
+
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a student's function."""
+        return self._recorder.step("call", path, args, kwargs, lambda: self._session.call(path, args, kwargs))
+
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario."""
+        return self._recorder.step("observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs))
+
+    def resolve(self, path: str) -> Any:
+        """What a name of the student's is; of a function no step, since nothing has been asked yet."""
+        recorder, before = self._recorder, len(self._recorder.steps)
+        found = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
+        if isinstance(found, RemoteCallable):
+            del recorder.steps[before:]
+            return RemoteCallable(self, path)
+        return found
+
+    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
+        """The vector-Jacobian product of an earlier call; part of the step in which autograd asked for it."""
+        return self._session.product(handle, inputs, incoming, needs=needs)
+
+    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+        """A block in which questions are answered already; they are written down when they come up."""
+        return self._session.foreseeing(questions)
+
+
+class _Torch(TorchFunctionMode):
+    """Writes down what a check does in torch."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        options = kwargs or {}
+        return self._recorder.step("torch", func, args, options, lambda: func(*args, **options))
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in plain data, and in the functions that are data."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Program):
+        yield from value.parameters
+    elif isinstance(value, dict):
+        yield from tensors_in(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors_in(item)

@@ -1,0 +1,296 @@
+"""A failed check as a plain Python script: the student's file, the inputs as literals, the call, what was expected.
+
+Of all that a check did (``recording``) only what leads to the value that is wrong is written: the slice of the steps behind it. What
+was computed from no answer of the student's is a literal. A scenario is printed whole, with the call.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.overrides import resolve_name
+
+from grader.course.source import defined_names
+from grader.judge.replay.literals import Inexpressible, definition, literal, operation
+from grader.judge.replay.recording import Step, tensors_in
+from grader.worker.wire.program import CUSTOM, Program, Register, pieces
+from grader.worker.wire.values import StudentRef
+
+STUDENTS = ("call", "observe", "get")
+PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
+
+
+class Recorded(Protocol):
+    """What was done: a whole recording, or the last call alone."""
+
+    steps: list[Step]
+    snapshots: dict[int, tuple[Tensor, Tensor]]
+
+
+def script_of(
+    recorder: Recorded, *, expected: Any, actual: Any, inputs: dict[str, Any], gradcheck: Any, module: str, scenarios: str
+) -> list[str]:
+    """The lines of the script behind a failure, the import of the student's ``module`` apart. Raises Inexpressible.
+
+    ``gradcheck`` is None, or which checker disagreed, the function that it was given and its options.
+    """
+    return _Writer(recorder, inputs, module, scenarios).write(expected, actual, gradcheck)
+
+
+class _Writer:
+    """Writes one script: definitions first, then statements; every tensor has a name."""
+
+    def __init__(self, recorder: Recorded, inputs: dict[str, Any], module: str, scenarios: str) -> None:
+        self.recorder = recorder
+        self.module = module
+        self.scenarios = scenarios
+        self.wanted = {id(value): name for name, value in inputs.items() if isinstance(value, Tensor) and name.isidentifier()}
+        self.inputs: list[Tensor] = [value for value in inputs.values() if id(value) in self.wanted]
+        self.definitions: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.taken = {module, "torch", *scenario_names(scenarios)}
+        self.origin: dict[int, tuple[Step, str]] = {}
+        for step in recorder.steps:
+            for path, value in parts_of(step.result):
+                self.origin[id(value)] = (step, path)
+        self.students = self._dependent()
+        self.written: set[int] = set()
+
+    def write(self, expected: Any, actual: Any, gradcheck: Any) -> list[str]:
+        """The whole script's lines."""
+        if gradcheck is not None:
+            self._write_gradcheck(*gradcheck)
+        else:
+            step, path = self._target(actual)
+            self._require(step)
+            if step.raised is None:
+                self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
+            if expected is not None:
+                self.lines.append(f'print("expected", {literal(expected) if isinstance(expected, Tensor) else self.value(expected)})')
+        head = [line for text in self.definitions.values() for line in ("", "", *text.rstrip().splitlines())]
+        return [*head, *(["", ""] if head else [""]), *self.lines]
+
+    # ------------------------------------------------------------------------------------------------------- the slice
+
+    def _dependent(self) -> set[int]:
+        """The steps that depend on an answer of the student's."""
+        found: set[int] = set()
+        for step in self.recorder.steps:
+            needs = (self.origin.get(id(tensor)) for tensor in tensors_in((step.args, step.kwargs)))
+            if step.kind in STUDENTS or any(need is not None and id(need[0]) in found for need in needs):
+                found.add(id(step))
+        return found
+
+    def _target(self, actual: Any) -> tuple[Step, str]:
+        """The step that gave what is wrong, and where in its result that is; else the last that asked something of the student."""
+        steps = [step for step in self.recorder.steps if id(step) in self.students and not _looks_only(step)]
+        if not steps:
+            raise Inexpressible("the check asked nothing of your code: it reads the file")
+        if steps[-1].raised is not None:
+            return steps[-1], ""
+        found = self.origin.get(id(actual)) if actual is not None and not isinstance(actual, bool) else None
+        if found is not None and id(found[0]) in self.students:
+            return found
+        return steps[-1], ""
+
+    def _require(self, step: Step) -> None:
+        """Write a step, and before it those that it needs."""
+        if id(step) in self.written:
+            return
+        self.written.add(id(step))
+        if step.kind == "torch" and _name_of(step.what).endswith("grad.__get__"):
+            self._require_backwards(before=step)
+        call = self._call(step)
+        if _returns_nothing(step):
+            self.lines.append(call)
+            return
+        name = self._new_name("seen" if step.kind == "observe" else "found" if step.kind == "get" else "y")
+        self.names[id(step)] = name
+        lines = [f"{name} = {call}"] if step.grad else ["with torch.no_grad():", f"    {name} = {call}"]
+        self.lines += lines
+
+    def _require_backwards(self, *, before: Step) -> None:
+        """Whoever reads a gradient needs the backward passes that left it there."""
+        for step in itertools.takewhile(lambda one: one is not before, self.recorder.steps):
+            if _returns_nothing(step) and id(step) in self.students:
+                self._require(step)
+
+    def _call(self, step: Step) -> str:
+        if step.kind == "get":
+            return f"{self.module}.{step.what}"
+        if step.kind == "observe":
+            self.definitions.setdefault("scenario", reached_by(self.scenarios, step.what))
+            return f"{step.what}({', '.join([self.module, *self._arguments(step)])})"
+        if step.kind == "call":
+            return f"{self.module}.{step.what}({', '.join(self._arguments(step))})"
+        name, arguments = _name_of(step.what), self._arguments(step)
+        if not name.startswith("torch.Tensor."):
+            return f"{name}({', '.join(arguments)})"
+        method = name.removeprefix("torch.Tensor.")
+        if method.endswith(".__get__"):
+            return f"{arguments[0]}.{method.removesuffix('.__get__')}"
+        return f"{arguments[0]}.{method}({', '.join(arguments[1:])})"
+
+    def _arguments(self, step: Step) -> list[str]:
+        """What a step was called with; options that are None say nothing."""
+        options = {key: value for key, value in step.kwargs.items() if value is not None and value is not False and key != "only_inputs"}
+        return [*(self.value(value) for value in step.args), *(f"{key}={self.value(value)}" for key, value in options.items())]
+
+    def _write_gradcheck(self, checker: str, function: Any, inputs: tuple[Tensor, ...], options: dict[str, Any]) -> None:
+        if not isinstance(function, StudentRef):
+            raise Inexpressible(f"{checker} was given a function of the check's own")
+        given = "(" + "".join(f"{self.value(tensor)}, " for tensor in inputs).rstrip() + ")"
+        words = "".join(f", {key}={self.value(value)}" for key, value in options.items())
+        self.lines.append(f"torch.autograd.{checker}({self.module}.{function.path}, {given}{words})")
+
+    # ------------------------------------------------------------------------------------------------------------ values
+
+    def value(self, value: Any) -> str:
+        """A value as Python; of a tensor its name, which is given one first. Raises Inexpressible."""
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, float):
+            return repr(value) if math.isfinite(value) else f'float("{value}")'
+        if isinstance(value, torch.Size):
+            return repr(tuple(value))
+        if isinstance(value, PLAIN):
+            return "..." if value is Ellipsis else repr(value)
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self.value, value)) + "]"
+        if isinstance(value, tuple):
+            return "(" + ", ".join(map(self.value, value)) + ("," if len(value) == 1 else "") + ")"
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in value.items()) + "}"
+        if isinstance(value, StudentRef):
+            return f"{self.module}.{value.path}"
+        if isinstance(value, Program):
+            return self._program(value)
+        raise Inexpressible(f"a {type(value).__name__} has no literal")
+
+    def _tensor(self, tensor: Tensor) -> str:
+        origin = self.origin.get(id(tensor))
+        if origin is not None and (id(origin[0]) in self.students or (tensor.grad_fn is not None and not tensor.is_leaf)):
+            self._require(origin[0])
+            if id(origin[0]) in self.names:
+                return self.names[id(origin[0])] + origin[1]
+        twin = None if id(tensor) in self.names or id(tensor) in self.wanted else self._twin(tensor)
+        if twin is not None:
+            return self._tensor(twin)
+        if id(tensor) not in self.names:
+            name = self._new_name(self.wanted.get(id(tensor), "t"))
+            self.names[id(tensor)] = name
+            held = self.recorder.snapshots.get(id(tensor), (tensor, None))[1]
+            self.lines.append(f"{name} = {literal(tensor, held)}")
+        return self.names[id(tensor)]
+
+    def _twin(self, tensor: Tensor) -> Tensor | None:
+        """The input that a plain tensor is a copy of."""
+        for one in self.inputs:
+            same = one.dtype == tensor.dtype and one.shape == tensor.shape and one.stride() == tensor.stride()
+            if same and not one.requires_grad and not tensor.requires_grad and torch.equal(one, tensor):
+                return one  # a check hands copies over, so that nobody writes into what it compares with
+        return None
+
+    def _new_name(self, wish: str) -> str:
+        name = wish
+        for number in itertools.count(2):
+            if name not in self.taken:
+                break
+            name = f"{wish}{number}"
+        self.taken.add(name)
+        return name
+
+    def _program(self, program: Program) -> str:
+        """A function that is data, as a function that is text."""
+        if id(program) in self.names:
+            return self.names[id(program)]
+        parameters = [self._tensor(tensor) for tensor in program.parameters]
+        name = self._new_name("f")
+        self.names[id(program)] = name
+        arguments = [f"x{k}" for k in range(program.inputs)]
+        registers = [*arguments, *parameters]
+        body = []
+        for step, args in program.steps:
+            given = [registers[a.index] if isinstance(a, Register) else self.value(a) for a in args]
+            results = [f"r{len(registers) + k}" for k in range(pieces(step, tuple(args)) or 1)]
+            body.append(f"    {', '.join(results)} = {self._operation(step, given)}")
+            registers += results
+        outs = ", ".join(registers[out.index] for out in program.outputs)
+        comma = "" if program.single or len(program.outputs) > 1 else ","
+        self.lines += ["", f"def {name}({', '.join(arguments)}):", *body, f"    return {outs}{comma}", ""]
+        return name
+
+    def _operation(self, name: str, given: list[str]) -> str:
+        if name in CUSTOM:
+            self.definitions.setdefault(name, definition(name))
+        return operation(name, given)
+
+
+def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the top have no identity to know them by."""
+    if isinstance(value, Tensor | list | tuple | dict | float | str) or (path == "" and value is not None):
+        yield path, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts_of(item, f"{path}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from parts_of(item, f"{path}[{index}]")
+
+
+def _name_of(function: Any) -> str:
+    """A function of torch as one writes it."""
+    if function is torch.autograd.grad:
+        return "torch.autograd.grad"
+    if function is torch.autograd.backward:
+        return "torch.autograd.backward"
+    name = resolve_name(function)
+    if name is None:
+        raise Inexpressible(f"{getattr(function, '__name__', function)} has no public name")
+    return str(name)
+
+
+def _returns_nothing(step: Step) -> bool:
+    return step.what in (Tensor.backward, torch.autograd.backward)
+
+
+def _looks_only(step: Step) -> bool:
+    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there before."""
+    return step.kind == "torch" and step.raised is None and not (step.what is torch.autograd.grad or _returns_nothing(step))
+
+
+def scenario_names(scenarios: str) -> set[str]:
+    """What a scenarios file defines or imports at its top level."""
+    tree = ast.parse(scenarios)
+    imported = {a.asname or a.name.split(".")[0] for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}
+    return imported | {name for node in tree.body for name in defined_names(node)}
+
+
+def reached_by(scenarios: str, name: str) -> str:
+    """One scenario with the definitions that it uses, and the imports of its file; torch is there already."""
+    tree = ast.parse(scenarios)
+    lines = scenarios.splitlines()
+    defined = {defined: node for node in tree.body for defined in defined_names(node)}
+    used, todo = set[str](), [name]
+    while todo:
+        word = todo.pop()
+        if word in defined and word not in used:
+            used.add(word)
+            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
+    if name not in used:
+        raise Inexpressible(f"there is no scenario {name!r}")
+    kept = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) or used.intersection(defined_names(n))]
+    kept = [n for n in kept if ast.unparse(n) != "import torch"]
+    pieces = []
+    for node in kept:
+        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        space = "\n" if isinstance(node, ast.Import | ast.ImportFrom) else "\n\n\n"
+        pieces.append(space + "\n".join(lines[start - 1 : node.end_lineno]))
+    return "".join(pieces).lstrip("\n") + "\n"

@@ -1,0 +1,67 @@
+"""The call that a check asked last, as a learner would type it: a few lines of Python to paste, the very inputs in them.
+
+Every failed check has one beside it in the report, so it is made of what the session remembers of its last call, and not of a
+recording, as the whole script of ``grade replay`` is. What can't be written down in a few lines makes no snippet, and neither does a
+scenario, which is no call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judge.remote.proxies import Asked
+from grader.judge.replay.literals import Inexpressible
+from grader.judge.replay.recording import Step, tensors_in
+from grader.judge.replay.script import script_of
+from grader.worker.wire.values import StudentRef
+
+MAX_CHARACTERS = 4000
+
+
+@dataclass(slots=True)
+class Remembered:
+    """The steps of one call, as a recording has them."""
+
+    steps: list[Step]
+    snapshots: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
+
+
+def snippet(asked: Asked | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool) -> str | None:
+    """The lines, or None where there are none to give. Tensors are called as in ``inputs``; ``gradcheck``: it is that which failed."""
+    if asked is None:
+        return None
+    try:
+        lines = script_of(
+            Remembered(steps_of(asked)),
+            expected=None,
+            actual=None,
+            inputs=dict(inputs),
+            gradcheck=checker_of(asked) if gradcheck else None,
+            module=module,
+            scenarios="",
+        )
+    except (Inexpressible, RuntimeError, RecursionError):
+        return None
+    text = "\n".join(["import torch", f"import {module}", *lines])
+    return text if len(text) <= MAX_CHARACTERS else None
+
+
+def steps_of(asked: Asked) -> list[Step]:
+    """The call, and the gradient where one was asked for. What came back is stood in for: the script names it, and never writes it out."""
+    result = torch.zeros(())
+    call = Step("call", asked.path, asked.args, asked.kwargs, result=result, grad=asked.grad)
+    leaves = [tensor for tensor in tensors_in((asked.args, asked.kwargs)) if tensor.requires_grad and tensor.is_leaf]
+    if asked.incoming is None or asked.deeper or not asked.single or not leaves:
+        return [call]
+    given = (result, leaves, asked.incoming.detach())
+    return [call, Step("torch", torch.autograd.grad, given, {"allow_unused": True}, result=torch.zeros(()))]
+
+
+def checker_of(asked: Asked) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
+    """The checker that disagreed, with what it was given."""
+    return ("gradgradcheck" if asked.deeper else "gradcheck", StudentRef(asked.path), asked.args, asked.kwargs)

@@ -1,0 +1,151 @@
+"""A check's result as it is written down: what the verdict, the lesson's texts and the student's file make of it together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.core.errors import EngineFault
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, Outcome
+from grader.core.scoring import points_for
+from grader.course.source import Source
+from grader.judge.checks import CheckSpec
+from grader.judge.describe import describe, describe_pair
+from grader.judge.diagnosis import Diagnosis, Failure, Mistake, diagnose, fill_text, in_cells, mistakes_in, show_fact
+from grader.judge.figures import Figure, made
+from grader.judge.local_student import LocalStudent, Withheld, execute
+from grader.judge.random_inputs import Draw
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import Session
+from grader.judge.replay.snippet import snippet
+from grader.judge.verdicts import Verdict
+
+MAX_SOURCE_LINE = 400
+"""How many characters of a line a report shows."""
+DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A check and what became of it; ``seconds`` is how long it took."""
+
+    id: str
+    item: pytest.Item
+    spec: CheckSpec
+    verdict: Verdict
+    seed: int
+    seconds: float
+
+
+class Results:
+    """Writes the results of one lesson's checks, in one language: made once for the lesson."""
+
+    def __init__(self, spec: dict[str, Any], say: Catalogue, reference: LocalStudent | Withheld) -> None:
+        """``spec`` as ``grading.spec_for`` makes it."""
+        self.say = say
+        self.reference = reference
+        self.hints: dict[str, list[str]] = spec["hints"]
+        self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
+        self.mistakes = load_mistakes(spec["diagnosis"])
+
+    def of(self, judged: Judged, session: Session, remote: RemoteStudent) -> CheckResult:
+        """The result of a check of the submission that ``session`` talks to; ``remote`` is the student that a rule may ask again."""
+        spec, verdict, source = judged.spec, judged.verdict, session.source
+        call = self.call_in(verdict, session)
+        diagnosis, trouble = self.diagnosed(judged, remote) if session.loadable else (None, None)
+        line = line_of(verdict, spec, source)
+        cell, shown = source.in_cell(line) if line else (None, line)
+        expected, actual = describe_pair(verdict.expected, verdict.actual)
+        steps = self.hints.get(spec.hint, [])
+        output = session.take_output()
+        figures = [worded(figure, self.say) for figure in made(verdict.figures)]
+        session.take_output()  # what was printed for a figure is no part of the check
+        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say)
+        return CheckResult(
+            id=judged.id,
+            title=self.say(title(judged.item)),
+            function=spec.about,
+            outcome=verdict.outcome,
+            points=points_for(verdict.outcome, spec.points),
+            max_points=spec.points,
+            bonus=spec.bonus,
+            hidden=judged.item.path.name in self.hidden_files,
+            message=message,
+            diagnosis=diagnosis.id if diagnosis else None,
+            diagnosis_title=diagnosis.title if diagnosis else None,
+            evidence=diagnosis.evidence if diagnosis else None,
+            hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
+            expected=expected,
+            actual=actual,
+            inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
+            source_line=shown,
+            cell=cell,
+            source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
+            output=output,
+            seed=judged.seed,
+            seconds=round(judged.seconds, 6),
+            note=verdict.note or trouble,
+            figures=figures,
+            call=call,
+        )
+
+    def diagnosed(self, judged: Judged, remote: RemoteStudent) -> tuple[Diagnosis | None, str | None]:
+        """The mistake behind a failure, and what went wrong in the rules that look for it."""
+        spec, verdict = judged.spec, judged.verdict
+        if verdict.outcome not in DIAGNOSED:
+            return None, None
+        failure = Failure(
+            check=judged.item.name, about=spec.about, message=verdict.message or "", reference=self.reference, draw=Draw(judged.seed),
+            expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
+        )  # fmt: skip
+        return diagnose(self.mistakes, failure, remote, self.say)
+
+    def call_in(self, verdict: Verdict, session: Session) -> str | None:
+        """The call that failed, to paste; none where a tensor is no longer what it was when it was handed over."""
+        if verdict.outcome in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR) or session.wrote:
+            return None
+        inputs = {self.say.known(name): value for name, value in verdict.inputs.items()}
+        return snippet(session.asked, module=session.source.module, inputs=inputs, gradcheck="gradcheck" in verdict.facts)
+
+
+def line_of(verdict: Verdict, spec: CheckSpec, source: Source) -> int | None:
+    """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""
+    if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
+        return verdict.line
+    return source.anchor(spec.at, header=verdict.error is not None)
+
+
+def worded(figure: Figure, say: Catalogue) -> Figure:
+    """A figure with the texts of its rows in the language of ``say``."""
+    if "rows" not in figure:
+        return figure
+    rows = [[show_fact(cell, say) for cell in row] for row in figure["rows"]]
+    return {**figure, "rows": rows}
+
+
+def load_mistakes(path: str | None) -> list[Mistake]:
+    """The mistakes of a lesson's ``diagnosis.py``."""
+    if path is None:
+        return []
+    file = Path(path)
+    return mistakes_in(vars(execute(file.read_text("utf-8"), "diagnosis", str(file))))
+
+
+def title(item: pytest.Item) -> str:
+    """The first line of a check's docstring."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return str(docstring).strip().splitlines()[0]
+
+
+def results_in(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The results that a pytest-json-report carries, in the order of the run."""
+    for test in report.get("tests", ()):
+        if "check" in test.get("metadata", {}):
+            yield test["metadata"]["check"]
+        else:
+            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")

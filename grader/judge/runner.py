@@ -1,0 +1,207 @@
+"""The judge: runs one lesson's checks against one submission and says what became of each.
+
+It holds the checks, the solution and the truth; the student's file it knows as text, and asks a worker for whatever that text
+does. pytest is its engine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import itertools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_jsonreport.plugin
+from pytest_jsonreport.plugin import JSONReport
+
+from grader.core.errors import EngineFault, StudentError, WorkerLost
+from grader.core.limits import Limits
+from grader.course.source import Source
+from grader.judge.flags import flags_in
+from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.remote.session import Session
+from grader.judge.remote.worker_sources import WorkerSource
+from grader.judge.results import results_in
+
+PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
+debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping unittest subtests"""
+PYTEST_OPTIONS = (
+    "--noconftest", "--import-mode=importlib", "--assert=plain",
+    *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
+    "--json-report-file=none", "--json-report-omit", "log", "keywords", "streams", "warnings", "collectors", "traceback",
+)  # fmt: skip
+"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings."""
+
+CHECK_FILES = ("test_visible", "test_hidden")
+UNREADABLE = "it is too long, or its expressions are nested too deeply, to be read before it is run. Write it in shorter pieces"
+
+
+class Judge:
+    """One lesson's checks, collected once, and what is needed to judge submissions by them.
+
+    ``spec`` is the lesson's (``grading.spec_for``), a *task* one submission's (``grading.task_for``).
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.spec = spec
+        self.plugin = LessonPlugin(spec)
+
+    def run(self, serve: Callable[[Judging], None]) -> None:
+        """Collect the checks, then call ``serve`` with what judges a submission, as often as there are submissions.
+
+        Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
+        """
+        engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
+        run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
+
+    def judge(self, checks: pytest.Session, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+        """Run the collected checks on one submission. The result as plain data:
+
+        ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
+        ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
+        ``script`` of the check that was to be recorded (lines, why there are none, or None),
+        ``catalogue`` of the lesson's mistakes and what they are about. Nothing of it stays for the next submission.
+        """
+        try:
+            invalid = self.take(task, workers)
+            report = run_checks(checks)
+        finally:
+            if hasattr(self.plugin, "session"):
+                self.plugin.session.close()
+        session = self.plugin.session
+        guarantees, missing = session.guarantees
+        replaced = [f"{session.source.filename} replaced {name} while it was loaded" for name in session.replaced]
+        return {
+            "checks": list(results_in(report)),
+            "invalid": invalid,
+            "guarantees": list(guarantees),
+            "missing": list(missing),
+            "flags": [*flags_in(session.source), *replaced],
+            "untranslated": sorted(self.plugin.say.missing),
+            "script": self.plugin.script,
+            "catalogue": {one.id: list(one.about) for one in self.plugin.results.mistakes},
+        }
+
+    def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any] | None:
+        """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
+        cells = tuple((number, line) for number, line in task["cells"])
+        source = Source(task["source"], task["filename"], cells)
+        problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
+        limits = Limits.from_dict(task["limits"])
+        session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)
+        self.plugin.take(session, seed=task["seed"], seeds=task["seeds"], recorded=task["recorded"])
+        try:
+            session.load()
+            if source.unreadable:  # rules that look at the source would look at nothing
+                raise session.refuse(StudentError(self.plugin.say("unreadable file"), self.plugin.say(UNREADABLE)))
+        except StudentError as error:
+            return {"message": error.message if problem else str(error), "line": error.line}
+        except WorkerLost as lost:
+            say = self.plugin.say
+            return {"message": say("loading the file: {reason}", reason=say(lost.template, **lost.facts)), "line": None}
+        return None
+
+
+def judged_once(spec: dict[str, Any], task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+    """Collect a lesson's checks for a single submission and judge it."""
+    results: list[dict[str, Any]] = []
+    Judge(spec).run(lambda judge: results.append(judge(task, workers)))
+    return results[0]
+
+
+Judging = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
+"""Judges one submission: a task and where to get workers; the result."""
+
+
+class SubmissionReport(JSONReport):  # type: ignore[misc]
+    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the engine."""
+
+    pytest_addhooks = None
+
+    def begin(self, checks: pytest.Session) -> None:
+        """Forget the last submission."""
+        JSONReport.__init__(self, checks.config)
+        self.pytest_sessionstart(checks)
+
+
+class _Engine:
+    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to ``serve``."""
+
+    def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
+        self._serve = serve
+        self.trouble: Exception | None = None
+        self.served = False
+        self.uncollected: list[str] = []
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        """Declare pytest-json-report's hooks."""
+        pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """The one option of pytest's terminal that pytest-json-report asks for."""
+        config.option.tbstyle = "no"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Everything is collected: time for submissions. What goes wrong here is kept from pytest, and raised when it is done."""
+        if session.testsfailed:
+            return None
+        self.served = True
+        try:
+            self._serve(session)
+        except Exception as error:
+            self.trouble = error
+        return True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A check file that can't be imported: why."""
+        if report.failed:
+            self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
+
+    def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str]:
+        """What pytest's terminal says elsewhere."""
+        return report.outcome, "", ""
+
+
+def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
+    """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    forget_check_files()
+    printed = io.StringIO()
+    root = str(Path(files[0]).parent)
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        options = ["-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS]
+        code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin])
+    if engine.trouble is not None:
+        raise engine.trouble
+    if not engine.served:
+        raise EngineFault("\n".join([*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]))
+
+
+def forget_check_files() -> None:
+    """Where there is no fork, one process collects several lessons, whose check files have the same names."""
+    for name in CHECK_FILES:
+        sys.modules.pop(name, None)
+
+
+def run_checks(checks: pytest.Session) -> dict[str, Any]:
+    """Run what was collected, once; pytest-json-report's report of it."""
+    report: SubmissionReport = checks.config._json_report  # type: ignore[attr-defined]
+    report.begin(checks)
+    for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+    report.pytest_sessionfinish(checks)
+    return dict(report.report)
+
+
+def warm_up() -> None:
+    """Have pytest load what it loads when it first runs, so that forks have it."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        pytest.main(["--version", "-c", os.devnull, *PYTEST_OPTIONS], plugins=[pytest_jsonreport.plugin])

@@ -1,0 +1,103 @@
+"""What an exception that ended a check means: an outcome, and the words for it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from torch.autograd.gradcheck import GradcheckError
+
+from grader.core.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
+from grader.core.limits import MIB, Limits
+from grader.core.report import Outcome
+from grader.course.source import Source
+from grader.judge.figures import FigureMaker
+from grader.judge.remote.session import NotStarted
+
+WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
+
+
+class Blocked(Exception):
+    """A check that is not asked, since one that it needs did not pass."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What is known of one check that did not pass, before it is written down."""
+
+    outcome: Outcome
+    message: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    expected: Any = None
+    actual: Any = None
+    inputs: dict[str, Any] = field(default_factory=dict)
+    error: StudentError | None = None
+    line: int | None = None
+    note: str | None = None
+    figures: tuple[FigureMaker, ...] = ()
+
+
+LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
+    ("MemoryError", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("can't allocate memory", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("[Errno 12]", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
+    ("[Errno 27]", "the limit of {limit} MB for one file was hit: {raised}", lambda limits: limits.file_bytes // MIB),
+    ("[Errno 24]", "the limit of {limit} open files was hit: {raised}", lambda limits: limits.open_files),
+)
+"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE); what to say; the limit."""
+
+
+def passed(*, wrote: bool) -> Verdict:
+    """No objection; but what was compared with tensors that the student's code has written into was compared with nothing."""
+    return Verdict(Outcome.FAILED, WROTE) if wrote else Verdict(Outcome.PASSED)
+
+
+def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict | None:
+    """What an exception means; None for one that no check means to raise."""
+    match error:
+        case CheckFailure():
+            return Verdict(
+                Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line"),
+                figures=error.figures,
+            )  # fmt: skip
+        case NotStarted():
+            return Verdict(Outcome.NOT_STARTED)
+        case StudentError():
+            return raised(error, source, limits)
+        case MissingName():
+            return missing(error, source.filename)
+        case WorkerLost():
+            return Verdict(Outcome(error.outcome), error.template, error.facts)
+        case GradcheckError():
+            return Verdict(Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]})
+        case EngineFault():
+            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": str(error)}, note="".join(traceback.format_exception(error)))
+    return None
+
+
+def missing(error: MissingName, filename: str) -> Verdict:
+    """A name is not there; one that is almost the same is likely to be it, misspelt."""
+    facts = {"file": filename, "name": error.name, "present": ", ".join(error.present) or "no public name"}
+    # A stub may hold both sigmoid and Sigmoid: who has one of them has not misspelt the other.
+    others = [name for name in error.present if name.lower() != error.name.lower()]
+    near = get_close_matches(error.name, others, n=1, cutoff=0.83)
+    if near:
+        template = "{file} defines no {name}, but {near}: the name has to be spelt as in the stub"
+        return Verdict(Outcome.FAILED, template, facts | {"near": near[0]})
+    return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
+
+
+def raised(error: StudentError, source: Source, limits: Limits) -> Verdict:
+    """The student's code raised: its stub's NotImplementedError, or anything else."""
+    if error.type_name == "NotImplementedError" and error.raised_here:
+        if error.line is None or source.is_bare_raise(error.line):
+            return Verdict(Outcome.NOT_STARTED, line=error.line)
+        return Verdict(Outcome.ERROR, "the stub's raise NotImplementedError is still there, and is reached", error=error, line=error.line)
+    for sign, template, limit in LIMITS_HIT:
+        if sign in str(error):
+            facts = {"raised": str(error)[:200], "limit": limit(limits)}
+            return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures)
+    return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line, figures=error.figures)

@@ -1,0 +1,26 @@
+"""A learner's code and the reference, line against line, as wide as the terminal is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from rich.cells import chop_cells
+from rich.text import Text
+
+from grader.core.sanitize import clean
+
+CONTEXT = 3
+STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}
+
+
+def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
+    """Lines that begin with ``-`` are the learner's, with ``+`` the reference's; a longer one goes on below. None where both agree."""
+    lines = list(difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm=""))
+    for line in lines[2:]:  # after the two that name files
+        if line.startswith("@@"):
+            yield Text("⋯", "cyan")
+            continue
+        mark, rest = line[0], clean(line[1:].expandtabs(4))
+        for number, piece in enumerate(chop_cells(rest, max(8, width - 2)) or [""]):
+            yield Text(f"{mark if number == 0 else '↳'} {piece}", STYLES[mark])

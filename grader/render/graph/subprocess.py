@@ -1,0 +1,162 @@
+"""The child process of ``grade graph``: it calls a function of somebody's file and writes down the graph behind the result.
+
+The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it. A request comes as JSON on standard
+input; the answer goes to the file that it names, so that the function may print what it likes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.worker.wire.trace import trace
+
+DEFAULT_INPUT = [2.0, 3.0]
+OTHER_ARGUMENTS = "{call} can't be called with these inputs ({reason}). Write one --input for each of its arguments, all of them tensors"
+TAKES_A_FUNCTION = "{name} calls what it is given, and --input gives tensors. Draw a function of yours that calls it, such as {example}"
+
+
+class Unusable(Exception):
+    """What was asked for can't be drawn; ``template``, filled with ``facts``, says why."""
+
+    def __init__(self, template: str, **facts: str) -> None:
+        super().__init__(template.format(**facts))
+        self.template = template
+        self.facts = facts
+
+
+def main() -> None:
+    """Answer one request: ``file``, ``function``, ``inputs``, ``backward``, ``answer``."""
+    request = json.load(sys.stdin)
+    try:
+        answer = drawn(request)
+    except Unusable as problem:
+        answer = {"problem": problem.template, "facts": problem.facts}
+    Path(request["answer"]).write_text(json.dumps(answer), "utf-8", newline="\n")
+
+
+def drawn(request: dict[str, Any]) -> dict[str, Any]:
+    """``picture`` (what ``trace`` gives) and ``called``, how the function was called. Raises Unusable."""
+    function = lookup(load(Path(request["file"])), request["function"])
+    names = parameters(function)
+    values = request["inputs"] or [DEFAULT_INPUT] * max(1, len(names))
+    insist_on_call(function, request["function"], len(values))
+    inputs = {
+        names[k] if k < len(names) else f"input{k}": torch.tensor(value, dtype=torch.get_default_dtype(), requires_grad=True)
+        for k, value in enumerate(values)
+    }
+    try:
+        result, inside = called(function, list(inputs.values()))
+        root = root_of(result)
+        if request["backward"]:
+            torch.autograd.backward(root.sum())
+    except Unusable:
+        raise
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, request["file"])))
+        if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
+            raise Unusable(
+                TAKES_A_FUNCTION, name=request["function"], example=f"def shown(x): return {request['function']}(torch.sin, x)"
+            ) from None
+        raise Unusable("{name} raised {error}; the traceback is above", name=request["function"], error=type(error).__name__) from None
+    shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True))
+    return {"picture": trace(root, {**inside, **inputs}), "called": f"{request['function']}({shown})"}
+
+
+def load(path: Path) -> types.ModuleType:
+    """The file as a module. Raises Unusable where it can't be loaded."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise Unusable("{path} is no Python file. Name one that ends with .py", path=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, str(path))))
+        raise Unusable("{path} can't be loaded: {error}; the traceback is above", path=str(path), error=type(error).__name__) from None
+    return module
+
+
+def own_part(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
+    """A traceback from the first line of the user's own file on."""
+    start = where
+    while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
+        start = start.tb_next
+    return start or where
+
+
+def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
+    """``Sigmoid.apply`` in the module. Raises Unusable, with the names that there are."""
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            there = ", ".join(key for key, one in vars(module).items() if isinstance(one, types.FunctionType) and not key.startswith("_"))
+            raise Unusable("{path} has no {name}. Its functions: {names}", path=str(module.__file__), name=name, names=there or "-")
+        value = getattr(value, part)
+    if not callable(value):
+        raise Unusable("{name} is a {type}, and can't be called. Name a function", name=name, type=type(value).__name__)
+    return value  # type: ignore[no-any-return]
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that must be given."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [one.name for one in found if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
+    """Raise Unusable for a function that can't be called with so many inputs and nothing else."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # as for a builtin one: the call will tell
+        return
+    try:
+        signature.bind(*range(count))
+    except TypeError as error:
+        call = f"{name}{signature.replace(return_annotation=signature.empty)}"
+        raise Unusable(OTHER_ARGUMENTS, call=call, reason=str(error)) from None
+
+
+def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:
+    """What the function returns, and the variables that it had when it did."""
+    inside: dict[str, Any] = {}
+    code = getattr(function, "__code__", None)
+
+    def watch(frame: types.FrameType, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            inside.clear()
+            inside.update(frame.f_locals)
+
+    sys.setprofile(watch)
+    try:
+        result = function(*inputs)
+    finally:
+        sys.setprofile(None)
+    return result, inside
+
+
+def root_of(result: Any) -> Tensor:
+    """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises Unusable where there is none."""
+    tensors = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
+    if not tensors:
+        raise Unusable("what came back is of type {type}, and no tensor: there is no graph to draw", type=type(result).__name__)
+    return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])
+
+
+if __name__ == "__main__":
+    main()

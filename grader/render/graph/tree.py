@@ -1,0 +1,96 @@
+"""A picture as a tree of text, the root first: for a terminal, for ``str``, and for whoever can't see the drawing.
+
+A node that is reached again is named again, and what lies behind it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture
+from grader.core.i18n import Catalogue
+from grader.render.graph.labels import badges, label_of, output_of, saved_words
+
+WIDTH = 80
+DEEPEST = 12
+"""From this depth on the branches are no longer drawn out, and a number says how deep a line is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLine:
+    """One line: its branch, what the node is called, what else there is to say; ``marked`` where a check points at it."""
+
+    branch: str
+    label: str
+    details: str = ""
+    marked: bool = False
+    faint: bool = False
+
+    def __str__(self) -> str:
+        mark = "  ◀" if self.marked else ""
+        return f"{self.branch}{self.label}{'  ' if self.details else ''}{self.details}{mark}"
+
+
+def tree_lines(
+    picture: GraphPicture, say: Catalogue | None = None, *, width: int = WIDTH, marked: Collection[str] = (), most: int | None = None
+) -> list[TreeLine]:
+    """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among them, and the last says how many more."""
+    say = say or Catalogue()
+    nodes, following = picture.by_id(), picture.following()
+    root = picture.nodes[0]
+    arrival = GraphEdge("", root.id, picture.root_output)
+    stack: list[tuple[GraphEdge, str, str, int]] = [(arrival, "", "", 0)]
+    met: set[str] = set()
+    lines = []
+    while stack:
+        edge, above, joint, depth = stack.pop()
+        node = nodes[edge.target]
+        branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
+        lines.append(_line(branch, edge, node, say, width=width, marked=node.id in marked, again=node.id in met))
+        if node.id in met:
+            continue
+        if following[node.id]:
+            met.add(node.id)
+        below = "" if not depth else above + ("   " if joint.startswith("└") else "│  ")
+        behind = following[node.id]
+        for place, one in reversed(list(enumerate(behind))):
+            stack.append((one, below, "└─ " if place == len(behind) - 1 else "├─ ", depth + 1))
+    if most is not None and len(lines) > most:
+        lines = _cut(lines, most, say)
+    if picture.left_out:
+        lines.append(TreeLine("", say("{count} more nodes are not drawn", count=picture.left_out), faint=True))
+    return lines
+
+
+def _cut(lines: list[TreeLine], most: int, say: Catalogue) -> list[TreeLine]:
+    """The first of the lines, and the first marked one where that comes later."""
+    first = next((k for k, line in enumerate(lines) if line.marked), 0)
+    later = lines[first : first + 1] if first >= most - 1 else []
+    kept = [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
+    shown = len(kept) - len(later)  # what stands for the lines between is none of them
+    return [*kept, TreeLine("", say("… and {count} more lines", count=len(lines) - shown), faint=True)]
+
+
+def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, width: int, marked: bool, again: bool) -> TreeLine:
+    label = label_of(node, say)
+    room = width - cell_len(branch) - (3 if marked else 0)
+    if cell_len(label) > room:
+        label = set_cell_size(label, room - 1) + "…"
+    words = [output_of(edge, node, say), node.note]
+    if again:
+        words.append(say("as above"))
+    else:
+        words += [*badges(node, say), node.shape if node.kind == "leaf" else "", *(text for text, _ in saved_words(node, say))]
+    details = " · ".join(word for word in words if word)
+    room -= cell_len(label) + 2
+    if details and cell_len(details) > room:
+        details = set_cell_size(details, room - 1) + "…" if room > 8 else ""
+    return TreeLine(branch, label, details, marked, node.kind == "constant")
+
+
+def tree_text(picture: GraphPicture, say: Catalogue | None = None, *, width: int = WIDTH, marked: Collection[str] = ()) -> str:
+    """The tree as one text."""
+    return "\n".join(str(line) for line in tree_lines(picture, say, width=width, marked=marked))

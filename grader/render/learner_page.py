@@ -1,0 +1,107 @@
+"""What a learner's own page holds beside the report: their code, how they came here, and the solutions that they have earned.
+
+A page of ``grade batch`` has none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.core.report import CheckResult, LessonResult
+from grader.core.sanitize import clean
+from grader.course.progress import LessonProgress, Point, Sighting
+from grader.render.code import Beside, Line, beside, coloured, excerpt
+
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120.0, 28.0, 3.0
+DAY = 10
+"""How many characters of an ISO time are the day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A mistake that was met: its name, the day, and the day on which it was gone."""
+
+    title: str
+    seen: str
+    cleared: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LessonStory:
+    """One lesson's part. ``source`` is the learner's file as it was graded, ``solution`` the reference where it is theirs to see."""
+
+    source: str = ""
+    solution: str | None = None
+    progress: LessonProgress = field(default_factory=LessonProgress)
+
+    def excerpt(self, check: CheckResult) -> list[Line]:
+        """The check's line with some around it; none where the file is not at hand or is another."""
+        lines = self.source.split("\n")
+        number = check.source_line or 0
+        there = check.cell is None and 0 < number <= len(lines) and (check.source_text or "") in lines[number - 1]
+        return excerpt(self.source, number) if there else []
+
+    def comparison(self) -> list[Beside]:
+        """The learner's file beside the solution."""
+        return beside(self.source, self.solution) if self.source and self.solution else []
+
+    def reference(self) -> str:
+        """The solution alone, as HTML."""
+        return "\n".join(coloured((self.solution or "").rstrip()))
+
+    @property
+    def spark(self) -> str:
+        """The scores so far as the points of an SVG line; empty where there is but one."""
+        return sparkline(self.progress.history)
+
+    @property
+    def met(self) -> list[Met]:
+        """The mistakes, those that are not cleared first."""
+        found = [met(name, sighting) for name, sighting in self.progress.mistakes.items()]
+        return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
+
+    @property
+    def hint_steps(self) -> int:
+        """How many steps of hints were taken."""
+        return sum(self.progress.hints.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Keepsake:
+    """A learner's part of a page: when it was made (ISO 8601, the learner's own time), each lesson's; at the end the course's numbers."""
+
+    made_at: str = ""
+    lessons: dict[str, LessonStory] = field(default_factory=dict)
+    finish: Sequence[tuple[str, str]] = ()
+
+    def of(self, lesson: LessonResult) -> LessonStory:
+        """One lesson's part, empty where there is none."""
+        return self.lessons.get(lesson.id) or LessonStory()
+
+    def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, Met]]:
+        """All mistakes met in those lessons, those that are not cleared first."""
+        found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met]
+        return sorted(found, key=lambda pair: pair[1].cleared is not None)
+
+    @property
+    def day(self) -> str:
+        """``2026-03-01 14:05``."""
+        return self.made_at[:16].replace("T", " ")
+
+
+def met(name: str, sighting: Sighting) -> Met:
+    """A sighting as it is shown; one of which only the mistake's id was kept has that for its name."""
+    cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
+    return Met(clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared)
+
+
+def sparkline(history: Sequence[Point]) -> str:
+    """``x,y x,y …`` of a line through the scores, evenly apart, from none to the highest at the top; empty for fewer than two."""
+    if len(history) < 2:
+        return ""
+    most = max(max(point.score for point in history), 10.0)
+    step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
+    high = SPARK_HEIGHT - 2 * SPARK_EDGE
+    places = ((SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most) for k, point in enumerate(history))
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

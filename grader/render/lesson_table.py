@@ -1,0 +1,107 @@
+"""A learner's way on the terminal: the lessons with where they stand, what comes next, and the end of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich import box
+from rich.align import Align
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from grader.core.i18n import Catalogue
+from grader.core.sanitize import clean
+from grader.core.scoring import FULL_LESSON
+from grader.course.course import Course, Lesson
+from grader.course.progress import Progress
+from grader.course.roadmap import Achievement, Standing, achieved, needs, next_lesson, standing
+from grader.render.terminal import points
+
+STANDING_MARKS = {Standing.COMPLETE: "✔", Standing.BEGUN: "◐", Standing.OPEN: "○", Standing.WAITING: "·"}
+STANDING_STYLES = {Standing.COMPLETE: "green", Standing.BEGUN: "yellow", Standing.OPEN: "", Standing.WAITING: "dim"}
+PANEL_WIDTH = 64
+
+
+def lesson_table(
+    course: Course, progress: Progress, *, here: set[str], say: Catalogue, own: Callable[[Lesson], Callable[[str], str]]
+) -> RenderableType:
+    """All lessons, a line each: its state, name, points, title, and what it waits for; ``own`` gives a lesson's own words."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    table.add_column(say("lesson"), no_wrap=True)
+    table.add_column(say("points"), no_wrap=True, justify="right")
+    table.add_column(say("what it is about"), overflow="fold")
+    table.add_column(say("waits for"), no_wrap=True)
+    following = next_lesson(course, progress)
+    for lesson in course.lessons:
+        stands, mine = standing(lesson, progress), progress.of(lesson.id)
+        scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
+        notes = Text("\n").join([Text(name, "dim") for name in needs(lesson, progress)])
+        style = STANDING_STYLES[stands]
+        state = Text(STANDING_MARKS[stands], style)
+        if lesson.id not in here:
+            state.append(f" {say('not here')}", "yellow")
+        elif lesson is following:
+            state.append(f" {say('next')}", "bold cyan")
+        name = Text(lesson.id, "bold" if lesson is following else style if stands is Standing.WAITING else "")
+        table.add_row(state, name, Text(scored), Text(own(lesson)(lesson.title), "dim" if style else ""), notes)
+    return table
+
+
+def summary_line(course: Course, progress: Progress, say: Catalogue) -> Text:
+    """How many lessons are complete, and the points."""
+    so_far = achieved(course, progress)
+    counted = say("{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons)
+    scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
+    return Text(f"{counted} · {scored}" + (" " + say("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""))
+
+
+def labelled(rows: list[tuple[str, str]]) -> Text:
+    """Lines of a label and a text, the texts below one another."""
+    width = max(cell_len(label) for label, _ in rows) + 3
+    return Text("\n").join([Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown) for label, shown in rows])
+
+
+def show_finish(console: Console, reached: Achievement, say: Catalogue, title: str) -> None:
+    """The end of the course: what it took, in the learner's own numbers."""
+    graph = Text("x ──▶ ∘ ──▶ ∘ ──▶ loss\n∂ ◀── ∘ ◀── ∘ ◀── 1   ", "green")
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column()
+    rows.add_column(justify="right", style="bold")
+    for number, what in finish_rows(reached, say):
+        rows.add_row(what, number)
+    body = Group(
+        Align.center(graph),
+        Text(),
+        Align.center(Text(say("Every lesson complete"), "bold")),
+        Align.center(Text(clean(title), "dim")),
+        Text(),
+        Align.center(rows),
+        Text(),
+        Align.center(Text(say("You can differentiate what you can compute."), "italic")),
+    )
+    width = min(PANEL_WIDTH, console.width)
+    console.print(Panel(body, box=box.DOUBLE, width=width, padding=(1, 2), border_style="green", subtitle=dates(reached)))
+
+
+def finish_rows(reached: Achievement, say: Catalogue) -> list[tuple[str, str]]:
+    """The numbers of the end, each with what it counts; what is zero and no merit is left away."""
+    rows = [
+        (f"{points(reached.score)} / {points(reached.max_score)}", say("points")),
+        (f"+ {points(reached.bonus)}", say("bonus")),
+        (str(reached.lessons), say("lessons")),
+        (str(reached.attempts), say("runs of the grader")),
+        (str(reached.mistakes), say("mistakes met and cleared")),
+        (str(reached.hints), say("steps of hints")),
+        (str(reached.solutions_seen), say("solutions looked at before")),
+        (str(reached.days), say("days of work")),
+    ]
+    return [(number, what) for number, what in rows if number not in ("+ 0", "0")]
+
+
+def dates(reached: Achievement) -> str:
+    """``2026-03-01 – 2026-04-12``, or one day."""
+    return " – ".join(dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day))

@@ -1,0 +1,201 @@
+"""Grade one submission: a task for each lesson, a host that has it judged, a report of it all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from grader import __version__
+from grader.core.errors import EngineFault
+from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
+from grader.core.limits import Limits
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+    check_from_json,
+)
+from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
+from grader.course.course import Course, HeldBack, Lesson
+from grader.course.submission import LessonFile
+from grader.runtime.client import Host
+
+NOTES = 10
+"""How many things that were left out of a notebook a report names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to grade: the seed, the sandbox's mode, the limits, the language.
+
+    ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded`` is the check that is written down as
+    a script. ``without`` leaves layers of the sandbox away, to see what a weaker host would do. ``ahead`` has the host make a worker ready
+    for the next submission while nobody waits.
+    """
+
+    seed: int
+    sandbox: str = "auto"
+    limits: Limits = field(default_factory=Limits)
+    without: tuple[str, ...] = ()
+    lang: str = ENGLISH
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    recorded: str | None = None
+    ahead: bool = False
+
+
+def terms_for(settings: Settings) -> dict[str, Any]:
+    """How a submission's workers are confined, and whether one is made ahead."""
+    return {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without), "ahead": settings.ahead}
+
+
+def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
+    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as text.
+
+    In a students' bundle ``solution`` is None.
+    """
+    return {
+        "lesson": lesson.id,
+        "filename": lesson.filename,
+        "stub": lesson.stub.read_text("utf-8"),
+        "solution": None if lesson.held else lesson.solution.read_text("utf-8"),
+        "scenarios": lesson.scenarios.read_text("utf-8"),
+        "visible_checks": [str(path) for path in lesson.visible_checks],
+        "hidden_checks": [str(path) for path in lesson.hidden_checks],
+        "diagnosis": str(lesson.diagnosis) if lesson.diagnosis else None,
+        "hints": lesson.hints(),
+        "lang": settings.lang,
+        "texts": [str(path) for path in lesson.texts(settings.lang)],
+    }
+
+
+def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
+    """What judging one submission takes beside that."""
+    problem = engine_catalogue(settings.lang)(file.template, **file.facts) if file.template else file.problem
+    return {
+        "source": file.text,
+        "filename": file.filename,
+        "cells": file.cells,
+        "problem": problem and {"message": problem, "line": file.line},
+        "seed": settings.seed,
+        "seeds": dict(settings.seeds),
+        "recorded": settings.recorded,
+        "limits": asdict(settings.limits),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One lesson's result, under what its worker ran, what should be looked at, the lesson's mistakes with what each is about."""
+
+    result: LessonResult
+    guarantees: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    untranslated: tuple[str, ...] = ()
+    catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    script: tuple[str, ...] | str | None = None
+    """Of the check that was recorded: the lines that do the same without us, or why there are none."""
+
+
+def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
+    """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like the student's."""
+    say = load(settings.lang, lesson.texts(settings.lang))
+    if file is None:
+        message = say("there is no {file}", file=lesson.filename)
+        return Judged(LessonResult(lesson.id, say(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
+    began = time.monotonic()
+    try:
+        answer = host.judge(terms_for(settings), spec_for(lesson, settings), task_for(file, settings))
+    except EngineFault as fault:
+        return Judged(faulty(lesson, file, str(fault)))
+    checks = tuple(check_from_json(check) for check in answer["checks"])
+    score, max_score, bonus, max_bonus = lesson_score(checks)
+    held = lesson.held or HeldBack()
+    invalid = answer["invalid"]
+    result = LessonResult(
+        id=lesson.id,
+        title=say(lesson.title),
+        status=LessonStatus.INVALID if invalid else lesson_status(checks, held_checks=held.checks),
+        score=score,
+        max_score=add_up([max_score, held.points]),
+        bonus=bonus,
+        max_bonus=max_bonus,
+        file=file.path,
+        message=invalid["message"] if invalid else None,
+        seconds=round(time.monotonic() - began, 4),
+        checks=checks,
+        held_checks=held.checks,
+        held_points=held.points,
+        notes=tuple(notes_on(file, say)),
+    )
+    catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
+    kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
+    guarantees, missing, flags, untranslated = kept
+    script = tuple(answer["script"]) if isinstance(answer["script"], list) else answer["script"]
+    return Judged(result, guarantees, missing, flags, untranslated, catalogue, script)
+
+
+def notes_on(file: LessonFile, say: Catalogue) -> Iterator[str]:
+    """What was left out of a notebook, a sentence each."""
+    for one in file.left_out[:NOTES]:
+        where = {"cell": one.cell, "line": one.line, "what": say(one.what)}
+        if one.cell is None:
+            yield say("line {line}: {what}, left out", **where)
+        elif one.line is None:
+            yield say("cell {cell}: {what}, left out", **where)
+        else:
+            yield say("cell {cell}, line {line}: {what}, left out", **where)
+    if len(file.left_out) > NOTES:
+        yield say("and {count} more were left out", count=len(file.left_out) - NOTES)
+
+
+def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
+    """A lesson that could not be judged, by our own fault."""
+    check = CheckResult(
+        id=f"{lesson.id}.grader", title="the grader could not judge this lesson", function=lesson.id, outcome=Outcome.GRADER_ERROR,
+        points=0.0, max_points=FULL_LESSON, message=note.strip().splitlines()[-1] if note.strip() else "", note=note,
+    )  # fmt: skip
+    return LessonResult(lesson.id, lesson.title, LessonStatus.FAILED, 0.0, FULL_LESSON, file=file.path, checks=(check,))
+
+
+def grade_submission(
+    host: Host,
+    course: Course,
+    lessons: Iterable[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+    progress: Callable[[LessonResult], None] = lambda _: None,
+) -> Report:
+    """Grade the lessons of one submission, in order; ``progress`` is called as each is done."""
+    began = time.monotonic()
+    judged = []
+    for lesson in lessons:
+        judged.append(grade_lesson(host, lesson, files.get(lesson.id), settings))
+        progress(judged[-1].result)
+    results = tuple(one.result for one in judged)
+    score, max_score, bonus = report_score(results)
+    ran = [one for one in judged if one.guarantees]
+    held = tuple(name for name in (ran[0].guarantees if ran else ()) if all(name in one.guarantees for one in ran))
+    missing = tuple(dict.fromkeys(name for one in ran for name in one.missing))
+    return Report(
+        submission=name,
+        score=score,
+        max_score=max_score,
+        bonus=bonus,
+        seed=settings.seed,
+        course=CourseIdentity(course.id, course.version, course.hash),
+        grader_version=__version__,
+        sandbox=Sandbox(settings.sandbox, held, missing),
+        lang=settings.lang,
+        flags=tuple(flag for one in judged for flag in one.flags),
+        lessons=results,
+        seconds=round(time.monotonic() - began, 4),
+    )

@@ -1,0 +1,316 @@
+"""The worker: the one process that runs a student's code.
+
+It answers the judge's questions, one at a time, until its input ends:
+
+``load``      compile the scenarios, execute the student's file
+``describe``  what a name in the student's module is: a callable, a value, missing
+``call``      call something of the student's; keep inputs and outputs under a handle, so that products can be asked for
+``vjp``       the vector-Jacobian product of an earlier call; it is a call with a handle of its own, so this nests to any order
+``observe``   run a scenario on the student's module
+``several``   several calls and products at once, one after another
+
+Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no checks, no solutions and no
+expected values.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import torch
+from torch import Tensor
+
+from grader.worker.wire.frames import BrokenFrame, Frame, pack, read_frame
+from grader.worker.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors, fill
+
+SCENARIOS = "scenarios"
+MAX_SEVERAL_BYTES = 16 << 20
+"""After so many bytes of tensors the rest of several requests is left unanswered."""
+WATCHED: tuple[Any, ...] = (builtins, torch, torch.Tensor, torch.autograd, torch.nn.functional, torch.autograd.Function)
+"""Where a file that is loaded might replace something; what it replaces is reported, and whoever hides it may."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A call that can be differentiated: its tensor inputs and outputs, in the order in which they crossed."""
+
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+
+
+class Worker:
+    """One student's module and the calls that the judge still holds on to."""
+
+    def __init__(self) -> None:
+        self.student = types.ModuleType("student")
+        self.scenarios = compile("", "<scenarios>", "exec")
+        self.filename = "<student>"
+        self.calls: dict[int, Call] = {}
+        self.next_handle = 1
+
+    def answer(self, request: Frame) -> bytes:
+        """The reply to one request, as the bytes of a frame."""
+        body = request.body
+        for handle in body.get("free", ()):
+            self.calls.pop(handle, None)
+        reply, blob = self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
+        try:
+            return pack({"id": body["id"], **reply}, blob)
+        except BrokenFrame as error:
+            return pack({"id": body["id"], "raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
+
+    def reply_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+        """The reply to one request, whatever the student's code does."""
+        body = request.body
+        action: Callable[[Frame], tuple[Any, bytes]] = getattr(self, "do_" + body["do"])
+        try:
+            return action(request)
+        except AttributeError as error:
+            if body["do"] != "load" and error.obj is self.student and error.name:
+                return {"missing": str(error.name)[:80], "names": self.names()}, b""
+            return {"raised": explain(error, self.filename)}, b""
+        except BrokenFrame as error:
+            return {"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}}, b""
+        except BaseException as error:  # the student's code may raise anything, SystemExit included
+            return {"raised": explain(error, self.filename)}, b""
+
+    def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+        """The replies to several requests, in order, up to the first that is no value; each with the length of its blob.
+
+        A request's handle may be that of an earlier reply's: ``{"of": number}``.
+        """
+        replies: list[list[Any]] = []
+        blobs: list[bytes] = []
+        position = 0
+        for fields, length in request.body["several"]:
+            if isinstance(fields.get("handle"), dict):
+                fields = {**fields, "handle": replies[fields["handle"]["of"]][0].get("handle")}
+                if fields["handle"] is None:
+                    break
+            reply, blob = self.reply_to(Frame(fields, request.blob[position : position + length]))
+            position += length
+            replies.append([reply, len(blob)])
+            blobs.append(blob)
+            if "raised" in reply or "missing" in reply or sum(map(len, blobs)) > MAX_SEVERAL_BYTES:
+                break
+        return {"several": replies}, b"".join(blobs)
+
+    # ------------------------------------------------------------------------------------------------------- loading
+
+    def do_load(self, request: Frame) -> tuple[Any, bytes]:
+        """Execute the student's file. Like the scenarios, it is not read from disk."""
+        body = request.body
+        self.filename = body["filename"]
+        self.scenarios = compile(body["scenarios"], "<scenarios>", "exec", dont_inherit=True)
+        source: str = body["source"]
+        linecache.cache[self.filename] = (len(source), None, [line + "\n" for line in source.split("\n")], self.filename)
+        code = compile(source, self.filename, "exec", dont_inherit=True)
+        self.student = types.ModuleType(body["name"])
+        self.student.__file__ = self.filename
+        sys.modules[body["name"]] = self.student
+        sys.argv = [self.filename]  # a script's arguments may be parsed in it; those of this process are not the student's
+        names = words_in(code) | words_in(self.scenarios)
+        before = {owner: {name: found for name in names if (found := vars(owner).get(name, names)) is not names} for owner in WATCHED}
+        exec(code, self.student.__dict__)
+        return {"value": replaced_since(before)}, b""
+
+    def do_describe(self, request: Frame) -> tuple[Any, bytes]:
+        """``missing`` with the public names there are, ``callable``, or ``value`` with the value."""
+        try:
+            value = self.lookup(request.body["path"])
+        except AttributeError:
+            return {"kind": "missing", "names": self.names()}, b""
+        if callable(value):
+            return {"kind": "callable"}, b""
+        encoder = Encoder(strided=False)
+        return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
+
+    def names(self) -> list[str]:
+        """The public names that the student's file defines, and not what it imports."""
+        return [name[:80] for name, value in vars(self.student).items() if not name.startswith("_") and not self.imported(name, value)][
+            :100
+        ]
+
+    def imported(self, name: str, value: object) -> bool:
+        """Whether a name of the student's module is there by an import, under its own name."""
+        if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+            return value.__module__ != self.student.__name__ and value.__name__ == name
+        return isinstance(value, types.ModuleType)
+
+    def lookup(self, path: str) -> Any:
+        """``Sigmoid.apply`` in the student's module; raises AttributeError."""
+        value: Any = self.student
+        for name in path.split("."):
+            value = getattr(value, name)
+        return value
+
+    # ------------------------------------------------------------------------------------------------------- calling
+
+    def do_call(self, request: Frame) -> tuple[Any, bytes]:
+        """Call a student's function with decoded arguments, in the judge's grad mode."""
+        body = request.body
+        function = self.lookup(body["path"])
+        args, kwargs, decoder = self.arguments(request)
+        versions = [t._version for t in decoder.tensors]
+        with torch.set_grad_enabled(body["grad"]):
+            result = function(*args, **kwargs)
+        return self.reply(result, decoder.tensors, versions)
+
+    def do_observe(self, request: Frame) -> tuple[Any, bytes]:
+        """Run a scenario; what it returns is plain data. Its module is made afresh, so nothing that was done to the last one stays."""
+        scenarios = types.ModuleType(SCENARIOS)
+        exec(self.scenarios, scenarios.__dict__)
+        scenario = getattr(scenarios, request.body["path"])
+        args, kwargs, _ = self.arguments(request)
+        with torch.enable_grad():
+            result = scenario(self.student, *args, **kwargs)
+        encoder = Encoder(strided=False)
+        return {"value": encoder.encode(result)}, encoder.blob
+
+    def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
+        """Positional and keyword arguments, tensors in place."""
+        decoder = Decoder(request.blob, strided=True, student=self.lookup)
+        args, kwargs = decoder.decode(request.body["args"])
+        return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
+
+    def reply(self, result: Any, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
+        """The encoded result, its handle where it can be differentiated, and inputs that were written to."""
+        encoder = Encoder(strided=False)
+        body: dict[str, Any] = {"value": encoder.encode(result)}
+        body["handle"] = self.keep(inputs, encoder.tensors)
+        return self.with_mutated(body, encoder.blob, inputs, versions)
+
+    def with_mutated(self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
+        """Adds the new contents of the inputs whose version counter moved: what is in place here must be in place there."""
+        changed = [k for k, (t, version) in enumerate(zip(inputs, versions, strict=True)) if t._version != version]
+        if not changed:
+            body["mutated"] = []
+            return body, blob
+        metas, more = encode_tensors([inputs[k] for k in changed], strided=False)
+        body["mutated"] = [list(pair) for pair in zip(changed, metas, strict=True)]
+        return body, blob + more
+
+    def keep(self, inputs: list[Tensor], outputs: list[Tensor]) -> int | None:
+        """A handle for later products, or None where no output requires grad."""
+        if not any(t.requires_grad for t in outputs):
+            return None
+        handle = self.next_handle
+        self.next_handle += 1
+        self.calls[handle] = Call(inputs, outputs)
+        return handle
+
+    # ------------------------------------------------------------------------------------------------- differentiating
+
+    def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
+        """The product of the incoming gradients with the Jacobian of an earlier call.
+
+        An output without a gradient is left out, so that the Function behind it sees what it would see locally; where no output
+        has one, the graph is run with undefined gradients, as gradcheck does.
+        """
+        body = request.body
+        call = self.calls[body["handle"]]
+        decoder = Decoder(request.blob, strided=True)
+        incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
+        vectors = [t for t in incoming if t is not None]
+        versions = [t._version for t in vectors]
+        pairs = [(out, v) for out, v in zip(call.outputs, incoming, strict=True) if v is not None and out.requires_grad]
+        if not pairs:
+            make_undefined: Callable[[Tensor], Any] = torch._C._functions.UndefinedGrad()
+            undefined = [make_undefined(out) for out in call.outputs if out.requires_grad]
+            pairs = [(out, torch.zeros_like(out)) for out in undefined]
+        wanted = [k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad]
+        grads: list[Tensor | None] = [None] * len(call.inputs)
+        if pairs and wanted:
+            found = torch.autograd.grad(
+                [out for out, _ in pairs],
+                [call.inputs[k] for k in wanted],
+                [v for _, v in pairs],
+                retain_graph=body["retain_graph"],
+                create_graph=body["create_graph"],
+                allow_unused=True,
+            )
+            for k, grad in zip(wanted, found, strict=True):
+                grads[k] = grad
+        metas, blob = encode_tensors([g for g in grads if g is not None], strided=False)
+        remaining = iter(metas)
+        reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
+        reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
+        return self.with_mutated(reply, blob, vectors, versions)
+
+
+def words_in(code: types.CodeType) -> set[str]:
+    """The names and texts that code holds, functions inside it included: what it replaces by name is among them.
+
+    Only those are compared, and those that a scenario asks for: to look at an object is to write its reference count, and to look at all
+    of torch's would have each worker copy hundreds of pages that it shares with the fork host.
+    """
+    words = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            words |= words_in(constant)
+        elif isinstance(constant, str):
+            words.add(constant)
+        elif isinstance(constant, tuple | frozenset):
+            words |= {item for item in constant if isinstance(item, str)}
+    return words
+
+
+def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
+    """The names that are not what they were, in order; new ones, such as a submodule that was imported late, don't count."""
+    return sorted(
+        f"{owner.__name__}.{name}"
+        for owner, names in before.items()
+        for name, value in names.items()
+        if vars(owner).get(name) is not value and not name.startswith("__")
+    )[:20]
+
+
+def explain(error: BaseException, filename: str) -> dict[str, Any]:
+    """An exception as plain data: type, ancestors, message, the last line of the student's file that it passed through.
+
+    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the stubs have it.
+    """
+    line, innermost, trace = None, "", error.__traceback__
+    while trace is not None:
+        innermost = trace.tb_frame.f_code.co_filename
+        if innermost == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    info: dict[str, Any] = {
+        "type": type(error).__name__[:200],
+        "ancestors": [base.__name__[:200] for base in type(error).__mro__[1:20]],
+        "message": _text(error),
+        "line": line,
+    }
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
+        info["column"] = error.offset
+    statement = linecache.getline(filename, line or 0).strip()
+    info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
+    return info
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_TEXT]
+    except BaseException:  # a __str__ of the student's
+        return "(an exception whose text could not be had)"
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer requests until the input ends."""
+    worker = Worker()
+    while (request := read_frame(source)) is not None:
+        reply = worker.answer(request)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(BaseException):
+                stream.flush()
+        sink.write(reply)
+        sink.flush()

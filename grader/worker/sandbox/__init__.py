@@ -1,0 +1,228 @@
+"""The sandbox: what is done to a freshly forked worker before it reads the student's file.
+
+Theory of operation
+-------------------
+The host prepares once (``prepare``): a scratch folder, a Landlock ruleset. It forks a worker; the worker confines itself
+(``confine``) and only then listens to the judge. No student's code has run by then, so the worker can be believed when it says what
+holds. Everything is denied, and what computing needs is given back. The layers, in the order in which they are applied:
+
+*descriptors*    Standard input is empty, standard output and error are one pipe to the judge, the line to the judge stays; all else
+                 is closed. The environment was scrubbed when the host was started. The worker leads a session of its own and dies
+                 with its host.
+*limits*         rlimits: processor time, address space, file size, open files, no core dump. The wall clock is kept by the judge;
+                 threads and the scratch folder's size by the host (``watch``), which looks while it waits.
+*namespaces*     A user, network and IPC namespace of its own: depth beneath the layers that follow, since many hosts refuse it. Off by
+                 default, for what it costs (``NAMESPACES_BY_DEFAULT``).
+*landlock*       Files: the Python installation and the packages to read, the scratch folder to write, nothing else (``landlock``).
+*capabilities*   None, also where the host runs as root.
+*seccomp*        System calls: an allow-list (``seccomp``).
+
+What is promised are guarantees, not layers: each of ``GUARANTEES`` names the layers that it rests on, and holds where all of them do.
+When a lesson has ended the host kills everything that it left, orphans included, and empties the scratch folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.core.limits import Limits
+from grader.core.paths import PACKAGE
+from grader.worker.sandbox import landlock, seccomp
+
+if sys.platform != "win32":
+    import resource
+
+LAYERS = ("descriptors", "limits", "namespaces", "landlock", "capabilities", "seccomp")
+GUARANTEES: dict[str, tuple[str, ...]] = {
+    "environment": ("descriptors",),
+    "descriptors": ("descriptors",),
+    "time": ("limits",),
+    "memory": ("limits",),
+    "files": ("landlock", "capabilities", "seccomp"),
+    "network": ("landlock", "seccomp"),
+    "processes": ("capabilities", "seccomp"),
+}
+"""What a worker is denied or held to, and the layers that it takes."""
+
+NAMESPACES_BY_DEFAULT = False
+LINUX: bool = sys.platform.startswith("linux")
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
+CAPSET = {"x86_64": 126, "aarch64": 91}
+CAPABILITY_VERSION = 0x20080522
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the host makes once for all of its workers: where they may write, and the files that they may see."""
+
+    scratch: Path | None = None
+    ruleset: int | None = None
+
+
+def prepare() -> Prepared:
+    """Make the scratch folder and the ruleset; without Landlock there is none."""
+    scratch = Path(tempfile.mkdtemp(prefix="gradlings-"))
+    try:
+        return Prepared(scratch, landlock.make_ruleset(scratch, landlock.own_trees(PACKAGE)))
+    except OSError:
+        return Prepared(scratch)
+
+
+def empty_scratch(prepared: Prepared) -> None:
+    """Remove whatever a worker left in the scratch folder; raises OSError where something stays."""
+    if prepared.scratch is not None:
+        empty(prepared.scratch)
+
+
+def discard(prepared: Prepared) -> None:
+    """Remove the scratch folder."""
+    if prepared.scratch is not None:
+        with contextlib.suppress(OSError):
+            empty(prepared.scratch)
+        shutil.rmtree(prepared.scratch, ignore_errors=True)
+
+
+def empty(folder: Path) -> None:
+    """Remove all that is in a folder, however deep, however long its paths, whatever its modes; links are not followed.
+
+    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor a path grows with the depth.
+    """
+    root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    moved = 0
+    try:
+        while entries := list(os.scandir(root)):
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.name, dir_fd=root)
+                    continue
+                os.chmod(entry.name, 0o700, dir_fd=root)
+                inner = os.open(entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
+                try:
+                    for child in list(os.scandir(inner)):
+                        if child.is_dir(follow_symlinks=False):
+                            os.chmod(child.name, 0o700, dir_fd=inner)  # to move a folder is to write into it
+                            while os.path.lexists(folder / f".moved-{moved}"):
+                                moved += 1
+                            os.rename(child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root)
+                        else:
+                            os.unlink(child.name, dir_fd=inner)
+                finally:
+                    os.close(inner)
+                os.rmdir(entry.name, dir_fd=root)
+    finally:
+        os.close(root)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of whatever its workers leave behind (Linux)."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def confine(
+    limits: Limits, prepared: Prepared, *, mode: str, keep: set[int], without: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Confine this process, for good; ``(guarantees that hold, guarantees that don't)``.
+
+    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the first layer is applied. ``without``
+    leaves layers away, to see what a weaker host would do. A layer that the host refuses is one that does not hold.
+    """
+    wanted = {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
+    if not NAMESPACES_BY_DEFAULT:
+        wanted.discard("namespaces")
+    if prepared.scratch is not None:
+        move_to(prepared.scratch)
+    held = {"descriptors"}
+    ruleset = {prepared.ruleset} if prepared.ruleset is not None else set()
+    close_all_but(keep | {0, 1, 2} | ruleset)
+    os.setsid()
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if "limits" in wanted:
+        set_limits(limits)
+        held.add("limits")
+    if "namespaces" in wanted and unshare():
+        held.add("namespaces")
+    if "landlock" in wanted and prepared.ruleset is not None:
+        landlock.apply(prepared.ruleset)
+        held.add("landlock")
+    if prepared.ruleset is not None:
+        os.close(prepared.ruleset)
+    if "capabilities" in wanted and drop_capabilities():
+        held.add("capabilities")
+    if "seccomp" in wanted and LINUX and seccomp.available():
+        with contextlib.suppress(OSError):
+            seccomp.apply()
+            held.add("seccomp")
+    holds = tuple(name for name, layers in GUARANTEES.items() if held.issuperset(layers))
+    return holds, tuple(name for name in GUARANTEES if name not in holds)
+
+
+def move_to(scratch: Path) -> None:
+    """Make the scratch folder current and the place for temporary files."""
+    os.chdir(scratch)  # noqa: TID251 - the worker's own, and the only folder that it may write to
+    os.environ["TMPDIR"] = os.environ["HOME"] = str(scratch)
+    tempfile.tempdir = None
+
+
+def prctl(option: int, argument: int) -> bool:
+    """``prctl(2)``; False where there is none or it refused."""
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
+    return call is not None and call(option, argument, 0, 0, 0) == 0
+
+
+def close_all_but(keep: set[int]) -> None:
+    """Close every descriptor but these."""
+    start = 0
+    for fd in sorted(keep):
+        if start < fd:  # an empty range is passed on to close_range(2) as one without an end
+            os.closerange(start, fd)
+        start = fd + 1
+    os.closerange(start, 4096)
+
+
+def set_limits(limits: Limits) -> None:
+    """Set the resource limits; the address space is capped where its size can be read (Linux)."""
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))  # SIGXCPU first, SIGKILL a second later
+    bounds = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+    }
+    if LINUX:
+        bounds[resource.RLIMIT_AS] = address_space_bytes() + limits.memory_bytes
+    for which, value in bounds.items():
+        resource.setrlimit(which, (value, value))
+
+
+def address_space_bytes() -> int:
+    """The size of this process's address space (Linux)."""
+    with open("/proc/self/statm", "rb") as statm:
+        return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def unshare() -> bool:
+    """A user, network and IPC namespace of its own; False where the host refuses."""
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
+    return call is not None and call(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0
+
+
+def drop_capabilities() -> bool:
+    """Give up every capability (capset(2)); False where that can't be done."""
+    number = CAPSET.get(platform.machine())
+    if number is None or not LINUX:
+        return False
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    return bool(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), header, nothing) == 0)

@@ -1,0 +1,135 @@
+"""The files that a worker may see: the Python installation and the packages, except ours; and one scratch folder to write to.
+
+Theory of operation
+-------------------
+Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed beneath each, and confines a
+process to it for good. Whatever access a kernel knows is denied and given back only here:
+
+* *read*: the standard library, site-packages and the system's shared libraries, without the trees of ``hidden``: there the trees
+  are allowed entry by entry around what is hidden; what tells of processor and memory; time zones
+* *read and write*: the scratch folder, ``/dev/null``
+* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, most of ``/proc``, this package
+
+The ruleset is made once, by the host, and every fork of it takes it on. TCP, and from ABI 6 abstract sockets and signals to processes
+outside, are denied as well, beneath what seccomp denies. Paths can still be probed by stat(2): names leak, contents don't.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import site
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+CREATE_RULESET_VERSION = 1
+PATH_BENEATH = 1
+PR_SET_NO_NEW_PRIVS = 38
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+ACCESS_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many kinds of file access an ABI knows; later ones know those of 5."""
+NETWORK_ABI, SCOPE_ABI = 4, 6
+DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
+FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
+"""What may be said of a file; the rest is for folders."""
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+MACHINE = ("/proc/cpuinfo", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/stat", "/usr/share/zoneinfo")
+"""What the processor can do, which torch reads when it first computes; what it has and does; what time it is elsewhere."""
+LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
+
+
+def _syscall(number: int, *args: object) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    result = int(libc.syscall(ctypes.c_long(number), *args))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def abi() -> int:
+    """The kernel's Landlock ABI; 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    try:
+        return _syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(CREATE_RULESET_VERSION))
+    except OSError:
+        return 0
+
+
+def readable_trees() -> list[Path]:
+    """What Python needs to read to import and to run: standard library, installed packages, shared libraries."""
+    named = sysconfig.get_paths()
+    places = [named["stdlib"], named["platstdlib"], named["purelib"], named["platlib"], *site.getsitepackages()]
+    base = {Path(place).resolve() for place in places if place}
+    base.add(Path(sys.base_prefix).resolve() / "lib")
+    base |= {Path(place).resolve() for place in LIBRARIES}
+    return sorted(path for path in base if path.is_dir())
+
+
+def own_trees(package: Path) -> list[Path]:
+    """What of ours must stay hidden: this package, and whatever of it lies among the installed packages.
+
+    That is more than one place where the package is installed in editable form: its code is elsewhere, the course was copied.
+    """
+    places = [package.parent, *readable_trees()]
+    names = (package.name, "gradlings-*.dist-info")
+    return sorted({package, *(found for place in places for name in names for found in place.glob(name))})
+
+
+def around(tree: Path, hidden: Iterable[Path]) -> list[Path]:
+    """Paths that cover a tree without what is hidden in it: the tree itself, or its entries around that."""
+    inside = [path for path in hidden if path.is_relative_to(tree)]
+    if not inside:
+        return [tree]
+    if tree in inside:
+        return []
+    return [path for entry in sorted(tree.iterdir()) for path in around(entry, inside)]
+
+
+def make_ruleset(scratch: Path, hidden: Iterable[Path]) -> int:
+    """A ruleset's descriptor; raises OSError where the kernel has no Landlock."""
+    level = abi()
+    if not level:
+        raise OSError("the kernel has no Landlock")
+    handled = (1 << ACCESS_BITS[min(level, max(ACCESS_BITS))]) - 1
+    attributes = struct.pack("QQQ", handled, DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS)
+    size = 24 if level >= SCOPE_ABI else 16 if level >= NETWORK_ABI else 8
+    ruleset = _syscall(CREATE_RULESET, ctypes.c_char_p(attributes[:size]), ctypes.c_size_t(size), ctypes.c_uint(0))
+    hidden = [path.resolve() for path in hidden]
+    for tree in readable_trees():
+        for path in around(tree, hidden):
+            _allow(ruleset, path, READ_FILE | READ_DIR, handled)
+    for place in MACHINE:
+        _allow(ruleset, Path(place), READ_FILE | READ_DIR, handled)
+    for device in DEVICES:
+        _allow(ruleset, Path(device), READ_FILE | WRITE_FILE, handled)
+    _allow(ruleset, scratch, handled & ~EXECUTE, handled)
+    return ruleset
+
+
+def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no permission
+    try:
+        granted = access & handled if path.is_dir() else access & handled & FILE_ACCESS
+        rule = ctypes.c_char_p(struct.pack("=Qi", granted, descriptor))
+        _syscall(ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(PATH_BENEATH), rule, ctypes.c_uint(0))
+    finally:
+        os.close(descriptor)
+
+
+def apply(ruleset: int) -> None:
+    """Confine this process to a ruleset, for good; raises OSError where the kernel refuses."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "no_new_privs is refused")
+    _syscall(RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint(0))

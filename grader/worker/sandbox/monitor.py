@@ -1,0 +1,56 @@
+"""What no limit of the kernel's counts: the parent looks at it while it waits, and kills."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.core.limits import MIB, Limits
+
+SECONDS = 0.02
+"""How often a waiting parent looks."""
+
+
+def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] | None:
+    """Why a worker must end (a template, and the limit for it), or None. Reads ``/proc``; what it can't read counts as nothing."""
+    if threads(pid) > limits.threads:
+        return "it started more than {limit} threads", limits.threads
+    if scratch is not None:
+        files, size = 0, 0
+        try:
+            for entry_size in sizes_below(scratch):
+                files, size = files + 1, size + entry_size
+                if files > limits.scratch_files:
+                    return "it made more than {limit} files", limits.scratch_files
+                if size > limits.scratch_bytes:
+                    return "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
+        except OSError:
+            return "it made folders that can't be looked into", 0
+    return None
+
+
+def threads(pid: int) -> int:
+    """How many threads a process has."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return int(stat.read().rpartition(b")")[2].split()[17])  # proc_pid_stat(5): num_threads is field 20
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def sizes_below(folder: Path) -> Iterator[int]:
+    """The size on disk of each file and folder below one, links not followed; raises OSError where one hides what it holds.
+
+    A worker that is at work may remove what is being looked at: that is no hiding.
+    """
+    todo = [str(folder)]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    yield entry.stat(follow_symlinks=False).st_blocks * 512
+        except (FileNotFoundError, NotADirectoryError):
+            continue

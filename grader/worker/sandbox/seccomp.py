@@ -1,0 +1,179 @@
+"""The system calls that a worker may make: everything not listed fails.
+
+Theory of operation
+-------------------
+A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW or an error number. The list allows
+what Python, NumPy and torch need to compute: memory, threads, clocks, files (which Landlock confines), and the line to the judge,
+which is used by read(2) and write(2) alone. What is not on it fails with EPERM, so that a library may cope with it. By argument:
+
+* ``clone`` only with CLONE_THREAD: threads, never processes; ``clone3``, whose flags a filter can't see, is ENOSYS, and the C library
+  falls back on ``clone``
+* ``open`` and ``openat`` not to empty a file that is opened to be read
+* ``kill`` and ``tgkill`` only to this process itself
+* ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl`` only harmless requests
+
+So there is no socket, no exec, no ptrace or reading of other processes' memory, no signal to others, no namespace, no mount, no
+io_uring, no change of modes, owners, times or attributes of files, which Landlock would not stop. A foreign architecture's calls kill.
+
+Numbers: x86_64 from arch/x86/entry/syscalls, aarch64 from include/uapi/asm-generic/unistd.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_RET|K
+AND = 0x54  # BPF_ALU|AND|K
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
+AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+COLUMN = {"x86_64": 0, "aarch64": 1}
+X32_BIT = 0x40000000
+CLONE_THREAD = 0x10000
+
+# name, number on x86_64, on aarch64 (- where there is none)
+ALLOWED = """
+    read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69; pwritev 296 70; lseek 8 62; close 3
+    57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; stat 4 -; fstat 5 80;
+    lstat 6 -; newfstatat 262 79; statx 332 291; access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
+    getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34; unlink 87 -; unlinkat 263 35; rmdir 84 -;
+    rename 82 -; renameat 264 38; renameat2 316 276; ftruncate 77 46; fallocate 285 47; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
+    umask 95 166; flock 73 32; copy_file_range 326 285; sendfile 40 71; mmap 9 222; munmap 11 215; mremap 25 216; mprotect 10 226; madvise
+    28 233; brk 12 214; msync 26 227; mincore 27 232; membarrier 324 283; futex 202 98; set_robust_list 273 99; get_robust_list 274 100;
+    rseq 334 293; set_tid_address 218 96; gettid 186 178; getpid 39 172; getppid 110 173; getuid 102 174; geteuid 107 175; getgid 104 176;
+    getegid 108 177; getresuid 118 148; getresgid 120 150; getgroups 115 158; getpgrp 111 -; rt_sigaction 13 134; rt_sigprocmask 14 135;
+    rt_sigreturn 15 139; rt_sigsuspend 130 133; rt_sigpending 127 136; rt_sigtimedwait 128 137; sigaltstack 131 132; pause 34 -; alarm 37
+    -; setitimer 38 103; getitimer 36 102; clock_gettime 228 113; clock_getres 229 114; clock_nanosleep 230 115; nanosleep 35 101;
+    gettimeofday 96 169; time 201 -; times 100 153; getrusage 98 165; sysinfo 99 179; uname 63 160; sched_yield 24 124; sched_getaffinity
+    204 123; sched_getparam 143 121; sched_getscheduler 145 120; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
+    getpriority 140 141; poll 7 -; ppoll 271 73; select 23 -; pselect6 270 72; epoll_create1 291 20; epoll_create 213 -; epoll_ctl 233 21;
+    epoll_wait 232 -; epoll_pwait 281 22; eventfd2 290 19; restart_syscall 219 128; getrandom 318 278; arch_prctl 158 -; exit 60 93;
+    exit_group 231 94; getcpu 309 168; getrlimit 97 163
+"""
+
+BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
+    "open": (2, None), "openat": (257, 56),
+    "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167), "fcntl": (72, 25),
+    "ioctl": (16, 29), "prlimit64": (302, 261),
+}  # fmt: skip
+FCNTL = (0, 1, 2, 3, 4, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
+
+
+def fails_with(number: int) -> int:
+    """The answer that makes a call fail with an error number."""
+    return 0x00050000 | number
+
+
+def instruction(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
+    """One struct sock_filter."""
+    return struct.pack("HBBI", code, jt, jf, k)
+
+
+def table(machine: str) -> dict[str, int]:
+    """The calls that are allowed whatever their arguments, with their numbers."""
+    rows = [row.split() for row in ALLOWED.replace("\n", " ").split(";")]
+    column = COLUMN[machine] + 1
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+def among(argument: int, values: tuple[int, ...]) -> list[bytes]:
+    """Allow where an argument's lower half is one of the values, else EPERM."""
+    block = [instruction(LOAD, ARGUMENTS + 8 * argument)]
+    for value in values:
+        block += [instruction(EQUAL, value & 0xFFFFFFFF, 0, 1), instruction(RETURN, ALLOW)]
+    return [*block, instruction(RETURN, fails_with(errno.EPERM))]
+
+
+def is_null(argument: int) -> list[bytes]:
+    """Allow where an argument is a null pointer, else EPERM."""
+    low, high = ARGUMENTS + 8 * argument, ARGUMENTS + 8 * argument + 4
+    return [
+        instruction(LOAD, low),
+        instruction(EQUAL, 0, 0, 3),
+        instruction(LOAD, high),
+        instruction(EQUAL, 0, 0, 1),
+        instruction(RETURN, ALLOW),
+        instruction(RETURN, fails_with(errno.EPERM)),
+    ]
+
+
+def no_truncating_read(argument: int) -> list[bytes]:
+    """Allow open flags, but not O_TRUNC without write access: it empties a file that may only be read, and Landlock has no word in that
+    before its third ABI.
+    """
+    return [
+        instruction(LOAD, ARGUMENTS + 8 * argument),
+        instruction(ANY_BIT, os.O_TRUNC, 0, 2),
+        instruction(AND, os.O_ACCMODE),
+        instruction(EQUAL, os.O_RDONLY, 1, 0),
+        instruction(RETURN, ALLOW),
+        instruction(RETURN, fails_with(errno.EPERM)),
+    ]
+
+
+def blocks(pid: int) -> dict[str, list[bytes]]:
+    """What decides each call that is allowed by its arguments, in process ``pid``."""
+    return {
+        "open": no_truncating_read(1),
+        "openat": no_truncating_read(2),
+        "clone": [
+            instruction(LOAD, ARGUMENTS),
+            instruction(ANY_BIT, CLONE_THREAD, 0, 1),
+            instruction(RETURN, ALLOW),
+            instruction(RETURN, fails_with(errno.EPERM)),
+        ],
+        "clone3": [instruction(RETURN, fails_with(errno.ENOSYS))],
+        "kill": among(0, (pid,)),
+        "tgkill": among(0, (pid,)),
+        "prctl": among(0, PRCTL),
+        "fcntl": among(1, FCNTL),
+        "ioctl": among(1, IOCTL),
+        "prlimit64": is_null(2),
+    }
+
+
+def program(machine: str, pid: int) -> bytes:
+    """The filter for a machine (``platform.machine()``) and a process."""
+    code = [
+        instruction(LOAD, ARCHITECTURE),
+        instruction(EQUAL, AUDIT_ARCH[machine], 1, 0),
+        instruction(RETURN, KILL),
+        instruction(LOAD, NUMBER),
+        instruction(AT_LEAST, X32_BIT, 0, 1),
+        instruction(RETURN, fails_with(errno.ENOSYS)),
+    ]
+    for number in table(machine).values():
+        code += [instruction(EQUAL, number, 0, 1), instruction(RETURN, ALLOW)]
+    for name, block in blocks(pid).items():
+        own = BY_ARGUMENT[name][COLUMN[machine]]
+        if own is not None:
+            code += [instruction(EQUAL, own, 0, len(block)), *block]
+    return b"".join([*code, instruction(RETURN, fails_with(errno.EPERM))])
+
+
+def available() -> bool:
+    """Whether this machine is one that the tables know."""
+    return platform.machine() in AUDIT_ARCH
+
+
+def apply() -> None:
+    """Put the filter on this process, for good; raises OSError where the kernel refuses."""
+    code = program(platform.machine(), os.getpid())
+    buffer = ctypes.create_string_buffer(code, len(code))
+
+    class SockFprog(ctypes.Structure):
+        """struct sock_fprog."""
+
+        _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    prog = SockFprog(len(code) // 8, ctypes.addressof(buffer))
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prog), 0, 0):
+        raise OSError(ctypes.get_errno(), "the kernel takes no seccomp filter")

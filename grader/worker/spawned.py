@@ -1,0 +1,76 @@
+"""The main program of a worker that is a plain process, for systems without fork."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import queue
+import sys
+import threading
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from grader.worker.streams import open_streams
+from grader.worker.wire.frames import write_frame
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
+CHUNK = 1 << 16
+
+
+def main() -> None:
+    """Serve one judge on standard input and output; what the student prints goes to standard error."""
+    source = cast(BinaryIO, io.BufferedReader(JudgesWords(os.dup(0))))
+    sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
+    devnull = os.open(os.devnull, os.O_RDWR)
+    os.dup2(devnull, 0)
+    os.dup2(2, 1)
+    open_streams()
+    import torch
+    import torch.fx.experimental.symbolic_shapes
+
+    from grader.core.limits import Limits
+    from grader.worker.process import serve
+    from grader.worker.sandbox import GUARANTEES, set_limits
+
+    torch.set_num_threads(1)
+    mode, limits = sys.argv[1], Limits.from_dict(json.loads(sys.argv[2]))
+    held = ["environment", "descriptors"]
+    if mode != "off" and sys.platform != "win32":
+        set_limits(limits)
+        held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
+    write_frame(sink, {"guarantees": held, "missing": [name for name in GUARANTEES if name not in held], "mode": mode})
+    serve(source, sink)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+class JudgesWords(io.RawIOBase):
+    """What the judge writes, read by a thread: when the judge is gone this process ends at once, even if a student's code loops in it.
+
+    Elsewhere than on Linux nobody else would end it.
+    """
+
+    def __init__(self, judge: int) -> None:
+        self._judge = judge
+        self._chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._rest = b""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while chunk := os.read(self._judge, CHUNK):
+            self._chunks.put(chunk)
+        os._exit(0)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Some bytes; waits for them."""
+        view = memoryview(buffer)
+        self._rest = self._rest or self._chunks.get()
+        count = min(len(view), len(self._rest))
+        view[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count

@@ -1,0 +1,98 @@
+"""Frames: how bytes become messages.
+
+A frame is a header (magic, length of the JSON, length of the blob), JSON in UTF-8, and the blob: the raw bytes of tensors, which
+the JSON refers to by length, in order. Both lengths are checked against a cap before anything is read or allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, BinaryIO, NamedTuple
+
+MAGIC = b"GRL1"
+HEADER = struct.Struct("!4sIQ")
+MAX_JSON_BYTES = 8 << 20
+MAX_BLOB_BYTES = 64 << 20
+
+
+_AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no circle is looked for."""
+
+
+class BrokenFrame(Exception):
+    """The bytes are no frame, or the data in it is not what its tag says. The text says what was wrong."""
+
+
+class Frame(NamedTuple):
+    """A message: plain data, and the bytes that it refers to."""
+
+    body: Any
+    blob: bytes | bytearray | memoryview = b""
+
+
+def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
+    """The bytes of a frame. ``body`` is JSON data; NaN and infinities are allowed and keep their values."""
+    text = _AS_JSON(body).encode("ascii")
+    if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
+        raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
+    return b"".join((HEADER.pack(MAGIC, len(text), len(blob)), text, blob))
+
+
+def sizes(header: bytes) -> tuple[int, int]:
+    """``(bytes of JSON, bytes of blob)`` that a header announces; raises BrokenFrame where they are over the cap."""
+    magic, json_bytes, blob_bytes = HEADER.unpack(header)
+    if magic != MAGIC:
+        raise BrokenFrame("what came back is no message of the worker's")
+    if json_bytes > MAX_JSON_BYTES or blob_bytes > MAX_BLOB_BYTES:
+        raise BrokenFrame(f"a message of {json_bytes + blob_bytes:,} bytes is over the cap")
+    return json_bytes, blob_bytes
+
+
+def unpack(text: bytes | bytearray | memoryview, blob: bytes | bytearray | memoryview) -> Frame:
+    """A frame from its two parts; raises nothing but BrokenFrame."""
+    try:
+        return Frame(json.loads(bytes(text).decode("utf-8")), blob)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BrokenFrame(f"a message that is no JSON: {type(error).__name__}") from None
+
+
+def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> None:
+    """Write one frame to a blocking stream."""
+    stream.write(pack(body, blob))
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Frame | None:
+    """Read one frame from a blocking stream, buffered or not, and not a byte more; None at the stream's end.
+
+    For streams between our own processes, which need no deadline.
+    """
+    header = _read_exactly(stream, HEADER.size)
+    if not header:
+        return None
+    json_bytes, blob_bytes = sizes(header)
+    text = _read_exactly(stream, json_bytes)
+    blob = _read_exactly(stream, blob_bytes)
+    if len(text) < json_bytes or len(blob) < blob_bytes:
+        raise BrokenFrame("the stream ended in the middle of a message")
+    return unpack(text, blob)
+
+
+def read_body(stream: BinaryIO) -> Any:
+    """The data of the next frame, which must be there."""
+    frame = read_frame(stream)
+    if frame is None:
+        raise BrokenFrame("the stream ended where a message was due")
+    return frame.body
+
+
+def _read_exactly(stream: BinaryIO, count: int) -> bytes:
+    """``count`` bytes; none at the stream's end; raises BrokenFrame where it ends in between."""
+    data = stream.read(count) if count else b""
+    while data and len(data) < count:
+        more = stream.read(count - len(data))
+        if not more:
+            raise BrokenFrame("the stream ended in the middle of a message")
+        data += more
+    return data or b""

@@ -1,0 +1,229 @@
+"""Graphs and functions as plain data, built on either side of the border by this one module.
+
+A check writes ordinary PyTorch once, and what it wrote becomes data that can cross::
+
+    f = program(lambda x: (x ** 3).log())
+    f(torch.tensor(5.0))                  # runs here …
+    student.second_derivative(f, x)       # … and there
+
+A program is a register machine: its inputs and parameters are the first registers, and every step appends its results. The
+operations are an allow-list, so data can't name anything else. ``parameters`` are tensors that live inside the function, as a
+module's do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A place that holds a tensor while a program runs."""
+
+    index: int
+
+
+class Cube(torch.autograd.Function):
+    """x³ as a custom Function, differentiable twice and more."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """x³."""
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """3x² times the incoming gradient."""
+        (x,) = ctx.saved_tensors
+        return grads[0] * 3 * x * x
+
+
+class Blend(torch.autograd.Function):
+    """x·y + y as a custom Function of two tensors of one shape."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
+        """x·y + y."""
+        ctx.save_for_backward(x, y)
+        return x * y + y
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """(y, x + 1) times the incoming gradient."""
+        x, y = ctx.saved_tensors
+        return grads[0] * y, grads[0] * (x + 1)
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow", "neg", "matmul", "getitem")
+}
+CUSTOM: dict[str, Callable[..., Any]] = {"cube": cast(Any, Cube).apply, "blend": cast(Any, Blend).apply}
+METHODS = frozenset(
+    """exp log sin cos tanh sqrt square abs relu sigmoid softplus sum mean prod clone detach reshape view t permute
+    expand squeeze unsqueeze flatten chunk split unbind contiguous clamp reciprocal""".split()
+)
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "cat": lambda *parts: torch.cat(parts),
+    "stack": lambda *parts: torch.stack(parts),
+    "softplus": torch.nn.functional.softplus,
+    "where_positive": lambda c, a, b: torch.where(c > 0, a, b),
+}
+
+
+def apply_operation(name: str, args: list[Any]) -> Any:
+    """One step: an operator, a custom Function, a function or a method of the first argument, by its name in the allow-list."""
+    if name in OPERATORS:
+        return OPERATORS[name](*args)
+    if name in CUSTOM:
+        return CUSTOM[name](*args)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*args)
+    if name in METHODS:
+        return getattr(args[0], name)(*args[1:])
+    raise ValueError(f"no such operation: {name}")
+
+
+class Program:
+    """A function of tensors as data. Calling it runs it; one output comes as a tensor, several as a tuple."""
+
+    def __init__(self, inputs: int, parameters: list[Tensor], steps: list[list[Any]], outputs: list[Register], single: bool) -> None:
+        self.inputs = inputs
+        self.parameters = parameters
+        self.steps = steps
+        self.outputs = outputs
+        self.single = single
+
+    def as_parts(self) -> list[Any]:
+        """What ``from_parts`` takes: plain data, registers and tensors."""
+        return [self.inputs, self.parameters, self.steps, self.outputs, self.single]
+
+    @classmethod
+    def from_parts(cls, parts: list[Any]) -> Program:
+        """The inverse of ``as_parts``."""
+        return cls(*parts)
+
+    def as_function(self) -> Callable[..., Any]:
+        """The same as a plain function called f: whoever is promised a function may look for what only modules have."""
+
+        def f(*inputs: Tensor) -> Any:
+            return self(*inputs)
+
+        f.__qualname__ = f.__name__
+        return f
+
+    def __call__(self, *inputs: Tensor) -> Any:
+        """Run the steps; raises TypeError where the number of inputs is not the program's, or one is no tensor."""
+        if len(inputs) != self.inputs:
+            raise TypeError(f"this function takes {self.inputs} tensors, {len(inputs)} were given")
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"this function takes tensors, and got one of type {type(value).__name__}")
+        registers: list[Any] = [*inputs, *self.parameters]
+        for name, args in self.steps:
+            result = apply_operation(name, [registers[a.index] if isinstance(a, Register) else a for a in args])
+            if isinstance(result, Tensor):
+                registers.append(result)
+            else:
+                registers.extend(result)
+        results = tuple(registers[out.index] for out in self.outputs)
+        return results[0] if self.single else results
+
+
+class Symbol:
+    """Stands for a tensor while a program is recorded: operators, and the methods of the allow-list."""
+
+    __slots__ = ("_recorder", "_register")
+
+    def __init__(self, recorder: _Recorder, register: Register) -> None:
+        self._recorder = recorder
+        self._register = register
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in METHODS and name not in CUSTOM and name not in FUNCTIONS:
+            raise AttributeError(f"a program has no operation {name!r}")
+        return lambda *args: self._recorder.record(name, self, *args)
+
+    def __add__(self, other: Any) -> Any:
+        return self._recorder.record("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._recorder.record("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._recorder.record("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._recorder.record("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._recorder.record("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._recorder.record("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._recorder.record("truediv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._recorder.record("truediv", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._recorder.record("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._recorder.record("pow", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._recorder.record("matmul", self, other)
+
+    def __neg__(self) -> Any:
+        return self._recorder.record("neg", self)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._recorder.record("getitem", self, index)
+
+
+class _Recorder:
+    def __init__(self, inputs: int, parameters: list[Tensor]) -> None:
+        self.count = inputs + len(parameters)
+        self.steps: list[list[Any]] = []
+
+    def record(self, name: str, *args: Any) -> Any:
+        self.steps.append([name, [a._register if isinstance(a, Symbol) else a for a in args]])
+        several = pieces(name, args)
+        symbols = tuple(Symbol(self, Register(self.count + k)) for k in range(several or 1))
+        self.count += len(symbols)
+        return symbols if several else symbols[0]
+
+
+def pieces(name: str, args: tuple[Any, ...]) -> int:
+    """How many tensors an operation returns: 0 stands for one that is no tuple."""
+    if name == "chunk":
+        return int(args[1])
+    if name == "split":
+        return len(args[1])
+    if name == "unbind":
+        raise ValueError("record chunk or split in place of unbind: how many pieces it gives must be known beforehand")
+    return 0
+
+
+def program(function: Callable[..., Any], *, inputs: int = 1, parameters: list[Tensor] | None = None) -> Program:
+    """Record ``function`` as a Program.
+
+    ``function`` gets ``inputs`` symbols and then one for each of ``parameters``, and returns a symbol or a tuple of them.
+    ``chunk(n)`` must divide evenly; ``split`` takes a list of sizes.
+    """
+    parameters = parameters or []
+    recorder = _Recorder(inputs, parameters)
+    symbols = [Symbol(recorder, Register(k)) for k in range(recorder.count)]
+    result = function(*symbols)
+    single = isinstance(result, Symbol)
+    outputs = [symbol._register for symbol in ((result,) if single else result)]
+    return Program(inputs, parameters, recorder.steps, outputs, single)

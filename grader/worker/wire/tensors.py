@@ -1,0 +1,116 @@
+"""A tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset, bytes, requires_grad]``.
+
+Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge: strides, offset and expansion are
+kept, so that non-contiguous is really non-contiguous on the other side. *Contiguous*, from the worker: as many bytes as the shape
+says, no more and no less, so that a small message can't claim a large tensor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
+
+MAX_DIMS = 16
+MAX_SIZE = 1 << 31
+MAX_EMPTY = 1 << 16
+"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made of it grow with that."""
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
+        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+    )
+}  # fmt: skip
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def carried(tensor: Tensor) -> bool:
+    """Whether the wire carries tensors of this dtype, layout and device."""
+    return tensor.dtype in DTYPE_NAMES and tensor.layout is torch.strided and tensor.is_cpu
+
+
+def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
+    """The header and the bytes of a tensor that is carried; raises BrokenFrame where it is over the cap."""
+    plain = tensor.detach()
+    if plain.is_conj() or plain.is_neg():
+        plain = plain.resolve_conj().resolve_neg()
+    shape, count = list(plain.shape), plain.numel()
+    if strided:
+        strides, offset = list(plain.stride()), plain.storage_offset()
+        if count and not plain.is_contiguous():
+            count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    else:
+        plain = plain.contiguous()
+        strides, offset = None, 0
+    size = count * plain.itemsize
+    if size > MAX_BLOB_BYTES:
+        raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
+    header = [DTYPE_NAMES[tensor.dtype], shape, strides, offset, size, tensor.requires_grad]
+    return header, ctypes.string_at(plain.data_ptr(), size) if size else b""
+
+
+def size_in(header: list[Any]) -> int:
+    """How many bytes a header claims; raises BrokenFrame where that is no count."""
+    size = header[4]
+    if type(size) is not int or size < 0:
+        raise BrokenFrame("a tensor with fewer bytes than it claims")
+    return size
+
+
+def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
+    """The tensor, and whether it was said to require grad, which only a trusted one does by itself.
+
+    With ``strided`` the sender is trusted with strides; without, with nothing: raises BrokenFrame, or what torch and Python raise of
+    a header that is none.
+    """
+    dtype_name, shape, strides, offset, _, requires_grad = header
+    dtype = DTYPES[dtype_name]
+    if not isinstance(shape, list) or len(shape) > MAX_DIMS:
+        raise BrokenFrame("a tensor whose shape is no shape")
+    for n in shape:
+        if type(n) is not int or not 0 <= n < MAX_SIZE:
+            raise BrokenFrame("a tensor whose shape is no shape")
+    if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
+        raise BrokenFrame("a tensor without elements whose shape is out of proportion")
+    wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
+    if strided:
+        tensor = _strided(raw, dtype, shape, strides, offset)
+        return tensor.requires_grad_() if wants else tensor, wants
+    if math.prod(shape) * dtype.itemsize != len(raw):
+        raise BrokenFrame("a tensor whose bytes don't fit its shape")
+    return _contiguous(raw, dtype, shape), wants
+
+
+def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
+    if dtype is torch.bool:
+        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
+    return torch.frombuffer(bytearray(raw), dtype=dtype)
+
+
+def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    flat = _flat(raw, dtype)
+    return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
+
+
+def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
+    if not raw:
+        return torch.empty_strided(shape, strides, dtype=dtype)
+    flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)
+    return flat if strides == [1] and not offset else _placed(flat, offset, shape, strides)
+
+
+def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
+    """The tensor laid out otherwise in its own storage: it is no view of another tensor."""
+    storage = flat.untyped_storage()
+    if strides is None:
+        return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
+    return flat.set_(storage, offset, shape, strides)

@@ -1,0 +1,179 @@
+"""The graph behind a tensor as plain data: what ``graph.picture.GraphPicture.from_json`` reads.
+
+One walk for both sides of the border and for ``grader.draw``: it reads nodes, edges, saved tensors and hooks, runs nothing, changes
+nothing, and never raises over a graph that was freed. Names of types and variables go out as they are; who reads them cleans them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+MAX_NODES = 200
+MAX_COUNTED = 20_000
+"""How many further nodes are counted before the count stops."""
+RAW = "_raw_saved_"
+
+
+def trace(tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_NODES) -> dict[str, Any]:
+    """The graph behind ``tensor``, its nearest ``limit`` nodes; ``names`` maps names to tensors, other values in it are passed over.
+
+    Nodes are numbered breadth-first from the root, ``n0``, so that equal graphs have equal numbers.
+    """
+    named = {name: value for name, value in (names or {}).items() if isinstance(value, Tensor)}
+    if tensor.grad_fn is None:
+        labels = [name for name, value in named.items() if value is tensor]
+        kind = "leaf" if tensor.requires_grad else "constant"
+        node = {"id": "n0", "kind": kind, "type": "", "name": ", ".join(labels), "shape": shape_of(tensor), "hooks": hooks_on(tensor)}
+        return {"nodes": [node], "edges": [], "left_out": 0, "root_output": 0}
+    return _Walk(tensor, named, limit).data()
+
+
+class _Walk:
+    """One walk over one graph. It holds every node that it met: torch makes a node's Python object anew once nobody holds it."""
+
+    def __init__(self, root: Tensor, named: dict[str, Tensor], limit: int) -> None:
+        self.root = root
+        self.limit = limit
+        self.results: dict[Any, list[tuple[str, Tensor]]] = {}
+        self.leaves: list[tuple[str, Tensor]] = []
+        for name, value in named.items():
+            if value.grad_fn is None:
+                self.leaves.append((name, value))
+            else:
+                self.results.setdefault(value.grad_fn, []).append((name, value))
+        self.seen: dict[Any, int] = {}
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
+        self.left_out = 0
+
+    def data(self) -> dict[str, Any]:
+        """The picture's data."""
+        self.reach(self.root.grad_fn)
+        order = deque([self.root.grad_fn])
+        while order:
+            node = order.popleft()
+            order.extend(self.follow(node))
+        return {"nodes": self.nodes, "edges": self.edges, "left_out": self.left_out, "root_output": self.root.output_nr}
+
+    def reach(self, node: Any) -> int | None:
+        """The number of a node that is drawn, met now or before; None for one that is left out."""
+        if node in self.seen:
+            return self.seen[node] if self.seen[node] >= 0 else None
+        if len(self.nodes) >= self.limit:
+            self.seen[node] = -1
+            self.left_out += 1
+            return None
+        self.seen[node] = len(self.nodes)
+        self.nodes.append(self.described(node, f"n{len(self.nodes)}"))
+        return self.seen[node]
+
+    def follow(self, node: Any) -> list[Any]:
+        """Draw a node's edges; the nodes met for the first time."""
+        new, number = [], self.seen[node]
+        for slot, (target, output) in enumerate(node.next_functions):
+            known = target in self.seen
+            if target is None:
+                end = self.constant()
+            elif not known and len(self.seen) >= MAX_COUNTED:
+                end = None
+            else:
+                end = self.reach(target)
+                if not known:
+                    new.append(target)
+            if number < 0:
+                continue
+            if end is None:
+                self.nodes[number]["cut"] += 1
+            else:
+                self.edges.append({"source": f"n{number}", "target": f"n{end}", "output": output, "slot": slot})
+        return new
+
+    def constant(self) -> int | None:
+        """A new node for an input that needs no gradient; None where there is no room."""
+        if len(self.nodes) >= self.limit:
+            return None
+        self.nodes.append({"id": f"n{len(self.nodes)}", "kind": "constant", "type": "", "name": "", "shape": "", "hooks": 0})
+        return len(self.nodes) - 1
+
+    def described(self, node: Any, key: str) -> dict[str, Any]:
+        """A node with what is known of it."""
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, Tensor):
+            tensors = [(name, value) for name, value in self.leaves if value is variable]
+            facts = {"kind": "leaf", "shape": shape_of(variable), "hooks": hooks_on(variable), "retains_grad": False, "outputs": 1}
+        else:
+            tensors = self.results.get(node, [])
+            owners = {id(value): value for _, value in [*tensors, *([("", self.root)] if self.root.grad_fn is node else [])]}
+            shapes = shapes_of(node)
+            facts = {
+                "kind": "intermediate" if tensors else "op",
+                "shape": shapes[0] if len(shapes) == 1 else "",
+                "hooks": sum(hooks_on(value) for value in owners.values()),
+                "retains_grad": any(value.retains_grad for value in owners.values()),
+                "outputs": max(1, len(shapes)),
+            }
+        labels = [name if len(shapes_of(node)) < 2 else f"{name} ({value.output_nr})" for name, value in tensors]
+        return {"id": key, "type": type(node).__name__, "name": ", ".join(labels), "saved": saved_in(node), "cut": 0, **facts}
+
+
+def shape_of(tensor: Tensor) -> str:
+    """``float32 (2, 3)``."""
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+
+
+def shapes_of(node: Any) -> list[str]:
+    """Dtype and shape of each of a node's outputs, as far as it tells."""
+    try:
+        metadata = node._input_metadata  # the gradients that come in are shaped as the outputs were
+        return [f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}" for one in metadata]
+    except (AttributeError, RuntimeError, TypeError):
+        return []
+
+
+def hooks_on(tensor: Tensor) -> int:
+    """How many Python hooks a tensor has, for its gradient and for its accumulation."""
+    kinds = (getattr(tensor, "_backward_hooks", None), getattr(tensor, "_post_accumulate_grad_hooks", None))
+    return sum(len(hooks) for hooks in kinds if hooks)
+
+
+def saved_in(node: Any) -> list[dict[str, Any]]:
+    """The tensors that a node keeps for backward: name, shape (empty where it is not looked at), whether they are freed."""
+    found = []
+    for raw in sorted(name for name in dir(type(node)) if name.startswith(RAW)):
+        name = raw.removeprefix(RAW)
+        if name == "tensors" and hasattr(type(node), "save_for_backward"):
+            found += _saved_by_context(node)
+            continue
+        try:
+            kept = getattr(node, raw)
+            if not hasattr(kept, "unpack_hook"):
+                shape = ""  # a tuple of them
+            elif kept.unpack_hook is not None:
+                shape = ""  # looking would run somebody's hook
+            else:
+                value = getattr(node, f"_saved_{name}")
+                if value is None:
+                    continue
+                shape = shape_of(value) if isinstance(value, Tensor) else ""
+            found.append({"name": name, "shape": shape, "freed": False})
+        except RuntimeError as error:
+            if "freed" in str(error):
+                found.append({"name": name, "shape": "", "freed": True})
+    return found
+
+
+def _saved_by_context(node: Any) -> list[dict[str, Any]]:
+    """What ``ctx.save_for_backward`` kept: its tensors have no names."""
+    try:
+        kept = node._raw_saved_tensors
+        if any(one.unpack_hook is not None for one in kept):
+            return [{"name": f"tensor {k}", "shape": "", "freed": False} for k in range(len(kept))]
+        values = node.saved_tensors
+        return [{"name": f"tensor {k}", "shape": shape_of(v), "freed": False} for k, v in enumerate(values) if isinstance(v, torch.Tensor)]
+    except RuntimeError:
+        return [{"name": "tensors", "shape": "", "freed": True}]

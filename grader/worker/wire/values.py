@@ -1,0 +1,278 @@
+"""Values as tagged data: what a call, a reply or a scenario's measurements look like in a frame.
+
+====================  =====================================================================
+Python                JSON
+====================  =====================================================================
+None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
+float, str            counts as its base; NumPy's float64 is one, its integers and bool count so)
+list                  an array
+anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``, ``bytes``,
+                      ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
+====================  =====================================================================
+
+A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which tensors are first met. The same
+tensor twice is sent once, as the second time ``{"tensor": index}``.
+
+What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a short text, for messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+
+from grader.worker.wire.frames import BrokenFrame
+from grader.worker.wire.program import Program, Register
+from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
+
+MAX_DEPTH = 64
+MAX_TEXT = 4000
+
+PLAIN = frozenset((type(None), bool, int, float, str))
+"""What stands for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Something that the wire can't carry, known by its type's name."""
+
+    type_name: str
+    text: str = ""
+
+
+class StudentRef:
+    """A name in the student's module, as an argument: ``Sigmoid``, ``Sigmoid.apply``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
+
+    index: int
+
+
+# ---------------------------------------------------------------------------------------------------------------- encoding
+
+
+class Encoder:
+    """Encodes values into JSON data; collects the distinct tensors it met (``tensors``) and their bytes (``blob``)."""
+
+    def __init__(self, *, strided: bool) -> None:
+        self.strided = strided
+        self.tensors: list[Tensor] = []
+        self._parts: list[bytes] = []
+        self._seen: dict[int, int] = {}
+
+    @property
+    def blob(self) -> bytes:
+        """The bytes of all tensors, in order."""
+        return b"".join(self._parts)
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor over the cap."""
+        if type(value) in PLAIN:
+            return value
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if depth > MAX_DEPTH:
+            raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
+        if isinstance(value, list):
+            return self._several(value, depth)
+        if isinstance(value, tuple):
+            return {"tuple": self._several(value, depth)}
+        if isinstance(value, dict):
+            return {"dict": [self._several(pair, depth) for pair in value.items()]}
+        if isinstance(value, set | frozenset):
+            return {"set": self._several(value, depth)}
+        return self._scalar(value)
+
+    def _several(self, items: Iterable[Any], depth: int) -> list[Any]:
+        """Most items stand for themselves, and are spared the call."""
+        return [item if type(item) in PLAIN else self.encode(item, depth + 1) for item in items]
+
+    def _scalar(self, value: Any) -> Any:
+        if isinstance(value, float):
+            return float(value)
+        # To the types' stubs a timedelta64 is no integer; to Python it is.
+        if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):  # type: ignore[unreachable]
+            return int(value)
+        if isinstance(value, numpy.bool_):
+            return bool(value)
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, complex):
+            return {"complex": [value.real, value.imag]}
+        if isinstance(value, bytes):
+            return {"bytes": value.hex()}
+        if value is Ellipsis:
+            return {"ellipsis": 0}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value)}
+        if isinstance(value, Program) and self.strided:
+            return {"program": [self.encode(part, 1) for part in value.as_parts()]}
+        if isinstance(value, Register) and self.strided:
+            return {"register": value.index}
+        if isinstance(value, StudentRef):
+            return {"student": value.path}
+        return {"opaque": [type(value).__name__, ""]}
+
+    def _tensor(self, tensor: Tensor) -> Any:
+        known = self._seen.get(id(tensor))
+        if known is not None:
+            return {"tensor": known}
+        if not carried(tensor):
+            return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
+        header, raw = packed(tensor, strided=self.strided)
+        self._seen[id(tensor)] = len(self.tensors)
+        self.tensors.append(tensor)
+        self._parts.append(raw)
+        return {"tensor": header}
+
+
+def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
+    """Several tensors, each for itself, even where one object is among them twice."""
+    metas, parts = [], []
+    for tensor in tensors:
+        encoder = Encoder(strided=strided)
+        metas.append(encoder.encode(tensor))
+        parts.append(encoder.blob)
+    return metas, b"".join(parts)
+
+
+# ---------------------------------------------------------------------------------------------------------------- decoding
+
+
+class Decoder:
+    """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said to require grad.
+
+    With ``strided`` the sender is trusted with strides; without, with nothing.
+    """
+
+    def __init__(self, blob: bytes | bytearray | memoryview, *, strided: bool, student: Callable[[str], Any] | None = None) -> None:
+        self.blob = memoryview(blob)
+        self.strided = strided
+        self.student = student
+        self.tensors: list[Tensor] = []
+        self.wanted: list[bool] = []
+        self._position = 0
+
+    def decode(self, data: Any) -> Any:
+        """The value, with a ``Slot`` where each tensor goes; raises nothing but BrokenFrame."""
+        try:
+            return self._decode(data, 0)
+        except BrokenFrame:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
+            raise BrokenFrame(f"a value that is not what its tag says: {type(error).__name__}") from None
+
+    def finish(self) -> None:
+        """Every byte of the blob must have been claimed."""
+        if self._position != len(self.blob):
+            raise BrokenFrame(f"{len(self.blob) - self._position} bytes that no tensor claims")
+
+    def _decode(self, data: Any, depth: int) -> Any:
+        if type(data) in PLAIN:
+            return data
+        if depth > MAX_DEPTH + 2:
+            raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
+        if isinstance(data, list):
+            return self._several(data, depth)
+        if not isinstance(data, dict) or len(data) != 1:
+            raise BrokenFrame("an object that is no tagged value")
+        ((tag, body),) = data.items()
+        if tag == "tensor":
+            return self._tensor(body)
+        if tag == "tuple":
+            return tuple(self._several(_array(body), depth))
+        if tag == "dict":
+            return {self._key(k, depth): self._decode(v, depth + 1) for k, v in _array(body)}
+        if tag == "set":
+            return {self._key(item, depth) for item in _array(body)}
+        return self._leaf(tag, body)
+
+    def _several(self, items: list[Any], depth: int) -> list[Any]:
+        return [item if type(item) in PLAIN else self._decode(item, depth + 1) for item in items]
+
+    def _key(self, data: Any, depth: int) -> Any:
+        key = self._decode(data, depth + 1)
+        hash(key)
+        return key
+
+    def _leaf(self, tag: str, body: Any) -> Any:
+        if tag == "complex":
+            real, imag = _array(body)
+            return complex(float(real), float(imag))
+        if tag == "bytes":
+            return bytes.fromhex(body)
+        if tag == "ellipsis":
+            return Ellipsis
+        if tag == "dtype":
+            return DTYPES.get(str(body).removeprefix("torch."), Opaque("dtype", str(body)[:MAX_TEXT]))
+        if tag == "opaque":
+            name, text = _array(body)
+            return Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
+        if self.strided and tag == "register":
+            return Register(int(body))
+        if self.strided and tag == "program":
+            parts = [self._decode(part, 1) for part in _array(body)]
+            return Program.from_parts(fill(parts, self.tensors)).as_function()
+        if self.strided and tag == "student" and self.student is not None:
+            return self.student(str(body))
+        raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
+
+    def _tensor(self, body: Any) -> Slot:
+        if type(body) is int and 0 <= body < len(self.tensors):
+            return Slot(body)
+        header = _array(body)
+        size = size_in(header)
+        if self._position + size > len(self.blob):
+            raise BrokenFrame("a tensor with fewer bytes than it claims")
+        tensor, wants = unpacked(header, self.blob[self._position : self._position + size], strided=self.strided)
+        self._position += size
+        self.tensors.append(tensor)
+        self.wanted.append(wants)
+        return Slot(len(self.tensors) - 1)
+
+
+def _array(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        raise BrokenFrame("a tagged value without its array")
+    return data
+
+
+def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
+    """The structure with each ``Slot`` replaced by its tensor."""
+    if not tensors or type(structure) in PLAIN:
+        return structure  # where nothing crossed as a tensor there is no slot
+    if isinstance(structure, Slot):
+        return tensors[structure.index]
+    if isinstance(structure, list):
+        return [fill(item, tensors) for item in structure]
+    if isinstance(structure, tuple):
+        return tuple(fill(item, tensors) for item in structure)
+    if isinstance(structure, dict):
+        return {key: fill(item, tensors) for key, item in structure.items()}
+    return structure
+
+
+def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) -> Any:
+    """One value, its tensors in place."""
+    decoder = Decoder(blob, strided=strided)
+    structure = decoder.decode(data)
+    decoder.finish()
+    return fill(structure, decoder.tensors)
+
+
+def copied(value: Any) -> Any:
+    """The value as the other side would get it: tensors copied with strides, offset and ``requires_grad``, what has no tag opaque."""
+    encoder = Encoder(strided=True)
+    data = encoder.encode(value)
+    return decode(data, encoder.blob, strided=True)

@@ -1,0 +1,533 @@
+"""A class graded: what is kept, what is not graded again, what one bad submission costs the others (nothing)."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import grader
+from grader.classroom.batch import outputs
+from grader.classroom.gradebook.lock import sole
+from grader.classroom.gradebook.store import FILE, Gradebook
+from grader.cli.commands.batch import Wanted, grade_class
+from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
+from grader.core.report import Outcome, Report
+from grader.course.course import Course, load_course
+from grader.judge.pytest_plugin import check_seed
+from grader.judge.remote.worker_sources import REFUSED
+from grader.render.html import render_page
+from grader.runtime import pool
+from grader.runtime.client import Host
+from grader.runtime.pool import AHEAD, Hosts, over
+
+REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
+RIGHT = "def double(x): return 2 * x\n" + REST
+WRONG = "def double(x): return x * x\n" + REST
+CLASS = {
+    "alice": {"tiny.py": RIGHT},
+    "bob": {"tiny.py": WRONG},
+    "carol": {"tiny.py": "def double(x: return 2 * x\n"},
+    "dora": {"notes.txt": "later"},
+}
+
+
+@dataclass
+class Lent:
+    """The tests' host, lent: it is not closed, it counts, and it can be told to fail or to stop the run."""
+
+    host: Host
+    graded: list[str] = field(default_factory=list)
+    closed: int = 0
+    before: Callable[[dict[str, Any]], None] = lambda task: None
+
+    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+        self.before(task)
+        self.graded.append(task["source"])
+        return self.host.judge(terms, spec, task)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def lent(host: Host) -> Lent:
+    return Lent(host)
+
+
+@pytest.fixture
+def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., ExitCode]:
+    """``batch(**options)`` grades the class in ``tmp_path/class`` into ``tmp_path/out``."""
+    for name, files in CLASS.items():
+        (tmp_path / "class" / name).mkdir(parents=True)
+        for file, text in files.items():
+            (tmp_path / "class" / name / file).write_text(text)
+
+    def run(course: Course = small_course, **options: Any) -> ExitCode:
+        lent.graded.clear()
+        values = {"sandbox": "auto", "lang": "en", "seed": 5, "out": tmp_path / "out", "place": tmp_path / "class", **options}
+        return grade_class(course, Wanted(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
+
+    return run
+
+
+def table(out: Path) -> dict[str, dict[str, str]]:
+    """``grades.csv`` by submission."""
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["submission"]: row for row in csv.DictReader(file)}
+
+
+def results(out: Path) -> dict[str, dict[str, Any]]:
+    """``results.json`` by submission."""
+    return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
+
+
+def final(out: Path) -> list[bytes]:
+    """The files that must not depend on when and how a class was graded."""
+    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
+
+
+# ------------------------------------------------------------------------------------------------------------ what is left
+
+
+def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    (tmp_path / "class" / "erin.zip").write_bytes(b"PK\3\4 cut off")
+    assert batch() is ExitCode.OK
+    rows = table(tmp_path / "out")
+    assert [(name, rows[name]["score"]) for name in rows] == [
+        ("alice", "10.0"),
+        ("bob", "5.0"),
+        ("carol", "0.0"),
+        ("dora", ""),
+        ("erin", ""),
+    ]
+    assert rows["carol"]["remarks"].startswith("tiny could not be loaded: SyntaxError")
+    assert "tiny.py" in rows["dora"]["remarks"]
+    assert "zip" in rows["erin"]["remarks"]
+    assert {path.name for path in (tmp_path / "out" / "reports").iterdir()} == {"alice.html", "bob.html", "carol.html"}
+
+
+def test_a_run_ends_with_whom_to_look_at(tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]) -> None:
+    """By the names that people have: on the roster without a submission, not loaded, flagged, not graded."""
+    (tmp_path / "class" / "bob" / "tiny.py").write_text("import os\ndef double(x): return os.fork() or x\n" + REST)
+    (tmp_path / "roster.csv").write_text("name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n")
+    batch(roster=tmp_path / "roster.csv")
+    said = capsys.readouterr().out.splitlines()
+    assert "problem: Dora Day (dora): no file of a lesson is in it: tiny.py" in said
+    assert "nothing handed in: Zoe Absent" in said
+    assert "a file could not be loaded: Carol White" in said
+    assert "flagged, no proof of anything: bob" in said
+
+
+def test_what_was_handed_in_again_is_a_line_and_no_list(
+    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "canvas").mkdir()
+    for name in ("doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "roe_2_6_tiny.py", "roe_2_8_tiny-1.py"):
+        (tmp_path / "canvas" / name).write_text(RIGHT)
+    batch(place=tmp_path / "canvas")
+    said = capsys.readouterr().err
+    assert "handed in again: 2 files, such as doe_1_5_tiny.py; the newest of each counts\n" in said
+    assert "passed over" not in said
+    assert "doe_1_9_tiny-1.py is newer and counts" in (tmp_path / "out" / "class.html").read_text("utf-8")
+
+
+def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """Each is valid against the report's schema once it has times again."""
+    batch()
+    schema = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
+    for name in ("alice", "bob", "carol"):
+        data = results(tmp_path / "out")[name]
+        known = data.pop("gradebook")
+        assert '"seconds"' not in json.dumps(data)
+        jsonschema.validate(json.loads(json.dumps(Report.from_json(data).as_json())), schema)
+        assert known["score"] == data["score"]
+        assert known["students"] == [{"name": name, "ids": {}}]
+    assert set(results(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
+
+
+def test_the_gradebook_can_be_asked_for_results_by_check(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    batch()
+    with sqlite3.connect(tmp_path / "out" / FILE) as db:
+        query = "SELECT a.submission, r.outcome, r.diagnosis FROM results r JOIN attempts a ON a.id = r.attempt WHERE r.check_id = ?"
+        found = {name: rest for name, *rest in db.execute(query, ["tiny.double"])}
+    db.close()
+    assert found["alice"] == ["passed", None]
+    assert found["bob"] == ["failed", "squares"]
+
+
+def test_the_gradebook_keeps_what_was_graded(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    batch()
+    with Gradebook.open(tmp_path / "out") as book:
+        assert {name: text for name, _, text in book.texts("tiny")}["bob"] == WRONG
+
+
+# ---------------------------------------------------------------------------------------------------------------- seeds
+
+
+def test_a_seed_depends_on_the_secret_and_on_the_submission(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """Without a number the secret is random, so nobody knows a seed before; each is in the report afterwards."""
+    seeds = []
+    for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
+        batch(out=tmp_path / out, seed=seed)
+        seeds.append([results(tmp_path / out)[name]["seed"] for name in ("alice", "bob")])
+    assert seeds[0] == seeds[1]
+    assert len({seed for pair in seeds[1:] for seed in pair}) == 8
+
+
+def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submissions(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    batch()
+    bob = results(tmp_path / "out")["bob"]
+    assert {check["id"]: check["seed"] for check in bob["lessons"][0]["checks"]} == {
+        check["id"]: check_seed(bob["seed"], check["id"]) for check in bob["lessons"][0]["checks"]
+    }
+
+
+def test_the_secret_stays_the_same_without_a_number(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+    batch(seed=None)
+    batch(seed=None)
+    assert lent.graded == []
+
+
+# ---------------------------------------------------------------------------------------------------- graded once, graded again
+
+
+def test_what_was_graded_is_not_graded_again(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+    batch()
+    before = final(tmp_path / "out")
+    assert len(lent.graded) == 3
+    batch()
+    assert lent.graded == []
+    assert final(tmp_path / "out") == before
+
+
+def test_a_new_submission_is_graded_alone(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And its old score stands beside the new."""
+    batch()
+    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
+    batch()
+    assert lent.graded == [RIGHT]
+    assert re.search(r"bob +5 +10 +tiny\.double failed → passed", capsys.readouterr().out)
+    assert results(tmp_path / "out")["bob"]["gradebook"]["attempt"] == 2
+
+
+@pytest.mark.parametrize("option", [{"seed": 6}, {"lang": "ko"}, {"sandbox": "off"}, {"regrade": True}])
+def test_another_way_of_grading_grades_again(batch: Callable[..., ExitCode], lent: Lent, option: dict[str, Any]) -> None:
+    batch()
+    batch(**option)
+    assert len(lent.graded) == 3
+
+
+def test_a_grade_that_was_there_before_comes_back_without_grading(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+    """A resubmission that is taken back, say; columns and scores are as they were."""
+    batch()
+    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
+    batch()
+    (tmp_path / "class" / "bob" / "tiny.py").write_text(WRONG)
+    batch()
+    assert lent.graded == []
+    assert table(tmp_path / "out")["bob"]["score"] == "5.0"
+
+
+def test_a_course_that_changed_grades_again_and_shows_old_beside_new(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch()
+    batch(course=changed(small_course, tmp_path / "course"))
+    assert len(lent.graded) == 3
+    assert "bob" in capsys.readouterr().out.split("1 changed")[0]
+
+
+def changed(course: Course, target: Path) -> Course:
+    """The course with a check of ``double`` that passes everything."""
+    shutil.copytree(course.root, target)
+    file = target / "tests" / "checks" / "tiny" / "test_visible.py"
+    text = file.read_text().replace('assert_tensor(student.double(x), 2 * x, "{x} was not doubled", inputs={"x": x})', "student.double(x)")
+    file.write_text(text)
+    return load_course(target)
+
+
+def test_one_check_graded_again_replaces_its_result_and_no_other(
+    tmp_path: Path, batch: Callable[..., ExitCode], small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What needs it stays as it was; the report says that another version of the course graded this check."""
+    batch()
+    before = results(tmp_path / "out")["bob"]
+    batch(course=changed(small_course, tmp_path / "course"), regrade=True, check="tiny.double", seed=6)
+    after = results(tmp_path / "out")["bob"]
+    told = {
+        name: {check["id"]: check["outcome"] for check in one["lessons"][0]["checks"]} for name, one in (("old", before), ("new", after))
+    }
+    assert told["new"] == {**told["old"], "tiny.double": "passed"}
+    assert (before["score"], after["score"]) == (5.0, 8.0)
+    seeds = [{check["id"]: check["seed"] for check in one["lessons"][0]["checks"]} for one in (before, after)]
+    assert seeds[0] == seeds[1]  # so that the seed of the report still asks the same again
+    assert "tiny.double was graded again" in after["flags"][0]
+    assert re.search(r"bob +5 +8 +tiny\.double failed → passed", capsys.readouterr().out)
+    assert [check.id for column in columns(tmp_path / "out") for check in column.checks] == [c["id"] for c in after["lessons"][0]["checks"]]
+
+
+def columns(out: Path) -> Any:
+    with Gradebook.open(out) as book:
+        return book.columns()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"check": "tiny.double"}, "--regrade"),
+        ({"regrade": True, "check": "tiny.nothing"}, "tiny.nothing"),
+        ({"regrade": True, "check": "tiny.doubel"}, r"Did you mean tiny\.double\?"),
+        ({"regrade": True, "check": "double"}, r"LESSON\.NAME"),
+        ({"regrade": True, "check": "tyni.double"}, "tiny"),
+        ({"lessons": ("tyni",)}, "tiny"),
+        ({"layout": "folders"}, "plain"),
+    ],
+)
+def test_what_is_not_there_is_named(batch: Callable[..., ExitCode], options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        batch(**options)
+
+
+# ----------------------------------------------------------------------------------------------------------- interruptions
+
+
+class Cut(BaseException):
+    """The run ends here."""
+
+
+@pytest.mark.parametrize("regrade", [False, True], ids=["graded", "graded again"])
+def test_a_run_that_was_cut_goes_on_where_it_was(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, regrade: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what it leaves is, byte for byte, what a run without the cut leaves; the comparison with what was before covers all of it."""
+    for out in ("whole", "cut"):
+        if regrade:
+            batch(out=tmp_path / out)
+    batch(out=tmp_path / "whole", regrade=regrade)
+
+    def cut_at_the_second(task: dict[str, Any]) -> None:
+        if len(lent.graded) == 1:
+            raise Cut
+
+    lent.before = cut_at_the_second
+    with pytest.raises(Cut):
+        batch(out=tmp_path / "cut", regrade=regrade)
+    lent.before = lambda task: None
+    batch(out=tmp_path / "cut", regrade=regrade)
+    assert len(lent.graded) == 2
+    assert final(tmp_path / "cut") == final(tmp_path / "whole")
+
+
+def test_what_is_committed_has_its_page(tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ends between the two has written the page of a grade that the next run gives again."""
+
+    def cut(*_: object) -> None:
+        raise Cut
+
+    monkeypatch.setattr(Gradebook, "keep", cut)
+    with pytest.raises(Cut):
+        batch()
+    assert list((tmp_path / "out" / "reports").glob("*.html"))
+
+
+def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """The next run would take the pages for a student's; a folder inside it is known by its gradebook."""
+    with pytest.raises(UsageError, match="both what to grade and where to write"):
+        batch(out=tmp_path / "class" / ".." / "class")
+    assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
+    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
+    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
+    assert set(table(tmp_path / "class" / "out")) == set(CLASS)
+
+
+def test_a_second_batch_in_the_same_folder_is_told(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    with sole(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
+        batch()
+    assert batch() is ExitCode.OK
+
+
+# ------------------------------------------------------------------------------------------------------- faults of our own
+
+
+def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
+    failed: list[dict[str, Any]] = []
+
+    def fail_once(task: dict[str, Any]) -> None:
+        if not failed:
+            failed.append(task)
+            raise EngineFault("the fork host broke: it ended without a result")
+
+    lent.before = fail_once
+    assert batch() is ExitCode.OK
+    assert lent.closed == 2  # the one that died, and at the end
+    assert table(tmp_path / "out")["alice"]["score"] == "10.0"
+
+
+def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+    def fail(task: dict[str, Any]) -> None:
+        if task["source"] == WRONG:
+            raise EngineFault("out of order")
+
+    lent.before = fail
+    assert batch() is ExitCode.ENGINE_FAULT
+    row = table(tmp_path / "out")["bob"]
+    assert (row["score"], row["tiny"], row["state"]) == ("", "", "grader's fault")
+    checks = results(tmp_path / "out")["bob"]["lessons"][0]["checks"]
+    assert [check["outcome"] for check in checks] == [Outcome.GRADER_ERROR]
+    lent.before = lambda task: None
+    assert batch() is ExitCode.OK
+    assert lent.graded == [WRONG]
+    assert table(tmp_path / "out")["bob"]["score"] == "5.0"
+
+
+def test_a_bug_of_ours_in_one_submission_is_one_row(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+    def fail(task: dict[str, Any]) -> None:
+        if task["source"] == WRONG:
+            raise ZeroDivisionError
+
+    lent.before = fail
+    assert batch() is ExitCode.ENGINE_FAULT
+    rows = table(tmp_path / "out")
+    assert "the grader's own fault" in rows["bob"]["remarks"]
+    assert rows["bob"]["score"] == ""
+    assert rows["alice"]["score"] == "10.0"
+
+
+@pytest.mark.parametrize("reused", [False, True], ids=["graded", "graded before"])
+def test_a_page_that_can_not_be_made_is_one_row(
+    reused: bool, tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a bug of ours; the others are graded, and the next run makes it."""
+
+    def fail(report: Report, *given: object, **named: Any) -> str:
+        if report.submission == "bob":
+            raise ZeroDivisionError
+        return render_page(report, *given, **named)  # type: ignore[arg-type]
+
+    out = tmp_path / "out"
+    if reused:
+        assert batch() is ExitCode.OK
+        shutil.rmtree(out / "reports")
+    with monkeypatch.context() as patch:
+        patch.setattr(outputs, "render_page", fail)
+        assert batch() is ExitCode.ENGINE_FAULT
+    rows = table(out)
+    assert "the grader's own fault" in rows["bob"]["remarks"]
+    assert rows["bob"]["score"] == ""
+    assert rows["alice"]["score"] == "10.0"
+    assert not (out / "reports" / "bob.html").exists()
+    assert batch() is ExitCode.OK
+    assert table(out)["bob"]["score"] == "5.0"
+    assert (out / "reports" / "bob.html").exists()
+
+
+def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], lent: Lent) -> None:
+    def refuse(task: dict[str, Any]) -> None:
+        raise SandboxRefused(REFUSED, missing="network")
+
+    lent.before = refuse
+    with pytest.raises(SandboxRefused, match="guarantee: network"):
+        batch(sandbox="require")
+
+
+# ---------------------------------------------------------------------------------------------------------- pages, executors
+
+
+def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
+    """Also those of what is not graded again."""
+    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
+    page = tmp_path / "out" / "reports" / "bob.html"
+    asked, closed = "19.0", "A hidden check: what it asked is not shown."
+    told = []
+    for reveal in (False, True, False):
+        batch(reveal=reveal)
+        text = page.read_text("utf-8")
+        told.append((asked in text, closed in text, "one too few" in text))
+    assert told == [(False, True, True), (True, False, True), (False, True, True)]
+    assert lent.graded == []
+
+
+def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    batch()
+    page = tmp_path / "out" / "reports" / "bob.html"
+    text = page.read_text("utf-8")
+    page.unlink()
+    batch()
+    assert page.read_text("utf-8") == text
+
+
+def test_a_page_is_headed_by_whom_it_is_from(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+    """By the roster's name once there is one, with the submission's own below; what was graded already is not graded for that."""
+    pages = tmp_path / "out" / "reports"
+    batch()
+    assert "<h1><b>bob</b>" in (pages / "bob.html").read_text("utf-8")
+    (tmp_path / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
+    batch(roster=tmp_path / "roster.csv")
+    page = (pages / "bob.html").read_text("utf-8")
+    assert "<title>Robert Brown: 5 of 10</title>" in page
+    assert "<h1><b>Robert Brown</b>" in page
+    assert "submission bob · " in page
+    assert "submission alice" not in (pages / "alice.html").read_text("utf-8")
+    assert len(list(pages.iterdir())) == 3
+
+
+class Idle:
+    """A host that costs nothing."""
+
+    def close(self) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
+def test_jobs_are_drawn_as_there_is_room() -> None:
+    """A class of any size is never in memory as a whole."""
+    drawn = 0
+    most = 0
+
+    def jobs() -> Any:
+        nonlocal drawn
+        for number in range(50):
+            drawn += 1
+            yield number
+
+    hosts = Hosts(2, Idle)
+    for done, _ in enumerate(over(hosts, jobs(), lambda host, job: job), 1):
+        most = max(most, drawn - done)
+    hosts.close()
+    assert drawn == 50
+    assert most <= AHEAD * hosts.count
+
+
+def test_what_is_done_is_given_before_what_was_raised_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that was graded is lost to the job that ended the run."""
+
+    def work(host: object, job: int) -> int:
+        if job == 0:
+            raise Cut
+        return job
+
+    monkeypatch.setattr(pool, "wait", lambda running, **_: wait(running))  # until all have ended
+    hosts = Hosts(4, Idle)
+    given = []
+    with pytest.raises(Cut):
+        for one in over(hosts, range(AHEAD * 4), work):
+            given.append(one)
+    hosts.close()
+    assert sorted(given) == [1, 2, 3, 4, 5, 6, 7]

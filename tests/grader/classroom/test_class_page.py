@@ -1,0 +1,77 @@
+"""The page about a class: what it says, that hostile text stays text, that its policy holds."""
+
+from __future__ import annotations
+
+import gc
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_up_class import columns, entries
+
+from grader.classroom.gradebook.records import Entry
+from grader.classroom.imports.records import Student
+from grader.classroom.statistics.class_page import render_class
+from grader.classroom.statistics.collect import gather
+from grader.classroom.statistics.disk_rows import RowsOnDisk
+from grader.classroom.statistics.records import Row
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_a_class_of_any_size_has_a_page(count: int) -> None:
+    page = "".join(render_class(entries(count), columns()))
+    assert page.count(" data-score=") == count
+
+
+def test_names_are_text_and_links_are_encoded() -> None:
+    """Whatever a student is called, it is no markup and leads to no other file than their report."""
+    (entry,) = [one for one in entries(30) if one.report][:1]
+    hostile = replace(entry, name='a b"><script>/../%2e?#', students=(Student("</table><script>alert(1)</script>"),))
+    page = "".join(render_class([hostile], columns()))
+    assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
+    assert len(re.findall("<script", page)) == 1
+    assert "&lt;/table&gt;&lt;script&gt;alert(1)" in page
+
+
+def test_what_was_passed_over_is_listed_with_its_reason() -> None:
+    page = "".join(render_class([], columns(), passed_over=[("<b>notes.docx", "is named after no lesson")]))
+    assert "<b>&lt;b&gt;notes.docx</b> is named after no lesson" in page
+    assert '<p class="empty">Nothing.</p>' not in page
+
+
+def test_who_has_no_report_has_no_link() -> None:
+    page = "".join(render_class([Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")], columns()))
+    assert "reports/" not in page
+    assert "work.zip is no zip" in page
+
+
+def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
+    """As often as they are read, and while more are added."""
+    with RowsOnDisk(tmp_path) as rows:
+        for place, row in enumerate(gather(entries(20), columns()).rows):
+            rows.append(row)
+            assert len(list(rows)) == len(rows) == place + 1
+        assert list(rows) == list(gather(entries(20), columns()).rows)
+        assert list(zip(rows, rows, strict=True)) == [(row, row) for row in rows]
+    assert list(tmp_path.iterdir()) == []
+
+
+def rows_alive() -> int:
+    """How many rows of a table are in memory, those of other tests' classes among them."""
+    return sum(type(thing) is Row for thing in gc.get_objects())
+
+
+def test_a_page_is_written_without_holding_the_class(tmp_path: Path) -> None:
+    """It comes in pieces, each small, and while they come one row is in memory, not the table."""
+    others = rows_alive()
+    with RowsOnDisk(tmp_path) as rows:
+        pieces = render_class(entries(60), columns(), rows=rows)
+        sizes, alive = [], []
+        for number, piece in enumerate(pieces):
+            sizes.append(len(piece))
+            if number % 400 == 0:
+                alive.append(rows_alive() - others)
+    assert len(alive) > 5
+    assert max(alive) <= 2
+    assert max(sizes) < sum(sizes) / 8  # the style sheet is the largest piece

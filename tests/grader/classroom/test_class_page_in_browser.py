@@ -1,0 +1,112 @@
+"""The class page in a real browser: it breaks no policy, fits a phone, is accessible, and its table answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+from made_up_class import columns, entries
+
+from grader.classroom.statistics.class_page import render_class
+
+SIZE, SMALL, SEED = 40, 12, 12
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which everything occurs that the page shows."""
+    path = tmp_path_factory.mktemp("class") / "class.html"
+    path.write_text("".join(render_class(entries(SIZE, seed=SEED), columns())), "utf-8")
+    return path
+
+
+def shown(tab: Any) -> int:
+    """How many rows the table shows."""
+    return int(tab.locator("#table tbody tr:visible").count())
+
+
+def names(tab: Any) -> list[str]:
+    """Whom the table shows, in its order."""
+    return list(tab.locator("#table tbody tr:visible th").all_text_contents())  # the text of rows out of sight too
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
+def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    """axe finds nothing serious, light and dark, wide and narrow; nothing runs over the edge."""
+    path = tmp_path / "class.html"
+    path.write_text("".join(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4))), "utf-8")
+    tab = browser.open(path, width=width, dark=dark)
+    assert browser.barriers(tab) == []
+    assert not browser.overflows(tab)
+
+
+def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "class.html"
+    path.write_text("".join(render_class([], columns())), "utf-8")
+    tab = browser.open(path)
+    assert browser.barriers(tab) == []
+    assert browser.complaints == []
+
+
+def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -> None:
+    """Its own script runs, one that is not ours does not."""
+    tab = browser.open(page)
+    assert tab.locator("#tools").is_visible()
+    assert browser.complaints == []
+    assert browser.requests == [page.as_uri()]
+    foreign = page.with_name("foreign.html")
+    foreign.write_text(page.read_text("utf-8").replace("</body>", "<script>document.title = 'ran'</script></body>"), "utf-8")
+    assert browser.open(foreign).title() != "ran"
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints)
+
+
+def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, page: Path) -> None:
+    tab = browser.open(page)
+    everybody = [entry.label for entry in entries(SIZE, seed=SEED)]
+    tab.fill("#search", everybody[7].upper())
+    assert shown(tab) == everybody.count(everybody[7])
+    tab.click("#clear")
+    assert shown(tab) == SIZE
+    tab.select_option("#state", "missing")
+    assert shown(tab) == sum(entry.missing for entry in entries(SIZE, seed=SEED)) > 0
+    tab.fill("#search", "nobody is called this")
+    assert tab.locator("#nobody").is_visible()
+
+
+def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:
+    """Most points first, then least, then by name again; a reader is told which."""
+    tab = browser.open(page)
+    before = names(tab)
+    heading = tab.locator("[data-key=score]")
+    for direction in ("descending", "ascending"):
+        heading.locator("button").press("Enter")
+        assert heading.get_attribute("aria-sort") == direction
+        scores = [float(row.get_attribute("data-score")) for row in tab.locator("#table tbody tr").all()]
+        assert scores == sorted(scores, reverse=direction == "descending")
+    tab.locator("[data-key=name] button").press("Enter")
+    assert names(tab) == before
+
+
+def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> None:
+    """Also when the same link is followed again after the table was filtered otherwise."""
+    tab = browser.open(page)
+    topic = tab.locator(".topics li").first
+    many = int(topic.locator(".meta b").inner_text())
+    topic.locator("a.show").click()
+    tab.locator("#shown", has_text=topic.locator("h3").inner_text()).wait_for()
+    assert shown(tab) == many > 1
+    tab.fill("#search", "0001")
+    topic.locator("a.show").click()
+    assert shown(tab) == many
+
+
+def test_an_address_opens_what_it_names(browser: Browser, page: Path) -> None:
+    """A check lies in a folded lesson; a link to it unfolds that."""
+    browser.open(f"{page.as_uri()}#check-9").locator("#check-9").wait_for()
+    tab = browser.open(page)
+    tab.locator(".topics .meta a").first.click()
+    tab.locator("details.lesson[open] table").wait_for()
+    tab = browser.open(f"{page.as_uri()}#state-late")
+    assert 0 < shown(tab) < SIZE

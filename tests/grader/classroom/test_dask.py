@@ -1,0 +1,340 @@
+"""A class graded by a Dask cluster: a real scheduler and real workers, the same bytes as here; what refuses, and what is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import grader
+from grader.classroom.batch import dask_client as batch_cluster
+from grader.classroom.batch import dask_worker
+from grader.classroom.batch.dask_client import connected
+from grader.classroom.batch.dask_worker import answer, asked
+from grader.cli import main
+from grader.cli.commands import batch
+from grader.cli.commands.batch import Wanted, grade_class
+from grader.core.errors import EngineFault, ExitCode, UsageError
+from grader.core.report import Report
+from grader.course.course import Course, find_course, load_course
+from grader.course.notebooks import LeftOut
+from grader.course.submission import LessonFile
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
+
+REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
+DOUBLES = ("return 2 * x", "return x * x", "return 2 *", "raise KeyError(x)", "return x.detach() * 2")
+RIGHT = "def double(x): return 2 * x\n" + REST
+IN_TORCH = "'torch' in __import__('sys').modules"
+
+
+def written(place: Path, count: int) -> Path:
+    """A class in which each answer is one of five."""
+    for number in range(count):
+        (place / f"student{number:02}").mkdir(parents=True)
+        (place / f"student{number:02}" / "tiny.py").write_text(f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}")
+    return place
+
+
+def wanted(place: Path, out: Path, **options: Any) -> Wanted:
+    return Wanted(**{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options})
+
+
+def final(out: Path) -> list[bytes]:
+    """The files that must not depend on where a class was graded."""
+    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
+
+
+class Cluster:
+    """A scheduler and workers of one thread each, as processes; a worker without a nanny, so that one that is killed stays away."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, *words: str) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1]), "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
+        command = [sys.executable, "-W", "ignore", "-m", "dask", *words, "--scheduler-file", str(self.file), "--no-dashboard"]
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self.processes[name] = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=self.folder)
+
+    def start_worker(self, name: str) -> None:
+        self.start(name, "worker", "--no-nanny", "--nthreads", "1", "--name", name)
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler with two workers."""
+    with contextlib.closing(Cluster(tmp_path)) as running:
+        running.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
+        for name in ("one", "two"):
+            running.start_worker(name)
+        yield running
+
+
+# ------------------------------------------------------------------------------------------------------------ real processes
+
+
+@pytest.mark.proof
+@pytest.mark.filterwarnings("default")  # what Dask warns of is not ours
+def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
+    tmp_path: Path, cluster: Cluster, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bytes; all were graded, each kept once; no Dask worker ever imported torch."""
+    from distributed import Client
+
+    place = written(tmp_path / "class", 24)
+    assert grade_class(small_course, wanted(place, tmp_path / "here", workers=2)) is ExitCode.OK
+    killed: list[dict[str, Any]] = []
+
+    @contextlib.contextmanager
+    def kill_one(*_: Any) -> Iterator[Callable[[int], None]]:
+        def told(done: int) -> None:
+            if done >= 5 and not killed:
+                killed.append(client.processing())
+                cluster.processes["two"].send_signal(signal.SIGKILL)
+
+        yield told
+
+    with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        monkeypatch.setattr(batch, "telling", kill_one)
+        status = grade_class(small_course, wanted(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)))
+        assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
+        assert len(client.nthreads()) == 1
+    assert status is ExitCode.OK
+    assert len(killed[0]) == 2  # both were at work
+    assert final(tmp_path / "there") == final(tmp_path / "here")
+
+
+# -------------------------------------------------------------------------------------------------------------- in this process
+
+
+class Here:
+    """A client whose cluster is this process: what crosses is text, as it is in the real one."""
+
+    def __init__(self, worker: Callable[[str], str] = answer) -> None:
+        self.worker = worker
+        self.asked: list[dict[str, Any]] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return {"tcp://here": 2}
+
+    def submit(self, function: Callable[[str], str], text: str, **_: Any) -> Future[str]:
+        assert function is answer
+        self.asked.append(json.loads(text))
+        future: Future[str] = Future()
+        try:
+            future.set_result(self.worker(text))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def worker(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker runs, with the tests' host."""
+    monkeypatch.setattr(dask_worker, "warm_host", lambda: host)
+
+
+@pytest.fixture
+def grade_here(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ExitCode]:
+    """``grade_here(client)`` grades a small class by a client of a made-up cluster."""
+
+    def run(client: Here) -> ExitCode:
+        monkeypatch.setattr(batch, "connected", lambda scheduler: contextlib.nullcontext(batch_cluster.Cluster(client)))  # type: ignore[arg-type]
+        place = tmp_path / "class"
+        place = place if place.exists() else written(place, 3)
+        return grade_class(small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here"))
+
+    return run
+
+
+def question(course: Course, **settings: Any) -> dict[str, Any]:
+    terms = Settings(**{"seed": 3, "sandbox": "auto", "limits": course.limits, **settings})
+    return asked("run", course, ["tiny"], {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}, terms, name="someone")
+
+
+def answered(small: Course, **changed: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(answer(json.dumps({**question(small), **changed})))
+    return found
+
+
+def untimed(report: Report) -> Report:
+    lessons = [replace(one, seconds=0.0, checks=tuple(replace(check, seconds=0.0) for check in one.checks)) for one in report.lessons]
+    return replace(report, seconds=0.0, lessons=tuple(lessons))
+
+
+NOTEBOOK = LessonFile("tiny", "tiny.ipynb", RIGHT, cells=((2, 1), (4, 2)), left_out=(LeftOut("%timeit", 4, 3),))
+
+
+@pytest.mark.parametrize("file", [LessonFile("tiny", "tiny.py", RIGHT), LessonFile("tiny", "tiny.py", problem="empty"), NOTEBOOK])
+def test_a_worker_answers_with_the_report_that_is_made_here(worker: None, host: Host, small_course: Course, file: LessonFile) -> None:
+    terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
+    here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
+    there = json.loads(answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone"))))
+    assert untimed(Report.from_json(there["report"])) == untimed(here)
+
+
+def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
+    worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode], small_course: Course
+) -> None:
+    """The same bytes as without a cluster; the student's text is in the task, the gradebook and its secret are not."""
+    client = Here()
+    assert grade_here(client) is ExitCode.OK
+    assert grade_class(small_course, wanted(tmp_path / "class", tmp_path / "local")) is ExitCode.OK
+    assert final(tmp_path / "out") == final(tmp_path / "local")
+    assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == ["# 0", "# 1", "# 2"]
+    assert {key for one in client.asked for key in one} == {"run", "grader_version", "course", "lessons", "files", "settings", "name"}
+
+
+def test_a_worker_with_another_engine_refuses(small_course: Course) -> None:
+    assert "the client has 0.0.7" in answered(small_course, grader_version="0.0.7")["refused"]
+
+
+def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
+    """Both hashes are named; and a course that is not where the client has it is named with its place."""
+    path = str(small_course.root)
+    said = answered(small_course, course={"path": path, "hash": "0123456789abcdef"})["refused"]
+    assert "0123456789abcdef" in said and small_course.hash in said
+    assert "/nowhere" in answered(small_course, course={"path": "/nowhere", "hash": small_course.hash})["refused"]
+
+
+def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
+    """A worker may have it anywhere."""
+    course = load_course(find_course())
+    question = asked("run", course, [course.lessons[0].id], {}, Settings(1), name="someone")
+    assert question["course"] == {"path": None, "hash": course.hash}
+
+
+def test_a_course_that_changed_is_read_anew_by_the_next_run(tmp_path: Path, small_course: Course) -> None:
+    """A worker that was up all the time would else grade by checks that it read yesterday and files of today."""
+    root = tmp_path / "course"
+    shutil.copytree(small_course.root, root)
+    assert dask_worker.same_course(str(root), small_course.hash, "monday").root == root
+    with (root / "solutions" / "tiny.py").open("a") as file:
+        file.write("# tuesday\n")
+    with pytest.raises(UsageError, match=small_course.hash):
+        dask_worker.same_course(str(root), small_course.hash, "tuesday")
+
+
+def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Course) -> None:
+    """Its sandbox is its own: the client's says nothing about it."""
+    settings = question(small_course, sandbox="require", without=("landlock",))["settings"]
+    said = answered(small_course, settings=settings)["refused"]
+    assert said.startswith(socket.gethostname())
+    assert "files" in said
+
+
+def test_a_refusal_ends_the_run_and_names_the_machine(grade_here: Callable[..., ExitCode]) -> None:
+    with pytest.raises(UsageError, match=r"A Dask worker refuses, node7: no sandbox"):
+        grade_here(Here(lambda text: json.dumps({"refused": "node7: no sandbox"})))
+
+
+def test_a_fault_of_a_worker_is_a_row_and_no_zero(worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode]) -> None:
+    """The others are graded; the next run tries it again."""
+
+    def once(text: str) -> str:
+        return json.dumps({"fault": "node7: KeyError('x')"}) if json.loads(text)["name"] == "student01" else answer(text)
+
+    assert grade_here(Here(once)) is ExitCode.ENGINE_FAULT
+    entries = {one["submission"]: one["gradebook"] for one in json.loads((tmp_path / "out" / "results.json").read_text())}
+    assert {name: entry["score"] is None for name, entry in entries.items()} == {"student00": False, "student01": True, "student02": False}
+    assert "node7: KeyError" in entries["student01"]["problem"]
+    again = Here()
+    assert grade_here(again) is ExitCode.OK
+    assert [one["name"] for one in again.asked] == ["student01"]
+
+
+def test_what_a_worker_raises_is_told_as_text(worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_worker, "grade_submission", lambda *_, **__: 1 // 0)
+    assert answered(small_course)["fault"] == f"{socket.gethostname()}: ZeroDivisionError('integer division or modulo by zero')"
+
+
+@pytest.mark.parametrize(
+    "raised, kind, said",
+    [
+        (lambda: CancelledError("lost"), UsageError, "scheduler is gone"),
+        (lambda: ModuleNotFoundError("No module named 'grader'", name="grader"), UsageError, "worker has no grader"),
+        (lambda: dask_error("KilledWorker"), EngineFault, "tcp://gone:1"),
+    ],
+)
+def test_what_dask_raises_is_a_message_with_a_remedy(
+    small_course: Course, raised: Callable[[], Exception], kind: type[Exception], said: str
+) -> None:
+    future: Future[str] = Future()
+    future.set_exception(raised())
+    client = SimpleNamespace(submit=lambda *_, **__: future)
+    seat = batch_cluster.Seat(batch_cluster.Cluster(client))  # type: ignore[arg-type]
+    with pytest.raises(kind, match=said):
+        batch_cluster.grade_in_cluster(seat, small_course, small_course.lessons, {}, Settings(1), name="someone")
+
+
+def dask_error(name: str) -> Exception:
+    """A task that was at four workers, all of which are gone."""
+    distributed = pytest.importorskip("distributed")
+    error: Exception = getattr(distributed, name)("task", SimpleNamespace(address="tcp://gone:1"), 3)
+    return error
+
+
+def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the task is taken back."""
+    monkeypatch.setattr(batch_cluster, "LOOK_SECONDS", 0.01)
+    never: Future[str] = Future()
+    cluster = batch_cluster.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
+    cluster.stopping.set()
+    with pytest.raises(EngineFault, match="stopped"):
+        batch_cluster.grade_in_cluster(batch_cluster.Seat(cluster), small_course, small_course.lessons, {}, Settings(1), name="someone")
+    assert never.cancelled()
+
+
+@pytest.mark.parametrize("asked_for, threads, count, seats", [(0, 4, 100, 8), (0, 0, 100, 32), (3, 4, 100, 3), (0, 4, 2, 2), (0, 4, 0, 1)])
+def test_a_cluster_is_kept_busy_and_not_flooded(asked_for: int, threads: int, count: int, seats: int) -> None:
+    cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: {"tcp://here": threads}))  # type: ignore[arg-type]
+    assert batch_cluster.seats(cluster, asked_for, count).count == seats
+
+
+def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match=r"pip install 'gradlings\[cluster\]'"), connected("tcp://nowhere:1"):
+        pass
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("address", ["tcp://nobody", "carrier-pigeon://here:1", "tcp://127.0.0.1:1", "scheduler.json", "torn.json"])
+def test_where_no_scheduler_is_it_is_said_with_its_address(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a port, by a way that is none, where nobody listens, in files that say no address."""
+    monkeypatch.setattr(batch_cluster, "CONNECT_SECONDS", 0.2)
+    (tmp_path / "scheduler.json").write_text("{}")
+    (tmp_path / "torn.json").write_text("{")
+    place = str(tmp_path / address) if address.endswith(".json") else address
+    with pytest.raises(UsageError, match=f"No Dask scheduler answers at {place}"), connected(place):
+        pass
+
+
+@pytest.mark.parametrize("words", [["--executor", "dask"], ["--scheduler", "tcp://here:1"]])
+def test_a_cluster_is_asked_for_whole_or_not_at_all(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["batch", str(tmp_path), "--out", str(tmp_path / "out"), *words])
+    assert ended.value.code == ExitCode.USAGE
+    assert "go together" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

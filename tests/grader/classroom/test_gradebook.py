@@ -1,0 +1,281 @@
+"""The gradebook's file: who may open it, what it refuses and why, what can't be undone in it."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom.gradebook import migrations, store
+from grader.classroom.gradebook.migrations import STEPS, migrate
+from grader.classroom.gradebook.queries import CommonMistake
+from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.store import FILE, Gradebook, Key, Owner
+from grader.classroom.imports.records import Student
+from grader.cli.commands.adjust import adjust
+from grader.core.errors import UsageError
+from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+
+KEY = Key("d1", "c1", "0", 7, "auto", "en", "tiny")
+
+
+def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
+    """A report of one lesson with one check of three points."""
+    points = 3.0 if outcome is Outcome.PASSED else 0.0
+    failed = {"diagnosis": "squares", "diagnosis_title": "x is squared"} if outcome is Outcome.FAILED else {}
+    check = CheckResult("tiny.double", "doubles", "double", outcome, points, 3.0, hidden=hidden, seed=9, seconds=0.5, **failed)  # type: ignore[arg-type]
+    lesson = LessonResult("tiny", "Tiny", LessonStatus.PASSED, points, 3.0, checks=(check,), seconds=0.5)
+    identity = CourseIdentity("small", "0", "c1")
+    return Report(name, points, 3.0, 0.0, 7, identity, "0", Sandbox("auto"), lessons=(lesson,), seconds=0.5)
+
+
+def made(folder: Path) -> Gradebook:
+    """A new gradebook of one lesson."""
+    book = Gradebook.open(folder, create=True)
+    book.set_secret(1)
+    book.set_class({"course_hash": "c1", "lang": "en", "lessons": '[["tiny", "Tiny", 10.0]]'})
+    return book
+
+
+def grade(book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED) -> None:
+    """One submission, graded."""
+    book.keep(Owner(name, (Student(name.title(), {"sid": "1"}),)), book.begin("plan"), KEY, report(name, outcome=outcome), [])
+
+
+# ------------------------------------------------------------------------------------------------------------------- its file
+
+
+def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        grade(book, "zoe")
+        grade(book, "al")
+        book.keep_problem(Owner("mia", (Student("Mia"),), late=True), "broken zip", fault=False)
+    with Gradebook.open(tmp_path) as book:
+        entries = list(book.entries())
+        assert [entry.name for entry in entries] == ["al", "mia", "zoe"]
+        assert entries[0].report == report("al")
+        assert entries[0].students == (Student("Al", {"sid": "1"}),)
+        assert (entries[1].report, entries[1].problem, entries[1].late) == (None, "broken zip", True)
+        (column,) = book.columns()
+        assert (column.id, column.max_score, [check.id for check in column.checks]) == ("tiny", 3.0, ["tiny.double"])
+
+
+def test_entries_are_read_one_at_a_time(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        for name in ("a", "b", "c"):
+            grade(book, name)
+        entries = book.entries()
+        assert next(entries).name == "a"
+        assert next(entries).name == "b"
+
+
+def test_a_gradebook_of_a_newer_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    made(tmp_path).db.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    db.close()
+    with pytest.raises(UsageError, match=r"newer gradlings.*Upgrade"):
+        Gradebook.open(tmp_path)
+
+
+def test_a_gradebook_of_an_older_version_is_brought_up_to_date_and_loses_nothing(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al")
+        migrate(book.db, "grades.sqlite", (*STEPS, "ALTER TABLE class ADD COLUMN motto TEXT NOT NULL DEFAULT 'sapere aude'"))
+        assert book.about("motto") == "sapere aude"
+        assert [entry.name for entry in book.entries()] == ["al"]
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(book.db, "grades.sqlite", (*STEPS, "CREATE TABLE half (x); ALTER TABLE nothing ADD COLUMN y"))
+        book.db.rollback()
+        assert book.db.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
+        assert book.db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'half'").fetchone() == (0,)
+
+
+def test_another_database_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("CREATE TABLE photos (x)")
+    db.close()
+    with pytest.raises(UsageError, match="no gradebook"):
+        Gradebook.open(tmp_path, create=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"), [(b"not a database, but long enough to be read as the head of one" * 9, "damaged"), (None, "holds no")]
+)
+def test_what_is_no_gradebook_is_said(tmp_path: Path, make: bytes | None, said: str) -> None:
+    if make is not None:
+        (tmp_path / FILE).write_bytes(make)
+    with pytest.raises(UsageError, match=said):
+        Gradebook.open(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="file"):
+        Gradebook.open(tmp_path / "file" / "out", create=True)
+    with made(tmp_path) as book:
+        book.db.execute("PRAGMA query_only = 1")
+        with pytest.raises(UsageError, match=r"can't be written.*--out"), book:
+            grade(book, "al")
+
+
+def test_a_full_disk_is_said_and_what_was_committed_stays(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"disk is full.*kept"), made(tmp_path) as book:
+        grade(book, "al")
+        (pages,) = book.db.execute("PRAGMA page_count").fetchone()
+        book.db.execute(f"PRAGMA max_page_count = {pages}")
+        for number in range(100):
+            grade(book, f"student{number}")
+    with Gradebook.open(tmp_path) as book:
+        assert "al" in {entry.name for entry in book.entries()}
+        assert book.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_result_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with made(tmp_path) as book:
+        monkeypatch.setattr(Gradebook, "_keep_results", staticmethod(cut))
+        with pytest.raises(KeyboardInterrupt):
+            grade(book, "al")
+        assert list(book.entries()) == []
+
+
+def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
+    """synchronous is 2, FULL; the journal is SQLite's own, so the gradebook is one file that can be copied."""
+    with made(tmp_path) as book:
+        assert book.db.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert book.db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+# ------------------------------------------------------------------------------------------------------------ attempts, mistakes
+
+
+def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al")
+        assert book.find("al", KEY) is not None
+        others: tuple[tuple[str, Any], ...] = (
+            ("digest", "d2"),
+            ("course_hash", "c2"),
+            ("grader_version", "1"),
+            ("seed", 8),
+            ("sandbox", "off"),
+            ("lang", "ko"),
+        )
+        for field, other in others:
+            changed = replace(KEY, **{field: other})
+            assert book.find("al", changed) is None, field
+
+
+def test_an_attempt_that_a_fault_of_ours_spoilt_is_not_found(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al", Outcome.GRADER_ERROR)
+        assert book.find("al", KEY) is None
+
+
+def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        for name in ("a", "b"):
+            grade(book, name, Outcome.FAILED)
+        grade(book, "b", Outcome.FAILED)
+        grade(book, "c")
+        assert book.commonest_mistakes(3) == [CommonMistake("tiny", "squares", "x is squared", 2)]
+
+
+def test_a_run_that_did_not_end_is_gone_on_with_and_no_other(tmp_path: Path) -> None:
+    with made(tmp_path) as book:
+        first = book.begin("plan")
+        assert book.begin("plan") == first
+        assert book.begin("another") != first
+        book.end(book.begin("plan"))
+        assert book.begin("plan") > first + 1
+
+
+# ----------------------------------------------------------------------------------------------------------------- adjustments
+
+
+def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al", Outcome.FAILED)
+    adjust(tmp_path, "al", lesson="tiny", points=1.5, reason="=explained it to me", author="kim")
+    with Gradebook.open(tmp_path) as book:
+        grade(book, "al", Outcome.PASSED)
+        entry = book.entry("al")
+        assert (entry.score, entry.lesson_score("tiny")) == (4.5, 4.5)
+    said = capsys.readouterr().out
+    assert "1.5 (earned 0, adjusted by +1.5)" in said
+    page = (tmp_path / "reports" / "al.html").read_text("utf-8")
+    assert "=explained it to me" in page
+    assert "1.5 points count" in page
+    table = (tmp_path / "grades.csv").read_text("utf-8-sig")
+    assert "explained it to me" in table
+    assert not any(cell.startswith("=") for line in table.splitlines() for cell in line.split(","))
+    assert "explained it to me" in (tmp_path / "results.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"points": 0.0}, "changes nothing"),
+        ({"points": float("nan")}, "changes nothing"),
+        ({"reason": "  "}, "reason"),
+        ({"name": "all"}, "Did you mean al"),
+        ({"lesson": "tyni"}, "Lessons: tiny"),
+    ],
+)
+def test_an_adjustment_that_makes_no_sense_is_refused(tmp_path: Path, options: dict[str, object], said: str) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al")
+    values = {"name": "al", "points": 1.0, "reason": "why not", "lesson": None, "author": "kim", **options}
+    with pytest.raises(UsageError, match=said):
+        adjust(tmp_path, values.pop("name"), **values)  # type: ignore[arg-type]
+    with Gradebook.open(tmp_path) as book:
+        assert book.adjustments("al") == ()
+
+
+def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: Path) -> None:
+    """What stands on the class page is what an instructor types; a submission's own name goes before."""
+    with made(tmp_path) as book:
+        for name, person in (("danobrien", "Dan O'Brien"), ("kim-1", "Kim"), ("kim-2", "Kim"), ("lee", "Park"), ("park", "Lee")):
+            book.keep(Owner(name, (Student(person),)), book.begin("plan"), KEY, report(name), [])
+        assert book.entry_of("Dan O'Brien").name == book.entry_of("danobrien").name == "danobrien"
+        assert book.entry_of("lee").name == "lee"
+        with pytest.raises(UsageError, match="may be kim-1 or kim-2"):
+            book.entry_of("Kim")
+        with pytest.raises(UsageError, match="Did you mean danobrien"):
+            book.entry_of("dan obrian")
+
+
+def test_a_score_above_full_marks_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al", Outcome.PASSED)
+    adjust(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
+    assert "more than full marks" in capsys.readouterr().out
+    adjust(tmp_path, "al", lesson=None, points=-0.5, reason="a slip", author="kim")
+    assert "more than full marks" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM adjustments", "UPDATE adjustments SET points = 100"])
+def test_the_audit_trail_can_only_grow(tmp_path: Path, statement: str) -> None:
+    with made(tmp_path) as book:
+        grade(book, "al")
+        book.adjust("al", Adjustment(1.0, "why", "kim", store.now()))
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            book.db.execute(statement)
+        assert len(book.adjustments("al")) == 1
+
+
+def test_steps_that_were_released_are_never_edited() -> None:
+    """Their digests; a change of the tables is a step at the end."""
+
+    assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in migrations.STEPS] == ["a211d29e267a"]

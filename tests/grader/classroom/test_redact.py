@@ -1,0 +1,65 @@
+"""What a student's page of a batch leaves out: everything that a hidden check asked, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from grader.classroom.redact import WITHHELD, withheld
+from grader.core.i18n import engine_catalogue
+from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+
+SECRET = "0.8125"
+
+
+def made(outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.FAILED) -> Report:
+    """A report of one check that tells of a secret number wherever it can."""
+    check = CheckResult(
+        "tiny.double", "doubles x", "double", outcome, 0.0, 2.0, hidden=hidden, message=f"wrong for {SECRET}", diagnosis="squares",
+        diagnosis_title="x is squared", evidence=f"for {SECRET}", hint="double it", expected=SECRET, actual=SECRET, inputs={"x": SECRET},
+        source_line=3, source_text=f"return {SECRET}", output=SECRET, seed=4, note=SECRET,
+    )  # fmt: skip
+    lesson = LessonResult("tiny", "Tiny", status, 0.0, 2.0, checks=(check,))
+    return Report("al", 0.0, 2.0, 0.0, 7, CourseIdentity("small", "0", "c"), "0", Sandbox("auto"), lessons=(lesson,))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR])
+def test_nothing_of_what_a_hidden_check_asked_is_left(outcome: Outcome) -> None:
+    report = withheld(made(outcome, hidden=True))
+    assert SECRET not in json.dumps(report.as_json())
+    (check,) = report.lessons[0].checks
+    assert (check.title, check.outcome, check.max_points, check.diagnosis_title, check.hint) == (
+        "doubles x", outcome, 2.0, "x is squared", "double it",
+    )  # fmt: skip
+    assert check.message == WITHHELD
+
+
+def test_a_limit_that_was_hit_is_said_also_of_a_hidden_check() -> None:
+    (check,) = withheld(made(Outcome.TIMEOUT, hidden=True)).lessons[0].checks
+    assert check.message == f"wrong for {SECRET}"
+    assert check.inputs == {}
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_visible_checks_are_left_as_they_are(outcome: Outcome) -> None:
+    assert withheld(made(outcome, hidden=False)) == made(outcome, hidden=False)
+
+
+def test_a_file_that_could_not_be_loaded_says_why_under_every_check() -> None:
+    report = made(Outcome.ERROR, hidden=True, status=LessonStatus.INVALID)
+    assert withheld(report) == report
+
+
+def test_what_is_said_in_place_of_it_is_in_the_readers_language() -> None:
+    say = engine_catalogue("ko")
+    (check,) = withheld(made(Outcome.FAILED, hidden=True), say).lessons[0].checks
+    assert check.message == say.texts[WITHHELD]
+
+
+def test_withholding_leaves_the_report_itself_as_it_was() -> None:
+    report = made(Outcome.FAILED, hidden=True)
+    before = replace(report)
+    withheld(report)
+    assert report == before

@@ -1,0 +1,251 @@
+"""Which texts share code: renaming hides nothing, what all have or were given accuses nobody, and the page says that it is no verdict."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import random
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+from click.testing import CliRunner
+from made_up_class import report
+
+from grader.classroom.gradebook.store import Gradebook, Key, Owner
+from grader.classroom.imports.records import Student
+from grader.classroom.statistics.similar_page import render_similar
+from grader.classroom.statistics.similarity import Side, Text, candidates, in_pieces, similar_pairs
+from grader.cli import cli
+from grader.cli.commands.similar import show_similar
+from grader.core.errors import UsageError
+from grader.course.course import Course
+from grader.course.submission import LessonFile
+
+SMALL_COURSE = Path(__file__).parents[1] / "small_course"
+GIVEN = '''"""The lesson."""
+
+import torch
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x * x
+'''
+ADA = """
+def helper(values, limit):
+    total = 0
+    for place, value in enumerate(values):
+        if value > limit and place % 2:
+            total += value ** 2 / (1 + abs(limit))
+    return total
+"""
+ALAN = """
+class Table:
+    def __init__(self, rows):
+        self.rows = {row[0]: sorted(row[1:], reverse=True) for row in rows}
+
+    def best(self):
+        return max(self.rows.items(), key=lambda row: sum(row[1]))[0]
+"""
+DISGUISE = {"values": "numbers", "limit": "bound", "total": "acc", "place": "i", "value": "v", "helper": "compute"}
+
+
+def disguised(code: str) -> str:
+    """The same code with other names, other spacing and a comment."""
+    return "# all my own work\n" + re.sub(r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code).replace(" + ", "+").replace(
+        "\n    for", "\n\n    for"
+    )
+
+
+def owners(texts: list[Text], known: tuple[str, ...] = (GIVEN,), threshold: float = 0.6) -> list[tuple[str, str]]:
+    return [(pair.one.owner, pair.other.owner) for pair in similar_pairs("cube", texts, known, threshold)]
+
+
+def marked(side: Side) -> str:
+    return "".join(text for text, shared in side.pieces if shared)
+
+
+def test_other_names_comments_and_spacing_hide_nothing() -> None:
+    texts = [Text("ada", GIVEN + ADA), Text("alan", GIVEN + ALAN), Text("copy", GIVEN + disguised(ADA))]
+    assert owners(texts) == [("ada", "copy")]
+
+
+def test_what_is_given_accuses_nobody() -> None:
+    """The stub's and the reference's code is in both, and is nobody's own; without knowing that, they would be a pair."""
+    texts = [Text("ada", GIVEN), Text("alan", GIVEN)]
+    assert owners(texts) == []
+    assert owners(texts, known=()) == [("ada", "alan")]
+
+
+def test_what_many_have_accuses_nobody() -> None:
+    assert owners([Text(f"{n}", GIVEN + ADA) for n in range(6)]) == []
+    assert len(owners([Text(f"{n}", GIVEN + ADA) for n in range(3)])) == 3
+
+
+def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
+    """Who added to a copy has a smaller share than who was copied; the pair is ranked by the greater. The pieces are the text."""
+    (pair,) = similar_pairs("cube", [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)], [GIVEN], 0.6)
+    assert pair.share == pair.one.share > 0.9 > pair.other.share
+    assert "".join(text for text, _ in pair.other.pieces) == GIVEN + ADA + ALAN
+    assert "total += value ** 2" in marked(pair.other)
+    assert "save_for_backward" not in marked(pair.other)
+    assert "sorted(row[1:]" not in marked(pair.other)
+
+
+def test_pairs_below_the_threshold_are_no_pairs() -> None:
+    """Half of what is each one's own is shared here."""
+    own = "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
+    texts = [Text("ada", GIVEN + ADA + ALAN), Text("grace", GIVEN + ADA + own + own.replace("[", "(("))]
+    assert owners(texts, threshold=0.3) == [("ada", "grace")]
+    assert owners(texts, threshold=0.7) == []
+
+
+def test_two_of_an_earlier_class_are_no_pair() -> None:
+    texts = [Text("ada", GIVEN + ADA), Text("old", GIVEN + ADA, earlier=True), Text("older", GIVEN + ADA, earlier=True)]
+    assert owners(texts) == [("ada", "old"), ("ada", "older")]
+
+
+def test_little_code_of_ones_own_is_nothing_to_be_recognised_by() -> None:
+    texts = [Text(name, GIVEN + "\nanswer = [0.31, 2, 5, 7, 'x', 11, 13]\n") for name in ("ada", "alan")]
+    assert candidates(texts, [GIVEN], 0.6).pairs == ()
+
+
+def test_the_same_texts_give_the_same_pairs() -> None:
+    """In whichever order they come."""
+    texts = [Text(f"{n}", GIVEN + (ADA, ALAN, disguised(ADA), ADA + ALAN)[n % 4] + f"\nN = {n}\n") for n in range(8)]
+    mixed = random.Random(5).sample(texts, len(texts))
+    assert {frozenset(pair) for pair in owners(texts)} == {frozenset(pair) for pair in owners(mixed)}
+
+
+@pytest.mark.parametrize("text", ["", "\n", "def f(:\n  '''", "x = 1\n", "\ud7ff" * 50, "(" * 2000])
+def test_any_text_can_be_compared(text: str) -> None:
+    assert owners([Text("ada", text), Text("alan", text)], known=("",)) in ([], [("ada", "alan")])
+
+
+def test_pieces_never_overlap_and_stay_within_the_text() -> None:
+    assert in_pieces("abcdefgh", [[4, 1], [99, 3]]) == (("a", False), ("bc", True), ("d", False), ("efgh", True))
+    assert in_pieces("abcd", [[0, 1], [3, 4]]) == (("abc", True), ("d", True))
+
+
+def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: Callable[..., Any] = builtins.__import__
+
+    def missing(name: str, *rest: Any, **named: Any) -> Any:
+        if name == "copydetect":
+            raise ImportError(name)
+        return found(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(UsageError, match=r"pip install 'gradlings\[similar\]'"):
+        similar_pairs("cube", [Text("a", ADA)], [], 0.6)
+
+
+# ---------------------------------------------------------------------------------------------------------------- the page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with hostile code and names in it."""
+    hostile = ADA + "\nTEXT = \"</pre><script>document.title = 'ran'</script>\"\n"
+    pairs = similar_pairs("cube", [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)], [], 0.6)
+    path = tmp_path_factory.mktemp("similar") / "similar.html"
+    path.write_text(render_similar(pairs, {"ada": "Ada <b>"}, compared=2, threshold=0.6, earlier="2025 <i>"), "utf-8")
+    return path
+
+
+def test_the_page_says_that_it_is_no_verdict_and_code_is_text(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert "a place to look, not a verdict" in text
+    assert "<script" not in text
+    assert "Ada &lt;b&gt;" in text
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
+def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dark: bool) -> None:
+    tab = browser.open(page, width=width, dark=dark)
+    assert browser.barriers(tab) == []
+    assert not browser.overflows(tab)
+    assert browser.complaints == []
+    assert tab.locator("mark").first.is_visible()
+
+
+# ------------------------------------------------------------------------------------------------------------- the command
+
+
+def gradebook(folder: Path, texts: dict[str, str]) -> Path:
+    """A batch's folder in which these texts were graded, for the lesson ``tiny``."""
+    with Gradebook.open(folder, create=True) as book:
+        book.set_secret(1)
+        book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
+        run = book.begin("test")
+        for name, text in texts.items():
+            key = Key(name, "hash", "0", 1, "off", "en", "tiny")
+            files = [LessonFile("tiny", "tiny.py", text)]
+            book.keep(Owner(name, (Student(name.title()),)), run, key, report(name, random.Random(1), 1), files)
+    return folder
+
+
+def run_similar(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, ["similar", *map(str, arguments), "--course", str(SMALL_COURSE)])
+    return done.exit_code, done.output + (str(done.exception) if isinstance(done.exception, UsageError) else "")
+
+
+def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path: Path) -> None:
+    out = gradebook(tmp_path / "now", {"ada": ADA, "alan": ALAN, "copy": disguised(ADA)})
+    old = gradebook(tmp_path / "last year", {"grace": ALAN})
+    status, said = run_similar(out)
+    assert status == 0
+    assert "Ada" in said and "Copy" in said and "1 pair to look at, no verdict" in said
+    status, said = run_similar(out, "--against", old)
+    assert "2 pairs" in said and "grace (earlier)" in said
+    assert "last year" in (out / "similar.html").read_text("utf-8")
+
+
+def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
+    """A lesson that this class was not graded in, the class against itself, a folder without a gradebook."""
+    out = gradebook(tmp_path / "now", {"ada": ADA})
+    assert "was not graded in 'huge'. Lessons: tiny" in run_similar(out, "--lesson", "huge")[1]
+    assert "is the class itself" in run_similar(out, "--against", out)[1]
+    assert "holds no gradebook" in run_similar(tmp_path)[1]
+
+
+def test_all_that_takes_long_is_told_of() -> None:
+    """Every text, every fingerprint, every pair that is compared."""
+    told: dict[str, int] = {}
+
+    def watched(what: str, things: Collection[Any], /) -> Collection[Any]:
+        told[what] = len(things)
+        return things
+
+    texts = [Text("ada", GIVEN + ADA), Text("alan", GIVEN + ALAN), Text("copy", GIVEN + disguised(ADA))]
+    assert len(similar_pairs("cube", texts, [GIVEN], 0.6, watched)) == 1
+    assert list(told) == ["reading texts", "finding pairs", "comparing pairs"]
+    assert (told["reading texts"], told["comparing pairs"]) == (3, 1)
+    assert told["finding pairs"] > 50
+
+
+def test_a_comparison_that_is_stopped_leaves_the_page_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_course: Course
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.cli.commands.similar.similar_pairs", stopped)
+    out = gradebook(tmp_path, {"ada": ADA, "copy": ADA})
+    for before in ("is not written", "is as it was"):
+        with pytest.raises(KeyboardInterrupt):
+            show_similar(small_course, out, against=None, lesson=None, threshold=0.6)
+        assert before in capsys.readouterr().err.replace("\n", "")
+        (out / "similar.html").write_text("an earlier page")
+    assert (out / "similar.html").read_text() == "an earlier page"

@@ -1,0 +1,178 @@
+"""Ctrl-C during a batch: the first waits for what is under way and keeps it, the second doesn't; the same command goes on either way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.batch import Wanted, grade_class
+from grader.cli.commands.interrupts import patience, stopping
+from grader.core.errors import EngineFault, ExitCode
+from grader.course.course import Course
+from grader.runtime import pool
+from grader.runtime.client import Host
+from grader.runtime.pool import Hosts, NotBegun, over
+
+NAMES = ("ada", "alan", "edsger", "grace")
+WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
+RESUMES = "the same command goes on from there"
+LONGEST_SECONDS = 60
+
+
+@dataclass
+class Pressing:
+    """The tests' host, lent; at the second submission Ctrl-C is pressed ``times`` times, each when the one before has had its effect."""
+
+    host: Host
+    times: int = 0
+    graded: int = 0
+    abandoned: threading.Event = field(default_factory=threading.Event)
+
+    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+        self.graded += 1
+        if self.graded == 2:
+            self.press()
+        if self.abandoned.is_set():
+            raise EngineFault("the run was stopped")
+        return self.host.judge(terms, spec, task)
+
+    def press(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None
+        for _ in range(self.times):
+            before = signal.getsignal(signal.SIGINT)
+            signal.pthread_kill(main, signal.SIGINT)
+            looks = range(LONGEST_SECONDS * 1000)
+            assert any(signal.getsignal(signal.SIGINT) is not before or self.abandoned.wait(0.001) for _ in looks), "nobody heeded Ctrl-C"
+
+    def abandon(self) -> None:
+        self.abandoned.set()
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def run(tmp_path: Path, small_course: Course, host: Host) -> Callable[..., Pressing]:
+    """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so often at the second."""
+    for number, name in enumerate(NAMES):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "tiny.py").write_text(f"# {number}\n{WRONG}")
+
+    def grade(out: str, times: int = 0) -> Pressing:
+        pressing = Pressing(host, times)
+        wanted = Wanted(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
+        if times:
+            with pytest.raises(KeyboardInterrupt):
+                grade_class(small_course, wanted, make_host=lambda: pressing)  # type: ignore[arg-type, return-value]
+        else:
+            assert grade_class(small_course, wanted, make_host=lambda: pressing) is ExitCode.OK  # type: ignore[arg-type, return-value]
+        return pressing
+
+    return grade
+
+
+def kept(out: Path) -> list[str]:
+    """The submissions that have a report, each of which has its page."""
+    with Gradebook.open(out) as book:
+        names = [entry.name for entry in book.entries() if entry.report]
+    assert {f"{name}.html" for name in names} <= {path.name for path in (out / "reports").iterdir()}
+    return names
+
+
+def final(out: Path) -> list[bytes]:
+    """The files that must not depend on when and how a class was graded."""
+    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
+
+
+def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
+    tmp_path: Path, run: Callable[..., Pressing], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says at once what it waits for; the next run grades the rest alone, and ends with the same bytes as one that was not stopped."""
+    first = run("out", times=1)
+    said = capsys.readouterr().err
+    assert "stopping: waiting for 1 submission under way; Ctrl-C again ends at once\n" in said
+    assert said.count(RESUMES) == 2
+    assert (first.graded, first.abandoned.is_set()) == (2, False)
+    assert kept(tmp_path / "out") == ["ada", "alan"]
+    assert run("out").graded == 2
+    run("whole")
+    assert final(tmp_path / "out") == final(tmp_path / "whole")
+
+
+def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(tmp_path: Path, run: Callable[..., Pressing]) -> None:
+    """What is under way is as if it had never been begun: no zero, no fault. The first submission may be on its way into the gradebook."""
+    first = run("out", times=2)
+    assert (first.graded, first.abandoned.is_set()) == (2, True)
+    already = kept(tmp_path / "out")
+    assert already in ([], ["ada"])
+    assert run("out").graded == len(NAMES) - len(already)
+    run("whole")
+    assert final(tmp_path / "out") == final(tmp_path / "whole")
+
+
+def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal in the moment before a thread waits for a lock doesn't wake it: without an end of the wait, Ctrl-C would not be heeded."""
+    waits = []
+
+    def wait(running: set[Any], *, timeout: float | None = None, return_when: str) -> tuple[set[Any], set[Any]]:
+        waits.append(timeout)
+        return (set(), running) if len(waits) % 2 else futures.wait(running, return_when=return_when)
+
+    monkeypatch.setattr(pool, "wait", wait)
+    hosts: Hosts[Any] = Hosts(1, lambda: SimpleNamespace(close=lambda: None))
+    assert sorted(over(hosts, range(5), lambda _, job: job)) == [0, 1, 2, 3, 4]
+    assert waits and all(timeout is not None and timeout < 1 for timeout in waits)
+
+
+def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
+    """Neither one that is with the threads already, nor one that would be drawn."""
+    hosts: Hosts[Any] = Hosts(1, Host)
+    hosts.finishing.set()
+    with pytest.raises(NotBegun):
+        hosts.lend(lambda host, job: job, 1)
+    assert list(over(hosts, range(3), lambda host, job: job)) == []
+    assert hosts.busy == 0
+
+
+def test_ctrl_c_means_afterwards_what_it_meant_before(run: Callable[..., Pressing]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    run("out", times=1)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
+    """As under nohup."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with patience(Console(), Hosts(1, Host)):
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
+    assert stopping(0).startswith("stopping: one moment\n")
+    assert stopping(2).startswith("stopping: waiting for 2 submissions under way")
+
+
+@pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
+def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> None:
+    with Host(apart=True) as apart:
+        assert apart._process is not None
+        assert os.getsid(apart._process.pid) != os.getsid(0)
+        apart.abandon()
+        assert apart._process.wait(LONGEST_SECONDS) != 0
+        apart.close()
+        with pytest.raises(EngineFault, match="the run was stopped"):
+            apart.start()

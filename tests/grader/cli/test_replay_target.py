@@ -1,0 +1,91 @@
+"""``grade replay`` without a lesson: which one it takes, what it lists, what it says where nothing is known to be wrong."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.cli.commands.replay import Asked
+from grader.cli.commands.replay_target import SHOWN, settled
+from grader.cli.commands.workspace import make_workspace
+from grader.core.errors import UsageError
+from grader.course.course import Course, Lesson
+from grader.course.progress import LessonProgress, update_progress
+
+
+@pytest.fixture
+def course(small_course: Course) -> Course:
+    """Two lessons."""
+    (tiny,) = small_course.lessons
+    return replace(small_course, lessons=(tiny, named(tiny, "second")))
+
+
+def named(lesson: Lesson, name: str) -> Lesson:
+    return replace(lesson, id=name)
+
+
+@pytest.fixture
+def work(tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with both lessons, which is the current folder."""
+    make_workspace(small_course, tmp_path / "work", "en")
+    (tmp_path / "work" / "second").mkdir()
+    (tmp_path / "work" / "second" / "second.py").write_text("x = 1\n")
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def were_wrong(work: Path, **wrong: dict[str, int]) -> None:
+    for lesson, checks in wrong.items():
+        update_progress(work, lambda known, lesson=lesson, checks=checks: known.having(lesson, LessonProgress(1, wrong=checks)))  # type: ignore[misc]
+
+
+def asked(target: str = "", place: Path | None = None, *options: str, seed: int | None = None) -> Asked:
+    return Asked(target, place or Path(), seed=seed, lang="en", options=options)
+
+
+def test_the_one_lesson_that_is_here_is_taken(work: Path, course: Course) -> None:
+    taken = settled(course, asked(place=work / "second"))
+    assert taken is not None and taken.target == "second"
+
+
+def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> None:
+    were_wrong(work, tiny={}, second={"second.triple": 7})
+    taken = settled(course, asked())
+    assert taken is not None and (taken.target, taken.place) == ("second", Path())
+
+
+@pytest.mark.parametrize(("seed", "given"), [(None, ["--check-seed", "5"]), (9, ["--seed", "9"])])
+def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
+    seed: int | None, given: list[str], work: Path, course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many = {f"second.check_{number}": number for number in range(SHOWN + 2)}
+    were_wrong(work, tiny={"tiny.double": 5, "other.check": 1}, second=many)
+    assert settled(course, asked("", None, "--pdb", seed=seed)) is None
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "2 lessons had something wrong when they were graded last. Take one:"
+    assert ["grade", "replay", "tiny.double", *given, "--pdb"] in [shlex.split(line) for line in lines]
+    assert sum("second.check_" in line for line in lines) == SHOWN
+    assert "… and 2 more: grade replay second --pdb" in lines
+    assert not any("other.check" in line for line in lines)
+
+
+def test_where_nothing_is_known_to_be_wrong_the_way_is_told(work: Path, course: Course) -> None:
+    with pytest.raises(UsageError, match=r"No check is known to be wrong in .*work\. Grade first: grade\. .* such as grade replay tiny"):
+        settled(course, asked())
+
+
+def test_a_lesson_is_taken_as_it_was_named(work: Path, course: Course) -> None:
+    assert settled(course, asked("tiny.double")) == asked("tiny.double")
+
+
+def test_a_path_to_elsewhere_is_not_the_own_lesson(work: Path, course: Course) -> None:
+    """… and the commands that are told look there too."""
+    bobs = work.parent / "bob" / "tiny.py"
+    bobs.parent.mkdir()
+    bobs.write_text("x = 1\n")
+    for target in ("../bob/tiny.py", "../bob"):
+        taken = settled(course, asked(target))
+        assert taken == replace(asked("tiny"), place=Path(target), options=("--in", target))

@@ -1,0 +1,237 @@
+"""The loop of ``grade watch``, driven by hand: saves, keys and results are events that the tests put."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from grader.cli.watch_loop import Verdict, Watcher, change, folder_saves, half_written, remote_kind
+from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.course.submission import LessonFile
+
+WAIT = 10.0
+
+
+def report(lesson: str, text: str) -> Report:
+    """A report whose one check passes where the text says so; the message is the text."""
+    right = "right" in text
+    outcome, score = (Outcome.PASSED, 10.0) if right else (Outcome.FAILED, 0.0)
+    status = LessonStatus.PASSED if right else LessonStatus.FAILED
+    checks = (CheckResult(f"{lesson}.a", "a", "f", outcome, score, 10.0, message=text),)
+    result = LessonResult(lesson, lesson, status, score, 10.0, checks=checks)
+    return Report("me", score, 10.0, 0.0, 1, CourseIdentity("c", "1", "h"), "0", Sandbox("off"), lessons=(result,))
+
+
+@dataclass
+class Desk:
+    """A watcher and everything around it: files as texts, saves and gradings under the test's control."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    saves: queue.Queue[tuple[str, ...]] = field(default_factory=queue.Queue)
+    shown: queue.Queue[Verdict] = field(default_factory=queue.Queue)
+    graded: queue.Queue[str] = field(default_factory=queue.Queue)
+    looked_at: queue.Queue[str | None] = field(default_factory=queue.Queue)
+    ended: threading.Event = field(default_factory=threading.Event)
+    keys: list[str] = field(default_factory=list)
+    hold: str | None = None
+    status: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.watcher = Watcher(
+            saves=self.tell, read=self.read, grade=self.grade, end=self.ended.set, shown=self.shown.put, pressed=self.pressed
+        )
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+        self.thread.start()
+
+    def watch(self) -> None:
+        try:
+            self.status.append(self.watcher.run())
+        except Exception as error:
+            self.status.append(error)
+
+    def tell(self, stopped: threading.Event) -> Iterator[tuple[str, ...]]:
+        while not stopped.is_set():
+            try:
+                batch = self.saves.get(timeout=0.02)
+            except queue.Empty:
+                continue
+            if "boom" in batch:
+                raise OSError("the folder is gone")
+            yield batch
+
+    def read(self, lesson: str) -> LessonFile | None:
+        text = self.files.get(lesson)
+        self.looked_at.put(text)
+        return None if text is None else LessonFile(lesson, f"{lesson}.py", text)
+
+    def grade(self, lesson: str, file: LessonFile | None) -> Report:
+        text = file.text if file else "gone"
+        self.graded.put(text)
+        if self.hold and self.hold in text:
+            assert self.ended.wait(WAIT)
+        return report(lesson, text)
+
+    def pressed(self, key: str) -> None:
+        self.keys.append(key)
+        if key == "r":
+            self.watcher.again("tiny")
+
+    def save(self, text: str, lesson: str = "tiny") -> None:
+        self.files[lesson] = text
+        self.saves.put((lesson,))
+
+    def verdict(self) -> str:
+        """The text that the next verdict is about."""
+        return self.shown.get(timeout=WAIT).result.checks[0].message or ""
+
+    def end(self) -> object:
+        self.watcher.stop(5)
+        self.thread.join(WAIT)
+        return self.status[0]
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    made = Desk()
+    yield made
+    if made.thread.is_alive():
+        made.end()
+
+
+def test_a_save_is_graded_and_shown_with_the_run_before(desk: Desk) -> None:
+    desk.save("x = 'wrong'")
+    first = desk.shown.get(timeout=WAIT)
+    desk.save("x = 'right'")
+    second = desk.shown.get(timeout=WAIT)
+    assert (first.before, second.before) == (None, first.result)
+    assert (second.lesson, second.result.score) == ("tiny", 10.0)
+    difference = change(first.result, second.result)
+    assert (difference.gained, difference.lost, difference.points) == (1, 0, 10.0)
+
+
+def test_the_newest_save_wins_and_an_obsolete_run_is_ended_and_not_shown(desk: Desk) -> None:
+    desk.hold = "slow"
+    desk.save("x = 'slow'")
+    assert desk.graded.get(timeout=WAIT) == "x = 'slow'"
+    desk.save("x = 'newer'")
+    desk.save("x = 'newest'")
+    assert desk.verdict() == "x = 'newest'"
+    assert desk.ended.is_set()
+
+
+def test_several_lessons_saved_at_once_are_all_graded(desk: Desk) -> None:
+    desk.files |= {"tiny": "x = 1", "other": "x = 2"}
+    desk.saves.put(("other", "tiny"))
+    assert {desk.verdict(), desk.verdict()} == {"x = 1", "x = 2"}
+    assert not desk.ended.is_set()
+
+
+def test_one_save_that_is_told_of_twice_is_graded_once(desk: Desk) -> None:
+    desk.save("x = 1")
+    desk.save("x = 1")
+    assert desk.verdict() == "x = 1"
+    desk.save("x = 2")
+    assert desk.verdict() == "x = 2"
+    assert [desk.graded.get_nowait() for _ in range(2)] == ["x = 1", "x = 2"]
+
+
+def test_a_half_written_file_waits_for_its_other_half(desk: Desk) -> None:
+    desk.save("def f(")
+    assert desk.looked_at.get(timeout=WAIT) == "def f("
+    desk.save("def f(): pass")
+    assert desk.verdict() == "def f(): pass"
+    assert desk.graded.get_nowait() == "def f(): pass"
+
+
+@pytest.mark.parametrize("text", ["def f(", None], ids=["no Python", "gone"])
+def test_a_file_that_stays_broken_is_graded_all_the_same(text: str | None, desk: Desk) -> None:
+    if text is not None:
+        desk.files["tiny"] = text
+    desk.saves.put(("tiny",))
+    assert desk.verdict() == (text or "gone")
+
+
+def test_what_may_be_half_written() -> None:
+    assert half_written(None)
+    assert half_written(LessonFile("tiny", "tiny.py", problem="tiny.py is empty"))
+    assert half_written(LessonFile("tiny", "tiny.py", "x = ("))
+    assert not half_written(LessonFile("tiny", "tiny.py", "x = 1"))
+
+
+def test_keys_arrive_and_can_ask_for_a_run(desk: Desk) -> None:
+    desk.files["tiny"] = "x = 1"
+    desk.watcher.press("r")
+    assert desk.verdict() == "x = 1"
+    assert desk.keys == ["r"]
+
+
+def test_stop_ends_the_loop_with_a_status(desk: Desk) -> None:
+    assert desk.end() == 5
+
+
+def test_stop_ends_a_run_that_goes_on(desk: Desk) -> None:
+    desk.hold = "slow"
+    desk.save("x = 'slow'")
+    desk.graded.get(timeout=WAIT)
+    assert desk.end() == 5
+    assert desk.ended.is_set()
+
+
+def test_what_a_thread_raises_is_raised_by_the_loop(desk: Desk) -> None:
+    desk.saves.put(("boom",))
+    desk.thread.join(WAIT)
+    assert isinstance(desk.status[0], OSError)
+
+
+# -------------------------------------------------------------------------------------------------------------- folders
+
+
+def rename(path: Path, text: str) -> None:
+    """As editors save: a new file that takes the old one's place."""
+    other = path.with_name(".tiny.py.swp")
+    other.write_text(text)
+    other.replace(path)
+
+
+@pytest.mark.parametrize("write", [lambda path, text: path.write_text(text), rename], ids=["in place", "by renaming"])
+@pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
+def test_a_save_is_told_of_and_an_editors_own_files_are_not(write: Callable[[Path, str], object], poll: bool, tmp_path: Path) -> None:
+    """Written again until it is told of, since a watch begins at a time of its own."""
+    stopped = threading.Event()
+    told: queue.Queue[list[str]] = queue.Queue()
+    path = tmp_path / "tiny.py"
+    path.write_text("x = 0")
+    saves = folder_saves([tmp_path], {"tiny.py": "tiny"}, poll=poll)
+
+    def listen() -> None:
+        for batch in saves(stopped):
+            told.put(list(batch))
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    for number in range(50):
+        (tmp_path / "tiny.py~").write_text(str(number))
+        write(path, f"x = {number + 1}" + " " * number)
+        try:
+            batch = told.get(timeout=0.5)
+            break
+        except queue.Empty:
+            continue
+    stopped.set()
+    thread.join(WAIT)
+    assert batch == ["tiny"]
+
+
+MOUNTS = "/dev/sda1 / ext4 rw 0 0\nserver:/home {0}/net nfs4 rw 0 0\ntmpfs {0}/net/local tmpfs rw 0 0\nC:\\134 {0}/my\\040disk 9p rw 0 0\n"
+
+
+@pytest.mark.parametrize(("place", "kind"), [("here", None), ("net/work", "nfs4"), ("net/local/work", None), ("my disk/work", "9p")])
+def test_a_file_system_that_tells_of_nothing_is_known_by_its_nearest_mount(place: str, kind: str | None, tmp_path: Path) -> None:
+    (tmp_path / "mounts").write_text(MOUNTS.format(tmp_path))
+    assert remote_kind(tmp_path / place, tmp_path / "mounts") == kind
+    assert remote_kind(tmp_path / place, tmp_path / "no such file") is None

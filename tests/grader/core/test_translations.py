@@ -1,0 +1,105 @@
+"""What a learner reads is in the catalogue, errors too: nothing is put together before it could be translated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import polib
+import pytest
+
+import grader
+from grader.cli import SECTIONS, cli, help, learner, magics
+from grader.core.i18n import engine_catalogue
+
+PACKAGE = Path(grader.__file__).parent
+MODULES = """
+    cli/__init__ cli/commands/grade cli/commands/graph cli/commands/learner_page
+    cli/commands/lessons cli/commands/notebook cli/commands/replay cli/commands/replay_target
+    cli/commands/selection cli/commands/spinner cli/commands/watch cli/commands/workspace cli/help
+    cli/learner cli/magics core/i18n course/files course/notebooks course/submission course/zips
+    judge/debugger judge/remote/worker_sources render/graph/subprocess render/lesson_table
+    render/terminal
+""".split()
+RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
+SAID = RAISED | {"say", "wrong", "phrase"}
+TEMPLATE_AT = {"wrong": 2}
+"""Which argument is the template, where it isn't the first."""
+
+
+def texts(node: ast.AST, names: dict[str, list[ast.expr]]) -> Iterator[str | None]:
+    """What an expression may come to, as far as it is constant; None for what is put together of other things."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield None
+    elif isinstance(node, ast.IfExp):
+        yield from (*texts(node.body, names), *texts(node.orelse, names))
+    elif isinstance(node, ast.BinOp):
+        for left in texts(node.left, names):
+            for right in texts(node.right, names):
+                yield None if left is None or right is None else left + right
+    elif isinstance(node, ast.Name):
+        for value in names.get(node.id, ()):
+            yield from texts(value, names)
+
+
+def spoken(path: Path) -> set[str | None]:
+    """The templates of everything that a module says or raises for people."""
+    tree = ast.parse(path.read_text("utf-8"))
+    names: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    names.setdefault(target.id, []).append(node.value)
+    found: set[str | None] = set()
+    for call in ast.walk(tree):
+        name = ast.unparse(call.func).rpartition(".")[2] if isinstance(call, ast.Call) else ""
+        at = TEMPLATE_AT.get(name, 0)
+        if isinstance(call, ast.Call) and name in SAID and len(call.args) > at:
+            found |= set(texts(call.args[at], names))
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> None:
+    known = {entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr}
+    assert spoken(PACKAGE / f"{module}.py") - known == set()
+
+
+def test_help_has_korean_words() -> None:
+    say = engine_catalogue("ko")
+    for command in (cli, *learner.COMMANDS, magics.asked):
+        context = click.Context(command, info_name="grade")
+        help.write_help(command, context.make_formatter(), say)
+        help.write_options(command, context, context.make_formatter(), say)
+    for command in cli.commands.values():
+        help.summary(command, say)
+    for heading, _ in SECTIONS:
+        say(heading)
+    assert say.missing == set()
+
+
+def test_an_option_without_korean_words_is_found() -> None:
+    say = engine_catalogue("ko")
+    command = click.Command("one", params=[click.Option(["--two"], help="Do three.")], help="Do one.")
+    context = click.Context(command, info_name="grade")
+    help.write_help(command, context.make_formatter(), say)
+    help.write_options(command, context, context.make_formatter(), say)
+    assert say.missing == {"Do one.", "Do three."}
+
+
+def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text('REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\nsay("c" if x else "d")\n')
+    assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
+
+
+CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercises/*/*.po")])
+
+
+@pytest.mark.parametrize("catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_text_is_translated_twice(catalogue: Path) -> None:
+    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0  # reading refuses a second one

@@ -1,0 +1,273 @@
+"""A course on disk: read as records, its faults told with file and entry, its identity that of what decides a verdict."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.core.errors import CourseError, ExitCode, UsageError
+from grader.core.limits import Limits
+from grader.course.course import Course, find_course, load_course
+
+HEAD = 'id = "c"\ntitle = "A course"\nversion = "1"\n'
+LESSON = '[[lesson]]\nid = "one"\ntitle = "One"\nsummary = "The first."\nnames = ["f"]\n'
+
+
+def course_of(root: Path, text: str) -> Path:
+    """The root of a course with that ``course.toml``."""
+    (root / "exercises").mkdir(parents=True, exist_ok=True)
+    (root / "exercises" / "course.toml").write_text(text, "utf-8")
+    return root
+
+
+@pytest.fixture
+def copy(small_course: Course, tmp_path: Path) -> Path:
+    """A copy of the small course, to change."""
+    return Path(shutil.copytree(small_course.root, tmp_path / "course"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- reading
+
+
+def test_a_course_is_read_as_it_stands(small_course: Course) -> None:
+    (lesson,) = small_course.lessons
+    assert (small_course.id, small_course.title, small_course.version) == ("small", "A course to test the engine with", "0")
+    assert (lesson.id, lesson.title, lesson.summary) == ("tiny", "Tiny", "Two functions and a constant.")
+    assert (lesson.names, lesson.bonus, lesson.builds_on) == (("double", "triple", "LIMIT"), (), ())
+    assert (small_course.limits.call_seconds, small_course.limits.lesson_seconds) == (1.5, 20.0)
+
+
+def test_lessons_keep_their_order(tmp_path: Path) -> None:
+    """It is the order in which a learner meets them, so not that of the alphabet."""
+    text = HEAD + "".join(LESSON.replace('"one"', f'"{name}"') for name in ("zeta", "alpha", "mid"))
+    assert [lesson.id for lesson in load_course(course_of(tmp_path, text)).lessons] == ["zeta", "alpha", "mid"]
+
+
+def test_what_a_lesson_does_not_say_is_empty(tmp_path: Path) -> None:
+    (lesson,) = load_course(course_of(tmp_path, HEAD + LESSON.replace('names = ["f"]\n', 'bonus = ["g"]\n'))).lessons
+    assert (lesson.names, lesson.bonus, lesson.builds_on) == ((), ("g",), ())
+
+
+def test_a_course_without_limits_has_the_usual_ones(tmp_path: Path) -> None:
+    assert load_course(course_of(tmp_path, HEAD + LESSON)).limits == Limits()
+
+
+def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> None:
+    lesson = small_course.lesson("tiny")
+    for path in (lesson.stub, lesson.solution, lesson.scenarios, *lesson.visible_checks, *lesson.hidden_checks):
+        assert path.is_file()
+    assert lesson.diagnosis == lesson.checks / "diagnosis.py"
+    assert [path.name for path in lesson.mistakes] == ["off_by_one.py", "squares.py"]
+    assert [path.name for path in lesson.lookalikes] == ["squares.py"]
+    assert [path.name for path in lesson.accepted] == ["adds.py"]
+
+
+def test_files_that_a_lesson_may_lack_are_not_there(copy: Path) -> None:
+    lesson = load_course(copy).lesson("tiny")
+    for path in (*lesson.visible_checks, *lesson.hidden_checks, lesson.folder / "hints.toml", lesson.checks / "diagnosis.py"):
+        path.unlink()
+    assert (lesson.visible_checks, lesson.hidden_checks, lesson.diagnosis, lesson.hints()) == ((), (), None, {})
+
+
+# ----------------------------------------------------------------------------------------------------------------- faults
+
+FAULTS = {
+    "no TOML": (HEAD + "title\n", "line 4"),
+    "no lesson": (HEAD, "no [[lesson]] in it"),
+    "no title of the course": (HEAD.replace("title", "# title") + LESSON, "'title' is missing or no text"),
+    "an empty version": (HEAD.replace('"1"', '""') + LESSON, "'version' is missing or no text"),
+    "a version that is a number": (HEAD.replace('"1"', "1") + LESSON, "'version' is missing or no text"),
+    "a lesson without an id": (HEAD + LESSON.replace('id = "one"\n', ""), "'id' is missing or no text"),
+    "a lesson without a title": (HEAD + LESSON.replace('title = "One"\n', ""), "'title' is missing or no text"),
+    "a lesson without a summary": (HEAD + LESSON.replace('summary = "The first."\n', ""), "'summary' is missing or no text"),
+    "an unknown key": (
+        HEAD + LESSON + 'colour = "red"\n',
+        "lesson 'one': unknown key 'colour'; there are: bonus, builds_on, id, names, summary, title",
+    ),
+    "an unknown limit": (HEAD + "[limits]\nspeed = 1\n" + LESSON, "[limits]: unknown limit 'speed'; there are: call_seconds, "),
+    "a limit of nothing": (HEAD + "[limits]\ncall_seconds = 0\n" + LESSON, "[limits]: call_seconds = 0 is no positive number"),
+    "a limit that is text": (HEAD + '[limits]\nopen_files = "many"\n' + LESSON, "[limits]: open_files = 'many' is no positive number"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_with_its_file_and_entry(name: str, tmp_path: Path) -> None:
+    text, words = FAULTS[name]
+    with pytest.raises(CourseError) as caught:
+        load_course(course_of(tmp_path, text))
+    assert str(caught.value).startswith(f"{tmp_path / 'exercises' / 'course.toml'}: ")
+    assert words in str(caught.value)
+
+
+def test_a_course_that_is_no_text_or_not_there_is_told_with_its_file(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"course\.toml: .*No such file"):
+        load_course(tmp_path)
+    course_of(tmp_path, "")
+    (tmp_path / "exercises" / "course.toml").write_bytes(b'id = "\xff"\n')
+    with pytest.raises(CourseError, match=r"course\.toml: .*codec can't decode"):
+        load_course(tmp_path)
+
+
+UNCAUGHT = {
+    "lessons that are a number": HEAD + "lesson = 3\n",
+    "one lesson in single brackets": HEAD + LESSON.replace("[[lesson]]", "[lesson]"),
+    "a name that is no list": HEAD + LESSON.replace('["f"]', '"f"'),
+    "names that are a number": HEAD + LESSON.replace('["f"]', "3"),
+    "a name that is a number": HEAD + LESSON.replace('["f"]', "[3]"),
+    "limits that are a number": HEAD.replace("id", "limits = 3\nid", 1) + LESSON,
+    "a limit without end": HEAD + "[limits]\nmemory_bytes = inf\n" + LESSON,
+    "the same lesson twice": HEAD + LESSON + LESSON,
+    "a lesson that builds on none": HEAD + LESSON + 'builds_on = ["zero"]\n',
+    "an unknown key at the top": HEAD + 'lang = "en"\n' + LESSON,
+}
+
+
+@pytest.mark.parametrize("name", UNCAUGHT)
+def test_an_entry_of_the_wrong_kind_is_a_fault_too(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CourseError):
+        load_course(course_of(tmp_path, UNCAUGHT[name]))
+
+
+def test_hints_are_lists_of_texts(copy: Path) -> None:
+    lesson = load_course(copy).lesson("tiny")
+    assert lesson.hints()["double"][0] == "What is x + x?"
+    for text in ('double = "one"\n', "double = [1]\n", 'double = ["a", 2]\n', "[double]\nstep = 1\n"):
+        (lesson.folder / "hints.toml").write_text(text)
+        with pytest.raises(CourseError, match=r"hints\.toml: double must be a list of texts"):
+            lesson.hints()
+
+
+# --------------------------------------------------------------------------------------------------------- naming lessons
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Course:
+    """A course of three lessons, of which only the manifest is there."""
+    return load_course(
+        course_of(tmp_path, HEAD + "".join(LESSON.replace('"one"', f'"{i}"') for i in ("custom_sigmoid", "hooks", "graphs")))
+    )
+
+
+@pytest.mark.parametrize("name", ["hooks", "hooks.py", "hooks/", "exercises/hooks", "exercises/hooks/hooks.py", "my work/hooks.py"])
+def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(name: str, three: Course) -> None:
+    """What a shell completes is understood."""
+    assert three.lesson(name).id == "hooks"
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"), [("custom_sigmod", "custom_sigmoid"), ("hook", "hooks"), ("sigmoid", "custom_sigmoid"), ("Hooks.py", "hooks")]
+)
+def test_an_unknown_lesson_is_answered_with_the_nearest_and_all(name: str, guess: str, three: Course) -> None:
+    with pytest.raises(UsageError) as caught:
+        three.lesson(name)
+    assert str(caught.value) == f"There is no lesson {name!r}. Did you mean {guess}? All lessons: grade list"
+
+
+def test_a_name_like_none_of_them_gets_no_guess(three: Course) -> None:
+    with pytest.raises(UsageError, match=r"^There is no lesson 'zzz'\. Lessons: custom_sigmoid, hooks, graphs$"):
+        three.lesson("zzz")
+
+
+# ------------------------------------------------------------------------------------------------------------------- hash
+
+DECIDING = [
+    "exercises/course.toml",
+    "solutions/tiny.py",
+    "tests/checks/tiny/test_visible.py",
+    "tests/checks/tiny/test_hidden.py",
+    "tests/checks/tiny/scenarios.py",
+    "tests/checks/tiny/diagnosis.py",
+]
+OTHER = ["exercises/tiny/README.md", "tests/mistakes/tiny/squares.py", "tests/accepted/tiny/adds.py"]
+
+
+def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path, small_course: Course) -> None:
+    assert load_course(copy).hash == small_course.hash
+    assert len(small_course.hash) == 16
+    assert int(small_course.hash, 16)
+
+
+def test_the_hash_is_the_same_from_a_checkout_with_windows_line_ends(copy: Path, small_course: Course) -> None:
+    for path in copy.rglob("*.py"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_course(copy).hash == small_course.hash
+
+
+@pytest.mark.parametrize("name", DECIDING)
+def test_the_hash_changes_with_every_file_that_decides_a_verdict(name: str, copy: Path, small_course: Course) -> None:
+    with (copy / name).open("a") as stream:
+        stream.write("\n# another course\n")
+    assert load_course(copy).hash != small_course.hash
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_the_hash_stays_where_no_verdict_can_change(name: str, copy: Path, small_course: Course) -> None:
+    with (copy / name).open("a") as stream:
+        stream.write("\nmore\n")
+    assert load_course(copy).hash == small_course.hash
+
+
+def test_the_hash_knows_one_file_from_another(copy: Path, small_course: Course) -> None:
+    """Two files with each other's contents are another course."""
+    checks = copy / "tests" / "checks" / "tiny"
+    visible, hidden = checks / "test_visible.py", checks / "test_hidden.py"
+    texts = visible.read_bytes(), hidden.read_bytes()
+    hidden.write_bytes(texts[0])
+    visible.write_bytes(texts[1])
+    assert load_course(copy).hash != small_course.hash
+
+
+def test_the_hash_knows_a_file_by_its_name(copy: Path, small_course: Course) -> None:
+    """The same contents where they are hidden instead of visible are another course."""
+    checks = copy / "tests" / "checks" / "tiny"
+    (checks / "test_visible.py").rename(checks / "test_zzz.py")
+    assert load_course(copy).hash != small_course.hash
+
+
+# ---------------------------------------------------------------------------------------------------------------- finding
+
+
+def test_a_course_that_was_named_is_taken(small_course: Course) -> None:
+    assert find_course(small_course.root) == small_course.root.resolve()
+
+
+def test_without_a_name_it_is_the_one_that_came_along() -> None:
+    root = find_course()
+    assert load_course(root).id == "gradlings"
+
+
+def test_the_one_that_came_along_never_stands_in_for_one_that_was_named(tmp_path: Path) -> None:
+    with pytest.raises(CourseError) as caught:
+        find_course(tmp_path)
+    assert str(caught.value) == f"{tmp_path} holds no course: there is no exercises/course.toml. Give a course's folder with --course"
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+# ----------------------------------------------------------------------------------------------------------------- limits
+
+
+def test_limits_come_from_plain_data() -> None:
+    """Seconds are fractions, counts are whole, what is not named stays as it is."""
+    limits = Limits.from_dict({"call_seconds": 2, "open_files": 8.0})
+    assert limits == Limits(call_seconds=2.0, open_files=8)
+    assert (type(limits.call_seconds), type(limits.open_files)) == (float, int)
+    assert Limits.from_dict({}) == Limits()
+
+
+@pytest.mark.parametrize("value", [0, -1, -0.5, True, None, "10", [10]])
+def test_a_limit_that_is_no_positive_number_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"^call_seconds = .* is no positive number$"):
+        Limits.from_dict({"call_seconds": value})
+
+
+def test_an_unknown_limit_is_answered_with_all() -> None:
+    with pytest.raises(ValueError, match=r"unknown limit 'memory'; there are: .*memory_bytes"):
+        Limits.from_dict({"memory": 1})
+
+
+@pytest.mark.parametrize(("name", "value"), [("call_seconds", float("nan")), ("memory_bytes", float("inf")), ("cpu_seconds", 0.5)])
+def test_a_number_that_is_no_limit_is_refused(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match="is no positive number"):
+        Limits.from_dict({name: value})

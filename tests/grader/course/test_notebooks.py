@@ -1,0 +1,374 @@
+"""A lesson may be a notebook: its cells of Python are the submission, and whatever is told of it names cell and line."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nbformat import v4, validate, writes
+from rich.console import Console
+
+import grader
+from grader.classroom.exports.check_text import explanation
+from grader.classroom.imports.discover import find_class
+from grader.classroom.redact import withheld
+from grader.cli.commands import watch
+from grader.cli.commands.workspace import Learner, reset_lessons
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.notebooks import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook, without_magics
+from grader.course.source import Source
+from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
+from grader.judge.diagnosis import fill_text, in_cells
+from grader.render.github import error_lines
+from grader.render.html import render_page
+from grader.render.terminal import show_report
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
+
+RIGHT = ("from torch import Tensor", "def double(x):\n    return 2 * x", "def triple(x):\n    return 3 * x", "LIMIT: float = 20.0")
+
+
+def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -> bytes:
+    """A notebook as Jupyter writes it, after a first cell of text; ``tags`` by the number of the cell."""
+    made = [v4.new_markdown_cell("# A lesson"), *(v4.new_code_cell(cell) for cell in cells)]
+    for number, tag in (tags or {}).items():
+        made[number - 1].metadata["tags"] = [tag]
+    return str(writes(v4.new_notebook(cells=made, metadata=metadata))).encode()
+
+
+def read(*cells: str, **options: Any) -> LessonFile:
+    return decode("tiny", "tiny.ipynb", notebook(*cells, **options), notebook=True)
+
+
+def told(file: LessonFile) -> list[tuple[int | None, int | None, str]]:
+    return [(one.cell, one.line, one.what) for one in file.left_out]
+
+
+def problem(data: bytes) -> str:
+    """What is wrong with a notebook, which then gives no text."""
+    file = decode("tiny", "tiny.ipynb", data, notebook=True)
+    assert file.problem is not None
+    assert file.text == ""
+    return file.problem
+
+
+def graded(host: Host, course: Course, file: LessonFile, lang: str = "en") -> Report:
+    return grade_submission(host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice")
+
+
+# ---------------------------------------------------------------------------------------------------------------- reading
+
+
+def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
+    """Cells of text count, as they do where people look."""
+    file = read("a = 1\nb = 2", "", "c = 3")
+    assert (file.text, file.cells) == ("a = 1\nb = 2\nc = 3\n", ((2, 1), (4, 3)))
+    source = Source(file.text, file.filename, file.cells)
+    assert [source.place(line) for line in (1, 2, 3)] == [f"tiny.ipynb, cell {at}" for at in ("2, line 1", "2, line 2", "4, line 1")]
+    assert Source(file.text, "tiny.py").place(3) == "tiny.py:3"
+
+
+@pytest.mark.parametrize("line", [-5, 0, 1, 99, 10**30])
+def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
+    """A worker may say any number."""
+    cell, within = Source("a\nb\n", "tiny.ipynb", ((2, 1), (4, 2))).in_cell(line)
+    assert cell in (2, 4)
+    assert within >= 1
+
+
+def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
+    file = read(
+        "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\npip install torch\nget_ipython().magic('x')", "b = 2"
+    )
+    assert ast.unparse(ast.parse(file.text)) == "pass\npass\npass\npass\na = 1\npass\npass\npass\nb = 2"
+    assert [(line, what) for _, line, what in told(file)] == [
+        (1, "a magic"), (2, "a line for the shell"), (3, "a line for the shell"), (4, "a magic"), (6, "a question"),
+        (7, "a line for the shell"), (8, "a magic"),
+    ]  # fmt: skip
+    assert file.cells == ((2, 1), (3, 9))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = (7\n  % 4)",
+        'text = """\n%time\n!ls\nwhy?\n"""',
+        "text = '''\n\\'''\n%time\n'''",
+        "x = 7 \\\n  % 4",
+        "x = [  # ' (\n1\n]",
+        's = "a\'\'\'b"  # """\n(1)',
+        "x = 1 != 2\nprint('what?')  # really?",
+        "y = x %2\nz = x % y",
+        "d = {'a': 1,\n  'b': 2}; e = d",
+        "# a comment \\\nx = 1",
+    ],
+)
+def test_python_is_left_as_it_is(code: str) -> None:
+    """A percent sign in brackets, in a string or after a backslash is no magic."""
+    ast.parse(code)
+    kept = without_magics(code)
+    assert ("\n".join(kept.lines), kept.left_out) == (code, [])
+
+
+@given(st.text("ab(){}[]'\"\\%!?#=\n \t", max_size=60))
+@settings(max_examples=300)
+def test_leaving_out_keeps_the_number_of_lines(code: str) -> None:
+    assert len(without_magics(code).lines) == len(code.removesuffix("\n").split("\n"))
+
+
+def test_a_magic_inside_a_block_and_one_over_several_lines() -> None:
+    kept = without_magics("if True:\n    %time f()\n!pip install \\\n  torch\nx = 1")
+    assert kept.lines == ["if True:", "    pass", "pass", "  pass".strip().rjust(6), "x = 1"]
+    assert [line for line, _ in kept.left_out] == [2, 3]
+
+
+def test_cells_that_are_no_python_are_left_out_whole_and_timed_ones_count() -> None:
+    file = read("%%bash\nls", "%%time\na = 1", "%%timeit\nb = 1", "\n%%writefile x.py\nc = 1")
+    assert file.text == "pass\na = 1\n"
+    assert told(file) == [(2, None, "a cell of another kind"), (3, 1, "a magic"), (4, None, "a cell of another kind"),
+                          (5, None, "a cell of another kind")]  # fmt: skip
+
+
+def test_a_graded_cell_counts_in_the_notebook_of_its_own_lesson() -> None:
+    file = read("%load_ext grader", "%%grade tiny --seed 5\na = 1", "%%grade small\nb = 1")
+    assert file.text == "pass\npass\na = 1\n"
+    assert told(file) == [(4, None, "a cell of another kind")]
+
+
+@pytest.mark.parametrize("tag", ["skip", "skip-execution", "raises-exception"])
+def test_cells_that_tools_skip_or_that_are_there_to_raise_are_left_out(tag: str) -> None:
+    file = read("a = 1", "1 / 0", tags={3: tag})
+    assert file.text == "a = 1\n"
+    assert told(file) == [(3, None, "a tagged cell")]
+
+
+def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> None:
+    """``display``, and imports from the future in any cell; lines are counted in the cells as before."""
+    file = read("import math", "from __future__ import annotations\ndisplay(math.pi)")
+    compile(file.text, "tiny.ipynb", "exec")
+    assert Source(file.text, "tiny.ipynb", file.cells).place(4) == "tiny.ipynb, cell 3, line 2"
+    names: dict[str, Any] = {}
+    exec("\n".join(file.text.split("\n")[:1]), names)
+    assert names["display"] is print
+
+
+def test_line_ends_and_lists_of_lines_are_read_alike() -> None:
+    cells = [{"cell_type": "code", "source": source} for source in (["a = 1\r\n", "b = 2"], "a = 1\rb = 2")]
+    for cell in cells:
+        file = decode("tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True)
+        assert file.text == "a = 1\nb = 2\n"
+
+
+def test_outputs_dont_count_against_the_limit_of_code() -> None:
+    cell = {"cell_type": "code", "source": "a = 1", "outputs": [{"data": {"image/png": "A" * (2 * MAX_FILE_BYTES)}}]}
+    assert decode("tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True).text == "a = 1\n"
+
+
+# --------------------------------------------------------------------------------------------------------------- problems
+
+
+def hostile(**notebook: Any) -> bytes:
+    return json.dumps({"nbformat": 4, **notebook}).encode()
+
+
+CODE = {"cell_type": "code", "source": "a = 1"}
+BAD = {
+    "conflict": (b'{"nbformat": 4,\n<<<<<<< HEAD\n', "tiny.ipynb:2 is no JSON"),
+    "python text": (b"def f():\n    pass\n", "Python text is named tiny.py"),
+    "empty": (b" \n", "is empty"),
+    "no utf-8": (b'{"a": "\xff"}', "is no notebook that can be read"),
+    "deep": (b"[" * 200_000, "is no notebook that can be read"),
+    "deep cells": (b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000, "is no notebook that can be read"),
+    "a long number": (b"1" * 10_000, "is no notebook that can be read"),
+    "a list": (b"[1]", "it has no nbformat"),
+    "a link to a drive": (b'{"url": "https://colab", "doc_id": "x"}', "File, Download"),
+    "no format": (hostile(nbformat="4"), "it has no nbformat"),
+    "old": (hostile(nbformat=3, worksheets=[]), "Open it in Jupyter and save it"),
+    "new": (hostile(nbformat=5), "Save it as tiny.py instead"),
+    "no cells": (hostile(), "without a list of cells"),
+    "cells are no list": (hostile(cells={"a": 1}), "without a list of cells"),
+    "a cell is no cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
+    "a cell has no text": (hostile(cells=[{"cell_type": "code", "source": [1]}]), "cell 1: it has no text"),
+    "no code": (hostile(cells=[{"cell_type": "markdown", "source": "a"}]), "has no code in it"),
+    "magics alone": (hostile(cells=[{"cell_type": "code", "source": "%pwd\n!ls"}]), "has no code in it"),
+    "no python": (hostile(cells=[CODE], metadata={"kernelspec": {"language": "R"}}), "is a notebook in R"),
+    "nul": (hostile(cells=[CODE, {"cell_type": "code", "source": "a\nb\0"}]), "cell 2, line 2 holds a character that is no text"),
+    "surrogate": (hostile(cells=[{"cell_type": "code", "source": "a = '\ud800'"}]), "cell 1, line 1 holds a character that is no text"),
+    "much code": (hostile(cells=[CODE, {"cell_type": "code", "source": "#" * MAX_FILE_BYTES}]), "too much code, at cell 2"),
+    "many cells": (hostile(cells=[CODE] * (MAX_CELLS + 1)), "Keep those that the lesson needs"),
+    "giant": (b" " * (MAX_NOTEBOOK_BYTES + 1), "is larger than 20 MB. Clear its outputs"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_notebook_is_told_with_a_remedy(name: str) -> None:
+    data, message = BAD[name]
+    assert message in problem(data)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["source", "metadata", "tags", "name", "a"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON, st.lists(JSON, max_size=3))
+@settings(max_examples=60)
+def test_any_json_is_read_or_is_a_problem(metadata: Any, tags: Any, cells: list[Any]) -> None:
+    odd = {"cell_type": "code", "source": "a = 1", "metadata": tags}
+    file = decode("tiny", "t.ipynb", hostile(metadata=metadata, cells=[odd, *cells]), notebook=True)
+    assert (file.problem is None) == (file.text == "a = 1\n")
+
+
+# ------------------------------------------------------------------------------------------------------------ where it lies
+
+
+def test_a_notebook_is_found_where_a_file_is_and_both_side_by_side_are_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "work" / ".ipynb_checkpoints").mkdir(parents=True)
+    (tmp_path / "work" / "tiny.ipynb").write_bytes(notebook(*RIGHT))
+    (tmp_path / "work" / ".ipynb_checkpoints" / "tiny.ipynb").write_bytes(b"{}")
+    assert read_submission(tmp_path, ["tiny"])["tiny"].path == "work/tiny.ipynb"
+    assert read_submission(tmp_path / "work" / "tiny.ipynb", ["tiny"])["tiny"].cells
+    (tmp_path / "work" / "tiny.py").write_text("a = 1\n")
+    assert "two files claim to be this lesson" in (read_submission(tmp_path, ["tiny"])["tiny"].problem or "")
+
+
+def test_a_class_hands_in_notebooks(tmp_path: Path) -> None:
+    """In folders, or side by side under the students' names."""
+    (tmp_path / "alice").mkdir()
+    (tmp_path / "alice" / "tiny.ipynb").write_bytes(notebook(*RIGHT))
+    (tmp_path / "bob_tiny.ipynb").write_bytes(notebook(*RIGHT))
+    (tmp_path / "carol.ipynb").write_bytes(notebook(*RIGHT))
+    found = find_class(tmp_path, lessons=["tiny", "small"], graded=["tiny"])
+    assert {one.name: one.read(["tiny"])["tiny"].cells[0] for one in found.handed} == dict.fromkeys(("alice", "bob", "carol"), (2, 1))
+
+
+def test_the_digest_tells_cells_apart_and_leaves_files_of_python_as_they_were() -> None:
+    """A report on one notebook would point to the wrong cells of another."""
+    plain = LessonFile("tiny", "tiny.py", "a = 1\nb = 2\n")
+    one, two = read("a = 1\nb = 2"), read("a = 1", "b = 2")
+    assert plain.text == one.text == two.text
+    assert len({digest({"tiny": file}) for file in (plain, one, two)}) == 3
+    assert digest({"tiny": plain}) == "d9a01df6eec364db2556ec84987877c38900e6701f2f0e9c4234c22b3cdf10ef"
+
+
+def test_a_notebook_is_watched(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save of it is a save of the lesson."""
+    (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
+    told: list[dict[str, str]] = []
+    monkeypatch.setattr(watch, "Host", lambda **_: contextlib.nullcontext())  # nothing is graded
+    monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
+    monkeypatch.setattr(watch.Session, "run", lambda *_: 0)
+    assert watch.watch_lessons(small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en") == 0
+    assert told == [{"tiny.py": "tiny", "tiny.ipynb": "tiny"}]
+
+
+def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(tmp_path: Path, small_course: Course) -> None:
+    path = tmp_path / "tiny.ipynb"
+    path.write_bytes(notebook(*RIGHT))
+    lesson = small_course.lesson("tiny")
+    reset_lessons(Learner(small_course, tmp_path, False, Catalogue()), [lesson], sure=True)
+    validate(json.loads(path.read_text()))
+    assert read_submission(tmp_path, ["tiny"])["tiny"].text == lesson.stub.read_text()
+    assert (tmp_path / "tiny.ipynb.1").exists()
+    assert as_notebook("a\n") != as_notebook("b\n")
+
+
+# ---------------------------------------------------------------------------------------------------------------- verdicts
+
+
+@pytest.fixture(scope="module")
+def wrong(host: Host, small_course: Course) -> Report:
+    """The report on a notebook in which double is wrong and triple raises; magics in it."""
+    return graded(
+        host, small_course, read("%pwd", RIGHT[0], "def double(x):\n\n    return 5 * x", "def triple(x):\n    raise ValueError", RIGHT[3])
+    )
+
+
+def test_a_right_notebook_gets_what_the_file_gets(host: Host, small_course: Course) -> None:
+    assert graded(host, small_course, read(*RIGHT)).full_marks
+
+
+def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong: Report) -> None:
+    """Terminal, page, exports and GitHub, which has no line of a notebook to annotate."""
+    lesson = wrong.lessons[0]
+    places = {check.function: (check.cell, check.source_line) for check in lesson.checks if check.source_line}
+    assert places["double"] == (4, 3)
+    assert places["triple"] == (5, 2)
+    where = "tiny.ipynb, cell 4, line 3"
+    console = Console(width=100, record=True, file=io.StringIO())
+    show_report(console, wrong, html=None)
+    page = render_page(wrong)
+    first = next(check for check in lesson.checks if check.cell == 4)
+    for shown in (console.export_text(), page, explanation(first, lesson)):
+        assert where in shown
+    assert "cell 2, line 1: a magic, left out" in page
+    commands = list(error_lines(wrong, PurePosixPath(), Catalogue()))
+    assert any("%0Atiny.ipynb, cell 4, line 3" in command for command in commands)
+    assert not any(",line=" in command for command in commands)
+
+
+def test_the_report_fits_its_schema_and_comes_back_from_json(wrong: Report) -> None:
+    data = json.loads(json.dumps(wrong.as_json()))
+    jsonschema.validate(data, json.loads((Path(grader.__file__).parent / "report.schema.json").read_text()))
+    assert Report.from_json(data) == wrong
+
+
+def test_a_report_from_before_notebooks_can_still_be_read(wrong: Report) -> None:
+    data = json.loads(json.dumps(wrong.as_json()))
+    del data["lessons"][0]["notes"], data["lessons"][0]["checks"][0]["cell"]
+    assert Report.from_json(data).lessons[0].notes == ()
+
+
+def test_a_withheld_check_tells_no_cell(wrong: Report) -> None:
+    (lesson,) = wrong.lessons
+    hidden = replace(wrong, lessons=(replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),))
+    assert {check.cell for check in lesson.checks} > {None}
+    assert {check.cell for check in withheld(hidden).lessons[0].checks} == {None}
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "line 2 of cell 4 uses it"), ("ko", "4번째 셀의 2")])
+def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
+    """A check or a rule gives a line of the file; of a file of Python it stays that."""
+    cells = Source("a\nb\nc\n", "tiny.ipynb", ((2, 1), (4, 2)))
+    assert said in fill_text("line {line} uses it", in_cells({"line": 3}, cells), engine_catalogue(lang))
+    assert in_cells({"line": 3}, Source("a\nb\nc\n", "tiny.py")) == {"line": 3}
+    assert in_cells({"line": "row"}, cells) == {"line": "row"}
+
+
+def test_a_cell_that_is_no_python_is_named(host: Host, small_course: Course) -> None:
+    lesson = graded(host, small_course, read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
+    assert lesson.status == "invalid"
+    assert (lesson.checks[0].cell, lesson.checks[0].source_line) == (3, 2)
+
+
+def test_flags_name_the_cell(host: Host, small_course: Course) -> None:
+    assert any(flag.startswith("tiny.ipynb, cell 6, line 2 ") for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags)
+
+
+def test_a_broken_notebook_is_an_invalid_lesson(host: Host, small_course: Course) -> None:
+    file = decode("tiny", "tiny.ipynb", b"{", notebook=True)
+    lesson = graded(host, small_course, file).lessons[0]
+    assert (lesson.status, lesson.score) == ("invalid", 0.0)
+    assert "is no JSON" in (lesson.message or "")
+
+
+def test_notes_and_places_are_told_in_korean(host: Host, small_course: Course) -> None:
+    say = engine_catalogue("ko")
+    page = render_page(graded(host, small_course, read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:]), "ko"), say)
+    assert "2번째 셀 1번째 줄: 매직 명령" in page
+    assert "tiny.ipynb, 3번째 셀 2번째 줄" in page

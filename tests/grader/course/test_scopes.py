@@ -1,0 +1,96 @@
+"""What a function, a lambda or a class body binds is what Python's own compiler says that it does."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Iterator
+
+import pytest
+
+from grader.course.course import find_course
+from grader.course.scopes import DEFINING, bound_names, imports_in
+
+ROOT = find_course()
+ODDITIES = """
+import math
+
+def matches(command, *rest, key=None, **more):
+    match command:
+        case [first, *others]: return first, others
+        case {"go": where, **options}: return where, options
+        case str() as text if (length := len(text)): return length
+        case _: pass
+
+def catches(path):
+    try:
+        with open(path) as stream, open(path) as (one, two): pass
+    except OSError as error: print(error)
+    else: import os.path, sys as system
+    try: pass
+    except* ValueError as group: print(group)
+    del path
+
+def counts():
+    global TOTAL
+    TOTAL = found = 0
+    def more():
+        nonlocal found
+        found += 1
+        inner = [step for step in range(3) if (last := step)]
+        return [own for own in inner for own, other in [(1, 2)]], lambda argument: (argument, (kept := 1))
+    for turn, (left, *right) in []: pass
+    return more
+
+class Holder(dict, metaclass=type):
+    size: int = 3
+    unset: float
+    from math import pi as half
+    def method(self, /, only): self.size = only
+    class Within: depth = 1
+
+async def waits(things):
+    async for thing in things:
+        async with thing as held: yield held, {name async for name in thing}
+"""
+
+
+def by_python(table: symtable.SymbolTable) -> Iterator[tuple[str, int, set[str]]]:
+    """Name, line and what is bound, of each scope that the compiler knows; a class body's names are no locals in its sense."""
+    for inner in table.get_children():
+        names = {
+            one.get_name()
+            for one in inner.get_symbols()
+            if (one.is_parameter() or one.is_assigned() or one.is_imported() or one.is_namespace())
+            and not (one.is_declared_global() or one.is_nonlocal())
+        }
+        yield inner.get_name(), inner.get_lineno(), names
+        yield from by_python(inner)
+
+
+def compared(text: str) -> list[tuple[str, set[str], set[str]]]:
+    """Of each scope that has a line for itself its name, and what it binds: as we have it, as Python has it."""
+    theirs = [((name, line), names) for name, line, names in by_python(symtable.symtable(text, "lesson.py", "exec"))]
+    places = [place for place, _ in theirs]
+    bound = {place: names for place, names in theirs if places.count(place) == 1}
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (*DEFINING, ast.Lambda)) and (place := (getattr(node, "name", "lambda"), node.lineno)) in bound:
+            imports = imports_in([] if isinstance(node, ast.Lambda) else node.body)
+            found.append((place[0], {*bound_names(node), *imports}, bound[place]))
+    return found
+
+
+def test_every_way_to_bind_a_name_is_known() -> None:
+    scopes = compared(ODDITIES)
+    assert len(scopes) == 9
+    assert [(name, ours) for name, ours, _ in scopes] == [(name, theirs) for name, _, theirs in scopes]
+
+
+@pytest.mark.parametrize("folder", ["grader", "solutions", "tests/accepted", "tests/mistakes", "tests/lookalikes"])
+def test_scopes_bind_what_python_says(folder: str) -> None:
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    assert paths
+    for path in paths:
+        for name, ours, theirs in compared(path.read_text("utf-8")):
+            assert ours == theirs, f"{name} in {path}"

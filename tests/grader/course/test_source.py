@@ -1,0 +1,394 @@
+"""A student's file as text: what it defines, what that uses, whether it is still the stub. None of it is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from grader.core.errors import StudentError
+from grader.course.source import Source
+from grader.judge.remote.proxies import RemoteStudent
+
+TEXT = '''"""A lesson: don't use torch.tanh."""
+
+import math
+import torch.nn.functional as F
+from torch import sigmoid as s
+from torch.autograd import Function
+
+LIMIT: float = 20.0
+UNSET: float
+A = B = 1
+
+
+def direct(x):
+    """Like torch.relu."""
+    # torch.exp(x)
+    return s(x)
+
+
+def by_alias(x):
+    return F.softplus(x)
+
+
+def by_helper(x):
+    y = helper(x)
+    return y
+
+
+def helper(x):
+    return helper_of_helper(x)
+
+
+def helper_of_helper(x):
+    return math.log(x)
+
+
+def by_method(x):
+    return x.detach().numpy()
+
+
+def by_constant(x):
+    return TABLE["log"](x)
+
+
+TABLE = {"log": math.log1p}
+
+
+class Twice(Function):
+    """Doubles."""
+
+    @staticmethod
+    def forward(ctx, x):
+        if x is None:
+            return None
+        return x.mul(2)
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+if __name__ == "__main__":
+    import numpy as np
+
+    print(np.cosh(direct(1.0)))
+'''
+FILE = Source(TEXT, "lesson.py")
+
+
+def line_of(text: str) -> int:
+    """The number of the line that holds the text."""
+    return next(number for number, line in enumerate(TEXT.splitlines(), 1) if text in line)
+
+
+def source(text: str) -> Source:
+    return Source(text, "lesson.py")
+
+
+def test_the_modules_name_is_the_files() -> None:
+    assert FILE.module == "lesson"
+
+
+def test_definitions_are_what_the_top_level_binds() -> None:
+    """Functions, classes, assignments of every kind; a name that is only annotated isn't bound."""
+    assert list(FILE.definitions) == [
+        "LIMIT", "A", "B", "direct", "by_alias", "by_helper", "helper", "helper_of_helper", "by_method", "by_constant", "TABLE", "Twice",
+    ]  # fmt: skip
+
+
+def test_the_last_definition_of_a_name_counts() -> None:
+    twice = source("def f(): return 1\nasync def g(): pass\ndef f(): return 2\n")
+    assert twice.definitions["f"].lineno == 3
+    assert "g" in twice.definitions
+
+
+# ------------------------------------------------------------------------------------------------------------ names used
+
+
+@pytest.mark.parametrize(
+    ("function", "used"),
+    [
+        ("direct", "torch.sigmoid"),
+        ("by_alias", "torch.nn.functional.softplus"),
+        ("by_helper", "math.log"),
+        ("by_method", ".numpy"),
+        ("by_constant", "math.log1p"),
+        ("Twice", ".mul"),
+        ("Twice", "torch.autograd.Function"),
+    ],
+)
+def test_a_name_is_found_under_what_it_stands_for(function: str, used: str) -> None:
+    """Through renamed imports, helpers, tables, methods."""
+    assert used in FILE.names_used(function)
+
+
+def test_a_name_comes_with_the_line_where_it_stands() -> None:
+    assert FILE.names_used("by_helper")["math.log"] == line_of("math.log(x)")
+
+
+def test_only_what_a_definition_reaches_counts() -> None:
+    """Not docstrings, comments, other functions, imports or a demonstration at the end."""
+    used = FILE.names_used("direct")
+    assert not {"torch.tanh", "torch.relu", "torch.exp", "math.log", ".detach", ".cosh", "numpy.cosh"} & set(used)
+    assert "numpy.cosh" not in FILE.names_used(*FILE.definitions)
+
+
+def test_several_definitions_are_asked_at_once() -> None:
+    assert {"torch.sigmoid", "math.log"} <= set(FILE.names_used("direct", "helper"))
+
+
+def test_imports_inside_a_function_are_resolved_as_well() -> None:
+    assert "torch.special.expit" in source("def f(x):\n    from torch import special as sp\n    return sp.expit(x)\n").names_used("f")
+
+
+def test_a_plain_import_of_a_submodule_binds_the_package() -> None:
+    assert "torch.nn.functional.relu" in source("import torch.nn\ndef f(x): return torch.nn.functional.relu(x)\n").names_used("f")
+
+
+def test_recursion_ends() -> None:
+    loops = source("def f(x): return g(x)\ndef g(x): return f(x) + x.exp()\n")
+    assert {"f", "g", ".exp"} <= set(loops.names_used("f"))
+
+
+def test_a_name_that_is_not_there_uses_nothing() -> None:
+    assert FILE.names_used("nowhere") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "banned"),
+    [
+        (
+            "from torch.autograd import grad\ndef f(x):\n    grad = x.grad\n    return grad\ndef g(y): return grad(y)\n",
+            "torch.autograd.grad",
+        ),
+        ("import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1 / x\n    return sigmoid\n", "torch.sigmoid"),
+        ("from torch import exp\ndef f(exp): return exp + 1\n", "torch.exp"),
+        (
+            "import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as e:\n        print(e)\ne = torch.exp(y)\n",
+            "torch.exp",
+        ),
+        ("import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne = torch.exp(y)\n", "torch.exp"),
+        ("import torch\nclass f:\n    e: bool = True\ne = torch.exp(y)\n", "torch.exp"),
+        ("from torch import exp\nclass f:\n    exp = 0.0\n    both = (exp, exp)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x): return [exp for y in x if (exp := y)] and exp\n", "torch.exp"),
+        ("from math import exp\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
+        ("def exp(x): return x\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
+        ("from torch import exp\ndef exp(x): return x\ndef f(x): return exp(x)\n", "torch.exp"),
+        ("import torch.nn.functional as F\ndef f(x): return F.relu(x)\ndef g():\n    from torch import nn as F\n", "torch.nn.relu"),
+    ],
+    ids=[
+        *("variable like an import", "variable like a function", "argument", "exception", "capture", "star", "rest", "field"),
+        *("fields", "walrus", "import elsewhere", "definition and import elsewhere", "definition after import", "alias elsewhere"),
+    ],
+)
+def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
+    """What a function binds itself accuses nobody of using an import of that name."""
+    assert banned not in source(text).names_used("f")
+
+
+@pytest.mark.parametrize(
+    ("text", "banned"),
+    [
+        ("import torch\ndef f(x):\n    def g(torch): return 1\n    return torch.tanh(x)\n", "torch.tanh"),
+        ("from torch import exp\nclass f:\n    exp = 1\n    def g(self, x): return exp(x)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x):\n    global exp\n    exp = exp(x)\n", "torch.exp"),
+        ("import torch\ndef f(x, torch=torch.tanh): return torch(x)\n", "torch.tanh"),
+        ("from torch import exp\ndef f(x, exp=exp): return exp(x)\n", "torch.exp"),
+        ("from torch import exp\ndef f(x, key=lambda exp: exp): return exp(x)\n", "torch.exp"),
+    ],
+    ids=["inner function", "class", "global", "default", "default of an argument of that name", "lambda in a default"],
+)
+def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
+    assert banned in source(text).names_used("f")
+
+
+@pytest.mark.parametrize(
+    ("lines", "counted"),
+    [
+        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().mine()\n", False),
+        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().theirs()\n", True),
+        ("class C:\n    def mine(self): return self.theirs()\n    THEIRS\ndef f(x): return C().mine()\n", True),
+        ("class C:\n    def __call__(self): return torch.exp(y)\ndef f(x): return C()()\n", True),
+        ("class C:\n    made = torch.exp(y)\ndef f(x): return C\n", True),
+        ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C()\n", False),
+        ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C().theirs()\n", True),
+        ("class C(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\ndef f(x): return C.apply(x)\n", True),
+        ("class B(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\nclass C(B): pass\ndef f(x): return C.apply(x)\n", True),
+        ("class B:\n    def forward(ctx, x): return torch.exp(x)\nclass f(B, FUNCTION): pass\n", True),
+        ("class C(C):\n    THEIRS\ndef f(x): return C()\n", True),
+        ("def late(c): return c.theirs()\nclass C:\n    THEIRS\ndef f(x): return late(C())\n", True),
+    ],
+)  # fmt: skip
+def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted: bool) -> None:
+    """But all that autograd calls, of the class and of those that it is derived from, and all of a class that is asked about."""
+    text = lines.replace("THEIRS", "def theirs(self): return torch.exp(y)").replace("FUNCTION", "torch.autograd.Function")
+    assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
+
+
+@pytest.mark.parametrize(
+    ("lines", "counted"),
+    [
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["theirs"](x)\n', True),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x, way): return WAYS[way](x)\n', True),
+        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return list(WAYS.values())[0](x)\n', True),
+        ('WAYS = {"mine": mine, **{"mine": theirs}}\ndef f(x): return WAYS["other"](x)\n', True),
+        ('WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
+        ('WAYS = {"mine": mine}\ndef f(x):\n    WAYS = {"mine": theirs}\n    return WAYS["mine"](x)\n', True),
+    ],
+)
+def test_of_a_table_only_what_is_asked_for_counts(lines: str, counted: bool) -> None:
+    text = f"import torch\ndef mine(x): return x\ndef theirs(x): return torch.exp(x)\n{lines}"
+    assert ("torch.exp" in source(text).names_used("f")) is counted
+
+
+def test_bases_in_bases_are_looked_at_once() -> None:
+    """Else thirty classes of ten bases each would take for ever."""
+    bases = [", ".join(f"C{k}" for k in range(number + 1, number + 11)) for number in range(30)]
+    classes = "".join(f"class C{number}({names}):\n    def theirs(self): return exp(y)\n" for number, names in enumerate(bases))
+    ends = "".join(f"class C{number}: pass\n" for number in range(30, 41))
+    assert "exp" not in source(f"{classes}{ends}def f(x): return C0()\n").names_used("f")
+
+
+def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
+    text = "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n    return grad(total, x)\n"
+    assert "torch.autograd.grad" in source(text).names_used("f")
+
+
+# ------------------------------------------------------------------------------------------------------- same definition
+
+STUB = 'def f(x: Tensor, *, n: int = 2) -> Tensor:\n    """Twice x."""\n    raise NotImplementedError\n'
+SAME = {
+    "itself": STUB,
+    "another docstring": STUB.replace("Twice x.", "Mine."),
+    "no docstring": STUB.replace('    """Twice x."""\n', ""),
+    "comments": "# mine\n" + STUB.replace("    raise", "    # to do\n    raise") + "# end\n",
+    "layout": STUB.replace("(x: Tensor, *, n: int = 2)", "(\n    x: Tensor,\n    *,\n    n: int = 2,\n)"),
+    "no annotations": "def f(x, *, n=2):\n    raise NotImplementedError\n",
+    "other annotations": STUB.replace("Tensor", "torch.Tensor"),
+    "something else beside it": "import math\n" + STUB + "def g(): return 1\n",
+}
+CHANGED = {
+    "a body": STUB.replace("raise NotImplementedError", "return 2 * x"),
+    "a message": STUB.replace("NotImplementedError", "NotImplementedError('later')"),
+    "a statement before": STUB.replace("    raise", "    print(x)\n    raise"),
+    "another default": STUB.replace("= 2", "= 3"),
+    "another argument": STUB.replace("(x:", "(y:"),
+    "a decorator": "@cached\n" + STUB,
+    "another kind": "class f:\n    pass\n",
+    "gone": "def g(): pass\n",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_definition_is_the_same_whatever_it_looks_like(name: str) -> None:
+    assert source(SAME[name]).same_definition(source(STUB), "f")
+    assert source(STUB).same_definition(source(SAME[name]), "f")
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_definition_that_does_something_else_is_another(name: str) -> None:
+    assert not source(CHANGED[name]).same_definition(source(STUB), "f")
+
+
+def test_docstrings_of_methods_do_not_count_either() -> None:
+    left = source('class C:\n    """A."""\n    def f(self) -> int:\n        """B."""\n        return 1\n')
+    assert left.same_definition(source("class C:\n    def f(self):\n        return 1\n"), "C")
+
+
+def test_comparing_changes_neither_file() -> None:
+    """A check may still ask for names after the stub was compared with."""
+    text = 'def f(x: int):\n    """Doc."""\n    return x.exp()\n'
+    mine = source(text)
+    before = mine.names_used("f")
+    mine.same_definition(source(STUB), "f")
+    assert mine.names_used("f") == before
+
+
+# ------------------------------------------------------------------------------------------------------ lines and anchors
+
+
+def test_an_anchor_is_the_last_return() -> None:
+    assert FILE.anchor("direct") == line_of("return s(x)")
+    assert FILE.anchor("Twice.forward") == line_of("return x.mul(2)")
+
+
+def test_an_anchor_without_a_return_is_the_first_line() -> None:
+    assert FILE.anchor("Twice") == line_of("class Twice")
+    assert FILE.anchor("LIMIT") == line_of("LIMIT: float")
+    assert source("\ndef f(x):\n    print(x)\n").anchor("f") == 2
+
+
+def test_an_anchor_of_a_missing_method_is_the_class_and_of_a_missing_name_none() -> None:
+    assert FILE.anchor("Twice.jvp") == line_of("class Twice")
+    assert FILE.anchor("nowhere") is None
+    assert FILE.anchor("nowhere.backward") is None
+
+
+def test_a_line_is_shown_without_indentation() -> None:
+    assert FILE.line(line_of("return F.softplus(x)")) == "return F.softplus(x)"
+
+
+@pytest.mark.parametrize("number", [None, 0, -1, -2, -3, 10_000])
+def test_a_line_that_is_not_there_is_empty(number: int | None) -> None:
+    assert FILE.line(number) == ""
+
+
+@pytest.mark.parametrize("separator", ["\f", "\v", "\x1c", "\x85", "\u2028"], ids=ascii)
+def test_lines_are_counted_as_python_counts_them(separator: str) -> None:
+    """A form feed or a Unicode line separator ends no line, so the line that is shown is the one that is meant."""
+    file = source(f"# a{separator}b\ndef f(x):\n    return x\n")
+    assert file.line(file.anchor("f")) == "return x"
+
+
+def test_the_worker_counts_lines_in_the_same_way(remote: Callable[..., RemoteStudent]) -> None:
+    """So that a stub is still known for one below a form feed."""
+    student = remote("# a\fb\ndef f(x):\n    raise NotImplementedError\n")
+    with pytest.raises(StudentError) as caught:
+        student.f(1)
+    assert (caught.value.line, caught.value.raised_here) == (3, True)
+
+
+# ---------------------------------------------------------------------------------------------------------- hostile text
+
+HOSTILE = {
+    "no Python": "def f(x)\n    return x\n",
+    "an indentation error": "def f(x):\nreturn x\n",
+    "a NUL": "x = 1\0\n",
+    "a surrogate": "x = '\ud800'\n",
+    "deep parentheses": "x = " + "(" * 5000 + ")" * 5000,
+    "a deep expression": "x = " + "-" * 100_000 + "1",
+    "too many digits": "x = " + "9" * 5000,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_that_is_no_python_defines_nothing(name: str) -> None:
+    file = source(HOSTILE[name])
+    assert file.definitions == {}
+    assert file.imports == {}
+    assert file.names_used("f") == {}
+    assert file.anchor("f") is None
+    assert not file.same_definition(source(STUB), "f")
+
+
+LONG = {
+    "a long sum": "return g" + " + 0" * 1500,
+    "a long chain": "return g" + ".T" * 1500,
+    "many branches": "if g == 0: pass\n" + "".join(f"    elif g == {k}: pass\n" for k in range(1, 1500)),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_definition_that_python_compiles_can_be_compared(name: str) -> None:
+    """However long an expression is: a student's text is never the grader's fault."""
+    text = f"def f(x):\n    {LONG[name]}\n"
+    compile(text, "lesson.py", "exec")
+    file = source(text)
+    assert not file.same_definition(source(STUB), "f")
+    assert file.unreadable or "g" in file.names_used("f")

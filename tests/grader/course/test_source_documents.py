@@ -1,0 +1,86 @@
+"""Every program and example of the five documents that the course grew out of is taught by a lesson and verified by a check.
+
+``exercises/README.md`` has the table; here each of its rows is followed to the check, and its numbers are looked for there.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from grader.course.course import Lesson, find_course, load_course
+
+COURSE = load_course(find_course())
+PROGRAMS = [f"C{number}" for number in range(1, 23)]
+DOCUMENTS = ["W", "G", "S", "F"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table."""
+
+    source: str
+    numbers: tuple[str, ...]
+    lesson: str
+    check: str
+
+
+def rows() -> list[Row]:
+    """The table of ``exercises/README.md``."""
+    text = (find_course() / "exercises" / "README.md").read_text("utf-8")
+    pattern = r"^\| (\w+) \| [^|]+ \| ([^|]*) \| \[(\w+)\]\(\w+/README\.md\) \| `(\w+)` \|$"
+    found = re.findall(pattern, text, flags=re.MULTILINE)
+    return [Row(source, tuple(n.strip() for n in numbers.split(",") if n.strip()), *where) for source, numbers, *where in found]
+
+
+ROWS = rows()
+
+
+@functools.cache
+def functions(lesson: Lesson) -> dict[str, set[float]]:
+    """The numbers that stand in each check, in what it calls from its own file, and in that file's constants."""
+    found = {}
+    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+        tree = ast.parse(path.read_text("utf-8"))
+        top = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        constants: set[float] = set().union(*(numbers(node) for node in tree.body if isinstance(node, ast.Assign)))
+        for name, node in top.items():
+            called = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} & top.keys()
+            found[name] = numbers(node).union(constants, *(numbers(top[other]) for other in called))
+    return found
+
+
+def numbers(node: ast.AST) -> set[float]:
+    """The numbers that are written in a piece of code, without their sign."""
+    values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    return {float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)}
+
+
+def rounded(known: float, like: str) -> float:
+    """A number with as many decimals as another has."""
+    return round(known, len(like.partition(".")[2]))
+
+
+def test_every_program_and_every_document_is_in_the_table() -> None:
+    assert {row.source for row in ROWS} == {*PROGRAMS, *DOCUMENTS}
+    assert all(sum(row.source == document for row in ROWS) >= 2 for document in DOCUMENTS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.source}-{row.check}")
+def test_a_row_leads_to_a_check_with_its_numbers(row: Row) -> None:
+    checks = functions(COURSE.lesson(row.lesson))
+    name = f"test_{row.check}"
+    assert name in checks
+    missing = [n for n in row.numbers if not any(rounded(known, n) == abs(float(n)) for known in checks[name])]
+    assert not missing, f"{name} holds {sorted(checks[name])}"
+
+
+def test_every_lesson_has_a_row_of_its_own() -> None:
+    """In the table of lessons, in the order of the course."""
+    text = (find_course() / "exercises" / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[(\w+)\]\(\1/README\.md\) \|", text, flags=re.MULTILINE)
+    assert listed == [lesson.id for lesson in COURSE.lessons]

@@ -1,0 +1,442 @@
+"""A submission is whatever a student hands in: only its lessons are read, and what is wrong with one is told of that one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.core.errors import SubmissionError
+from grader.core.i18n import engine_catalogue
+from grader.course.notebooks import LeftOut
+from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, read_submission
+from grader.course.zips import MAX_MEMBERS
+from grader.runtime.grading import Settings, task_for
+
+LESSONS = ("tiny", "small")
+
+
+def folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A folder with those files."""
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return root
+
+
+def archive(path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    """A zip with those members."""
+    with zipfile.ZipFile(path, "w", compression) as members:
+        for name, data in files.items():
+            members.writestr(name, data)
+    return path
+
+
+def texts(found: dict[str, LessonFile]) -> dict[str, str]:
+    return {lesson: file.text for lesson, file in found.items()}
+
+
+def problem(file: LessonFile) -> str:
+    """What is wrong with a file that must have something wrong and must give no text."""
+    assert file.problem is not None
+    assert file.text == ""
+    return file.problem
+
+
+# --------------------------------------------------------------------------------------------------------------- folders
+
+
+def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
+    found = read_submission(folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS)
+    assert texts(found) == {"tiny": "a = 1\n", "small": "b = 2\n"}
+    assert found["small"].path == "work/week 2/small.py"
+    assert all(file.problem is None for file in found.values())
+
+
+def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:
+    files = {"Tiny.py": "", "tiny.py.bak": "", "tiny.txt": "", "my_tiny.py": "", "conftest.py": "", "tiny.py/readme": ""}
+    assert read_submission(folder(tmp_path, files), LESSONS) == {}
+
+
+@pytest.mark.parametrize("name", [".git", ".venv", "__pycache__", "node_modules", "site-packages", "venv", "__MACOSX"])
+def test_folders_that_hold_no_students_work_are_skipped(name: str, tmp_path: Path) -> None:
+    files = {f"{name}/tiny.py": "x", f"deeper/{name}/further/tiny.py": "x", "deeper/ours/tiny.py": "mine\n"}
+    assert texts(read_submission(folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+
+
+def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
+    assert texts(read_submission(folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"}), LESSONS)) == {"tiny": "x"}
+
+
+def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
+    files = {"a/tiny.py": "deep\n", "old/backup/tiny.py": "deeper\n", "tiny.py": "mine\n"}
+    assert texts(read_submission(folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+
+
+def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
+    """And of no other lesson; one that lies deeper doesn't matter."""
+    files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
+    found = read_submission(folder(tmp_path, files), LESSONS)
+    assert (
+        problem(found["tiny"]) == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is for grade batch"
+    )
+    assert found["small"].text == "fine\n"
+
+
+def test_a_folder_without_lessons_is_empty_and_no_error(tmp_path: Path) -> None:
+    assert read_submission(tmp_path, LESSONS) == {}
+
+
+def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match=r"nowhere does not exist\. Name a folder .* grade init my-work$"):
+        read_submission(tmp_path / "nowhere", LESSONS)
+
+
+# ----------------------------------------------------------------------------------------------- links and what is no file
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+@pytest.mark.posix
+def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> None:
+    """A file of the machine's can't be smuggled into a report."""
+    secret = folder(tmp_path, {"secret.py": "token = 'hidden'\n"}) / "secret.py"
+    work = folder(tmp_path / "work", {"small.py": "fine\n"})
+    (work / "tiny.py").symlink_to(secret if absolute else "../secret.py")
+    found = read_submission(work, LESSONS)
+    assert "no link to elsewhere" in problem(found["tiny"])
+    assert found["small"].problem is None
+
+
+@pytest.mark.posix
+def test_a_link_to_a_folder_elsewhere_is_not_entered(tmp_path: Path) -> None:
+    folder(tmp_path / "other", {"tiny.py": "theirs\n"})
+    work = folder(tmp_path / "work", {"small.py": "fine\n"})
+    (work / "link").symlink_to(tmp_path / "other", target_is_directory=True)
+    assert set(read_submission(work, LESSONS)) == {"small"}
+
+
+@pytest.mark.posix
+def test_a_link_within_the_submission_is_fine(tmp_path: Path) -> None:
+    work = folder(tmp_path, {"final/answer.py": "mine\n"})
+    (work / "tiny.py").symlink_to("final/answer.py")
+    assert texts(read_submission(work, LESSONS)) == {"tiny": "mine\n"}
+
+
+@pytest.mark.posix
+def test_a_submission_may_be_a_link_itself(tmp_path: Path) -> None:
+    folder(tmp_path / "real", {"tiny.py": "mine\n"})
+    (tmp_path / "link").symlink_to("real", target_is_directory=True)
+    assert texts(read_submission(tmp_path / "link", LESSONS)) == {"tiny": "mine\n"}
+
+
+@pytest.mark.posix
+def test_a_link_to_nothing_can_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").symlink_to("gone.py")
+    assert "can't be read" in problem(read_submission(tmp_path, LESSONS)["tiny"])
+
+
+@pytest.mark.posix
+def test_a_link_to_itself_can_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").symlink_to("tiny.py")
+    assert "can't be read" in problem(read_submission(tmp_path, LESSONS)["tiny"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
+    """Opening a pipe would wait for ever."""
+    os.mkfifo(tmp_path / "tiny.py")
+    assert "can't be read" in problem(read_submission(tmp_path, LESSONS)["tiny"])
+
+
+def test_a_file_without_permission_can_not_be_read_and_says_so(tmp_path: Path) -> None:
+    path = folder(tmp_path, {"tiny.py": "x", "small.py": "fine\n"}) / "tiny.py"
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    found = read_submission(tmp_path, LESSONS)
+    assert "check its permissions" in problem(found["tiny"])
+    assert found["small"].text == "fine\n"
+
+
+# ------------------------------------------------------------------------------------------------------------------ zips
+
+
+def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
+    files = {"tiny.py": "mine\n", "old/tiny.py": "theirs\n", "week 2/more/small.py": "b\n", "notes.py": "x", "small.py/": ""}
+    found = read_submission(archive(tmp_path / "work.zip", files), LESSONS)
+    assert texts(found) == {"tiny": "mine\n", "small": "b\n"}
+    assert found["small"].path == "week 2/more/small.py"
+
+
+def test_what_systems_add_to_a_zip_is_skipped(tmp_path: Path) -> None:
+    files = {
+        "__MACOSX/tiny.py": "\0\5\x16\7",
+        "a/__MACOSX/tiny.py": "",
+        ".git/tiny.py": "",
+        "__pycache__/tiny.py": "",
+        "a/b/tiny.py": "mine\n",
+    }
+    assert texts(read_submission(archive(tmp_path / "work.zip", files), LESSONS)) == {"tiny": "mine\n"}
+
+
+def test_backslashes_in_a_zip_separate_folders(tmp_path: Path) -> None:
+    """Some Windows programs write them."""
+    found = read_submission(archive(tmp_path / "work.zip", {"work\\tiny.py": "mine\n"}), LESSONS)
+    assert (found["tiny"].path, found["tiny"].text) == ("work/tiny.py", "mine\n")
+
+
+def test_two_equally_deep_in_a_zip_are_a_problem_that_names_both(tmp_path: Path) -> None:
+    found = read_submission(archive(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"}), LESSONS)
+    assert "a/tiny.py and b/tiny.py" in problem(found["tiny"])
+
+
+def test_names_that_lead_out_of_a_zip_lead_nowhere(tmp_path: Path) -> None:
+    """Nothing is unpacked, so a member's name is only a name."""
+    found = read_submission(archive(tmp_path / "work.zip", {"../tiny.py": "x", "/etc/small.py": "y"}), LESSONS)
+    assert texts(found) == {"small": "y"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["work.zip"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"tiny", b"PK\x03\x04" + bytes(60), b"def double(x): return 2 * x\n"], ids=["empty", "text", "a lie", "py"]
+)
+def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "work.zip"
+    path.write_bytes(data)
+    with pytest.raises(SubmissionError, match=r"work\.zip is no readable zip"):
+        read_submission(path, LESSONS)
+
+
+def test_a_zip_that_was_cut_off_is_an_error(tmp_path: Path) -> None:
+    path = archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 100})
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(SubmissionError, match="no readable zip"):
+        read_submission(path, LESSONS)
+
+
+def test_a_zip_with_too_many_entries_is_an_error(tmp_path: Path) -> None:
+    path = archive(tmp_path / "work.zip", {f"{k}": "" for k in range(MAX_MEMBERS + 1)})
+    with pytest.raises(SubmissionError, match="holds 10,001 entries, more than 10,000"):
+        read_submission(path, LESSONS)
+
+
+def encrypted(path: Path, name: str) -> Path:
+    """The zip with one member marked as encrypted, in both places that say so."""
+    data = bytearray(path.read_bytes())
+    for signature, flags, start in ((b"PK\x03\x04", 6, 30), (b"PK\x01\x02", 8, 46)):
+        at = data.find(signature)
+        while at >= 0:
+            if data[at + start :].startswith(name.encode()):
+                data[at + flags] |= 1
+            at = data.find(signature, at + 4)
+    path.write_bytes(data)
+    return path
+
+
+def damaged(path: Path, name: str) -> Path:
+    """The zip with the contents of one member overwritten."""
+    with zipfile.ZipFile(path) as members:
+        entry = members.getinfo(name)
+    data = bytearray(path.read_bytes())
+    start = entry.header_offset + 30 + len(name)
+    data[start : start + entry.compress_size] = b"\xff" * entry.compress_size
+    path.write_bytes(data)
+    return path
+
+
+def test_an_encrypted_member_can_not_be_read(tmp_path: Path) -> None:
+    found = read_submission(encrypted(archive(tmp_path / "work.zip", {"tiny.py": "x"}), "tiny.py"), LESSONS)
+    assert "can't be read" in problem(found["tiny"])
+
+
+def test_a_member_whose_checksum_is_wrong_can_not_be_read(tmp_path: Path) -> None:
+    found = read_submission(damaged(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py"), LESSONS)
+    assert "can't be read" in problem(found["tiny"])
+
+
+@pytest.mark.parametrize(("spoil", "word"), [(encrypted, "encrypted|password"), (damaged, "damaged")])
+def test_what_is_wrong_with_a_member_is_said(spoil: Callable[[Path, str], Path], word: str, tmp_path: Path) -> None:
+    """A zip's members have no permissions to check."""
+    path = spoil(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py")
+    assert re.search(word, problem(read_submission(path, LESSONS)["tiny"]))
+
+
+def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
+    path = damaged(archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 50}), "tiny.py")
+    with contextlib.suppress(SubmissionError):
+        assert problem(read_submission(path, LESSONS)["tiny"])
+
+
+@pytest.mark.parametrize("spoil", [encrypted, damaged])
+def test_a_bad_member_costs_only_its_lesson(spoil: Callable[[Path, str], Path], tmp_path: Path) -> None:
+    """What is wrong with one file is a problem of that lesson alone, as the module promises."""
+    path = archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED)
+    found = read_submission(spoil(path, "tiny.py"), LESSONS)
+    assert problem(found["tiny"])
+    assert found["small"].text == "fine\n"
+
+
+def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path) -> None:
+    """A few kilobytes of zip can't fill the supervisor's memory with copies that lie deeper."""
+    bomb = {f"{k}/tiny.py": bytes(MAX_FILE_BYTES) for k in range(24)}
+    path = archive(tmp_path / "work.zip", {**bomb, "tiny.py": "mine\n"})
+    assert path.stat().st_size < MAX_FILE_BYTES
+    tracemalloc.start()
+    try:
+        assert texts(read_submission(path, LESSONS)) == {"tiny": "mine\n"}
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 6 * MAX_FILE_BYTES
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"])
+def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path: Path) -> None:
+    """A zip whose bytes were changed is read, or is a SubmissionError."""
+    path = archive(tmp_path / "work.zip", {"a/tiny.py": "x = 1\n" * 20, "small.py": "y = 2\n" * 20}, compression)
+    whole = path.read_bytes()
+    for seed in range(300):
+        chance = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.choice([0, 1, 8, 12, 14, 0x80, 0xFF, chance.randrange(256)])
+        path.write_bytes(data)
+        with contextlib.suppress(SubmissionError):
+            assert set(read_submission(path, LESSONS)) <= set(LESSONS)
+
+
+# ----------------------------------------------------------------------------------------------------------- from bytes
+
+
+def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: Path) -> None:
+    files = {"tiny.py": b"#" * (MAX_FILE_BYTES + 1), "small.py": b"#" * MAX_FILE_BYTES}
+    for place in (folder(tmp_path / "work", files), archive(tmp_path / "work.zip", files)):
+        found = read_submission(place, LESSONS)
+        assert problem(found["tiny"]) == "tiny.py is larger than 1 MB"
+        assert found["small"].problem is None
+
+
+READABLE = {
+    "plain": (b"x = '\xc3\xa9'\n", "x = 'é'\n"),
+    "a byte order mark": (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
+    "a byte order mark and a cookie": (b"\xef\xbb\xbf# coding: utf-8\nx = 1\n", "# coding: utf-8\nx = 1\n"),
+    "Latin-1 that says so": (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
+    "a cookie on the second line": (
+        b"#!python\n# vim: set fileencoding=cp1252 :\n# \x80\n",
+        "#!python\n# vim: set fileencoding=cp1252 :\n# €\n",
+    ),
+    "Korean that says so": ("# coding: euc-kr\nx = '기울기'\n".encode("euc-kr"), "# coding: euc-kr\nx = '기울기'\n"),
+    "Windows line ends": (b"x = 1\r\ny = 2\r\n", "x = 1\ny = 2\n"),
+    "old Macintosh line ends": (b"x = 1\ry = 2\r", "x = 1\ny = 2\n"),
+    "no newline at the end": (b"x = 1", "x = 1"),
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_python_in_any_encoding_that_python_takes_is_accepted(name: str) -> None:
+    data, text = READABLE[name]
+    assert decode("tiny", "tiny.py", data) == LessonFile("tiny", "tiny.py", text)
+
+
+UNREADABLE = {
+    "nothing": (None, "tiny.py can't be read: check its permissions", None),
+    "empty": (b"", "tiny.py is empty. `grade init` elsewhere gives a fresh stub", None),
+    "blank": (b" \n\t\r\n", "tiny.py is empty", None),
+    "Latin-1 that doesn't say so": (b"x = 1\n# caf\xe9\n", "tiny.py:2 is not UTF-8 text", 2),
+    "UTF-16": ("x = 1\n".encode("utf-16"), "tiny.py is UTF-16 text", 1),
+    "UTF-16 without a mark": ("x = 1\n".encode("utf-16-le"), "tiny.py:1 holds a NUL byte", 1),
+    "Korean of an old editor": ("x = 1\r\n# 기울기 y\r\n".encode("cp949"), "tiny.py:2 is not UTF-8 text; it looks like Korean in CP949", 2),
+    "French of an old editor": ("x = 1\n# dérivée\n".encode("cp1252"), "tiny.py:2 is not UTF-8 text ('utf-8'", 2),
+    "Chinese of an old editor": ("# 梯度是错的\n".encode("gbk"), "tiny.py:1 is not UTF-8 text (", 1),
+    "a NUL": (b"x = 1\ny = 2\n\0", "tiny.py:3 holds a NUL byte", 3),
+    "an encoding that is none": (b"# coding: klingon\n", "tiny.py:1 is not UTF-8 text (unknown encoding: klingon)", 1),
+    "an encoding of something else": (b"# coding: rot13\n", "tiny.py:1 declares the encoding rot13, in which no lesson is read", 1),
+    "an encoding that the rest isn't": (b"# coding: ascii\n\xff\n", "tiny.py:2 is not UTF-8 text", 2),
+    "UTF-8 of a surrogate": (b"x = '\xed\xa0\x80'\n", "tiny.py:1 is not UTF-8 text", 1),
+    "two minds": (b"\xef\xbb\xbf# coding: latin-1\n", "tiny.py:1 is not UTF-8 text", 1),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_bytes_that_are_no_text_are_a_problem_with_its_line(name: str) -> None:
+    data, words, line = UNREADABLE[name]
+    file = decode("tiny", "tiny.py", data)
+    assert problem(file).startswith(words)
+    assert file.line == line
+
+
+COOKIES = st.sampled_from(["latin-1", "utf-7", "big5", "ascii", "hex", "klingon"]).map(lambda name: f"# coding: {name}\n".encode())
+
+
+@given(st.just(b"") | COOKIES, st.binary(max_size=60))
+def test_no_bytes_make_decoding_raise(cookie: bytes, data: bytes) -> None:
+    file = decode("tiny", "tiny.py", cookie + data)
+    assert file.problem is None or file.text == ""
+
+
+def test_a_byte_order_mark_and_nothing_else_is_an_empty_file() -> None:
+    assert "is empty" in problem(decode("tiny", "tiny.py", b"\xef\xbb\xbf\n"))
+
+
+@pytest.mark.parametrize("codec", ["undefined", "punycode", "utf-7", "idna", "raw_unicode_escape", "unicode_escape"])
+def test_an_encoding_that_nobody_writes_in_is_a_problem(codec: str) -> None:
+    """Some are slow, some hide what they say, some make what can't be written down again."""
+    assert f"declares the encoding {codec}" in problem(decode("tiny", "tiny.py", f"# coding: {codec}\nx = 1\n".encode()))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere names of files are text")
+def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_path: Path) -> None:
+    folder(tmp_path / os.fsdecode(b"\xff"), {"tiny.py": "mine\n"})
+    file = read_submission(tmp_path, LESSONS)["tiny"]
+    assert file.text == "mine\n"
+    file.path.encode("utf-8")
+
+
+def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
+    """Whatever is in it: a notebook's cells, what was left out, a problem that speaks of other paths."""
+    notebook = LessonFile("tiny", "tiny.ipynb", "x = 1\n", None, None, ("b.ipynb",), ((1, 3), (4, 1)), (LeftOut("%timeit", 2, 1),))
+    for file in (notebook, LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",))):
+        assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("tiny.py", b""),
+        ("tiny.py", "x = 1".encode("utf-16")),
+        ("tiny.py", b"x = 1\0"),
+        ("tiny.py", b"# coding: utf-7\n"),
+        ("tiny.py", "# 한글로 쓴 파일입니다\n".encode("cp949")),
+        ("tiny.py", b"# \xff\xff\n"),
+        ("tiny.py", b"#" * (MAX_FILE_BYTES + 1)),
+        ("tiny.ipynb", b"{"),
+        ("tiny.ipynb", b"{}"),
+        ("tiny.ipynb", b'{"nbformat": 3}'),
+        ("tiny.ipynb", b'{"nbformat": 9}'),
+        ("tiny.ipynb", b'{"nbformat": 4}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": []}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": [{}]}'),
+        ("tiny.ipynb", b'{"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"language": "R"}}}'),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:
+    """The facts in it stay as they are; the English text, which a submission is known by, is the same in every language."""
+    file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
+    assert file.problem == file.template.format(**file.facts)
+    told = engine_catalogue("ko")(file.template, **file.facts)
+    assert f"work/{name}" in told
+    assert any("가" <= letter <= "힣" for letter in told)
+    assert task_for(file, Settings(1, lang="ko"))["problem"]["message"] == told
+    assert task_for(file, Settings(1))["problem"]["message"] == file.problem

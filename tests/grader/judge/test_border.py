@@ -1,0 +1,406 @@
+"""The border: a student's function gives the same values, gradients and errors remotely as it does locally."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import grad, gradcheck, gradgradcheck
+
+from grader.core.errors import MissingName, StudentError, WorkerLost
+from grader.course.source import Source
+from grader.judge.local_student import LocalStudent
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import NotStarted, Session
+from grader.worker.wire.program import program
+
+SOURCE = '''
+import math
+import numpy
+import torch
+from torch.autograd import Function
+
+CONSTANT = 20.0
+TABLE = {"x + 1": True, "x * 2": ...}
+UNFINISHED = ...
+
+def cube(x): return x ** 3
+def add_one(x): return x + 1
+def scaled(x, factor, *, shift=0.0): return x * factor + shift
+def identity(x): return x
+def twice_the_same(x):
+    y = x * x
+    return y, y
+def several(x, w): return {"sum": (x * w).sum(), "parts": [x.sin(), w.exp()], "n": x.numel(), "flat": x.detach()}
+def unused(x, w): return x * 2
+def detached(x): return x.detach() * 2
+def half_detached(x, w): return x * 2, w.detach()
+def kinds(x): return x.dtype, tuple(x.shape), x.stride(), x.storage_offset(), x.requires_grad, torch.is_grad_enabled(), x.is_leaf
+def complex_square(z): return z * z
+def counts(n): return n + 1, n > 2
+def mutate(x): x.mul_(2); return x.sum()
+def says(): print("hello"); return 1
+def fail(x): return _inner(x)
+def _inner(x): return x.no_such_method()
+def wants_value_error(n):
+    if n < 0: raise ValueError("n must not be negative")
+    return n
+def not_there_yet(): raise NotImplementedError
+def torch_not_implemented(x):
+    class Half(Function):
+        @staticmethod
+        def forward(ctx, x): return x * 1
+    return Half.apply(x)
+def no_tensor(): return math
+def call(f, x): return f(x)
+def calls_class(function, x): return function.apply(x)
+def lengths(*args, **kwargs): return len(args), sorted(kwargs)
+
+class NumpySine(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.from_numpy(numpy.sin(x.numpy()))
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(g.numpy() * numpy.cos(x.numpy()))
+
+class InPlace(Function):
+    @staticmethod
+    def forward(ctx, x): return x * 3
+    @staticmethod
+    def backward(ctx, g): return g.mul_(3)
+
+class Optional(Function):
+    """Two outputs; tells by its gradient which incoming gradients it got."""
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 1, x * 2
+    @staticmethod
+    def backward(ctx, g, h):
+        if g is None and h is None: return None
+        return (g if g is not None else torch.full_like(h, 100.0)) + (2 * h if h is not None else 1000.0)
+
+class ReturnsNone(Function):
+    @staticmethod
+    def forward(ctx, x, y): return x * y
+    @staticmethod
+    def backward(ctx, g): return g, None
+
+class Raises(Function):
+    @staticmethod
+    def forward(ctx, x): return x * 1
+    @staticmethod
+    def backward(ctx, g): raise KeyError("in backward")
+
+class TooMany(Function):
+    @staticmethod
+    def forward(ctx, x): return x * 1
+    @staticmethod
+    def backward(ctx, g): return g, g
+
+class GradMode(Function):
+    """Its gradient is 1 where backward ran in grad mode, else 0."""
+    @staticmethod
+    def forward(ctx, x): return x * 1
+    @staticmethod
+    def backward(ctx, g): return g * 0 + float(torch.is_grad_enabled())
+'''
+SCENARIOS = """
+def gradients(student, x, v):
+    y = student.cube(x)
+    y.backward(v)
+    return {"gradient": x.grad, "leaf": x.is_leaf, "nothing": None, "pair": (1, 2.5)}
+def broken(student): raise RuntimeError("a scenario's own fault")
+"""
+
+
+def double(*shape: int, requires_grad: bool = True) -> Tensor:
+    return (
+        torch.linspace(0.3, 1.9, max(1, torch.Size(shape).numel()), dtype=torch.float64)[: torch.Size(shape).numel()]
+        .reshape(shape)
+        .requires_grad_(requires_grad)
+    )
+
+
+def outcome(probe: Callable[[Any], Any], student: Any) -> Any:
+    """What a probe gives, or how it raises, in a form that can be compared."""
+    try:
+        return plain(probe(student))
+    except StudentError as error:
+        return ("raised", error.type_name, error.message)
+    except RuntimeError as error:
+        return ("raised", type(error).__name__, str(error))
+    except Exception as error:
+        return ("raised", type(error).__name__, str(error))
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return (str(value.dtype), tuple(value.shape), value.tolist(), value.requires_grad)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def total(tensors: Any) -> Any:
+    return sum(y.sum() for y in tensors)
+
+
+def twice(student: Any, name: str, *, retain: bool) -> Any:
+    x = double(3)
+    y = getattr(student, name)(x).sum()
+    first = grad(y, x, retain_graph=retain)
+    return first, grad(y, x)
+
+
+def in_place(student: Any) -> Any:
+    x, v = double(3), double(3, requires_grad=False)
+    got = grad(student.InPlace.apply(x), x, v)
+    return got, v
+
+
+def higher(student: Any, name: str, order: int) -> Any:
+    x = double(4)
+    y = getattr(student, name)(x)
+    for _ in range(order):
+        (y,) = grad(y.sum(), x, create_graph=True)
+    return y.detach()
+
+
+def second_through_incoming(student: Any) -> Any:
+    x, v = double(3), double(3)
+    (g,) = grad(student.cube(x), x, v, create_graph=True)
+    return grad(g.sum(), [x, v])
+
+
+def with_undefined(student: Any) -> Any:
+    x = double(2)
+    y = torch._C._functions.UndefinedGrad()(student.Optional.apply(x)[0])
+    return grad(y, x, torch.ones_like(x), allow_unused=True)
+
+
+def mutated(student: Any) -> Any:
+    x = double(3, requires_grad=False)
+    return student.mutate(x), x
+
+
+def strided_input(student: Any) -> Any:
+    base = double(4, 6, requires_grad=False)
+    leaf = base.t()[1:4].detach().requires_grad_()
+    return student.kinds(leaf)
+
+
+PROBES: dict[str, Callable[[Any], Any]] = {
+    "value": lambda s: s.cube(double(2, 3)),
+    "float32": lambda s: s.cube(double(3).detach().float()),
+    "zero_dimensional": lambda s: s.cube(double()),
+    "empty": lambda s: s.cube(double(0, 3)),
+    "gradient_with_incoming": lambda s: grad(s.cube(x := double(3)), x, torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)),
+    "gradient_of_empty": lambda s: grad(s.cube(x := double(0)).sum(), x),
+    "arguments": lambda s: s.scaled(double(2), 3, shift=-1.5),
+    "argument_kinds": lambda s: s.lengths(1, "two", None, [3.0, float("inf")], {"k": (True, 2 + 3j)}, a=b"x", b=...),
+    "identity": lambda s: grad(s.identity(x := double(3)).sum(), x),
+    "same_output_twice": lambda s: grad(total(s.twice_the_same(x := double(3))), x),
+    "structure": lambda s: s.several(double(3), double(3)),
+    "one_of_several_outputs": lambda s: grad(s.several(x := double(3), w := double(3))["parts"][1].sum(), [x, w], allow_unused=True),
+    "unused_input": lambda s: grad(s.unused(x := double(3), w := double(3)).sum(), [x, w], allow_unused=True),
+    "unused_input_not_allowed": lambda s: "appears to not" in str(outcome(lambda t: grad(t.unused(double(3), w := double(3)).sum(), w), s)),
+    "detached": lambda s: s.detached(double(3)).requires_grad,
+    "half_detached": lambda s: [t.requires_grad for t in s.half_detached(double(2), double(2))],
+    "no_grad_input": lambda s: s.cube(double(3, requires_grad=False)).requires_grad,
+    "mixed_requires_grad": lambda s: grad(s.several(x := double(3), double(3, requires_grad=False))["sum"], x),
+    "what_it_sees": lambda s: s.kinds(double(2, 3)),
+    "what_it_sees_in_no_grad": lambda s: torch.no_grad()(lambda: s.kinds(double(2)))(),
+    "noncontiguous": strided_input,
+    "expanded": lambda s: s.kinds(double(1, requires_grad=False).expand(3, 4)),
+    "complex": lambda s: grad(s.complex_square(z := torch.tensor([1 + 2j], requires_grad=True)).abs().sum(), z),
+    "integers_and_bools": lambda s: s.counts(torch.tensor([1, 2, 3])),
+    "second_derivative": lambda s: higher(s, "cube", 2),
+    "third_derivative": lambda s: higher(s, "cube", 3),
+    "through_the_incoming_gradient": second_through_incoming,
+    "second_backward_kept": lambda s: twice(s, "cube", retain=True),
+    "second_backward_freed": lambda s: twice(s, "cube", retain=False),
+    "second_backward_that_needs_nothing": lambda s: twice(s, "add_one", retain=False),
+    "numpy_backward": lambda s: grad(s.NumpySine.apply(x := double(3)), x, double(3, requires_grad=False)),
+    "numpy_backward_twice": lambda s: outcome(lambda t: grad(t.NumpySine.apply(x := double(3)).sum(), x, create_graph=True), s)[0],
+    "backward_in_place": in_place,
+    "backward_in_place_on_expanded": lambda s: outcome(lambda t: grad(t.InPlace.apply(x := double(3)).sum(), x), s)[:2],
+    "only_first_output": lambda s: grad(s.Optional.apply(x := double(2))[0].sum(), x),
+    "only_second_output": lambda s: grad(s.Optional.apply(x := double(2))[1].sum(), x),
+    "both_outputs": lambda s: grad(total(s.Optional.apply(x := double(2))), x),
+    "undefined_gradient": with_undefined,
+    "none_is_not_zero": lambda s: grad(s.ReturnsNone.apply(x := double(2), y := double(2)).sum(), [x, y], allow_unused=True),
+    "raises_in_backward": lambda s: grad(s.Raises.apply(x := double(2)).sum(), x),
+    "too_many_gradients": lambda s: outcome(lambda t: grad(t.TooMany.apply(x := double(2)).sum(), x), s)[2].split(" gradients")[1],
+    "grad_mode_off_in_backward": lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x),
+    "grad_mode_on_in_backward": lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x, create_graph=True)[0].detach(),
+    "mutated_input": mutated,
+    "raises": lambda s: s.fail(double(2)),
+    "value_error": lambda s: s.wants_value_error(-1),
+    "wrong_signature": lambda s: s.cube(double(2), double(2)),
+    "program_argument": lambda s: s.call(program(lambda x: (x**2).sin() * 3), double(3)),
+    "program_with_parameters": lambda s: grad(s.call(program(lambda x, w: w @ x, parameters=[w := double(2, 3)]), double(3)).sum(), w),
+    "gradcheck": lambda s: gradcheck(s.cube, (double(2, 2),)),
+    "gradcheck_several": lambda s: gradcheck(lambda x, w: s.several(x, w)["sum"], (double(3), double(3))),
+    "gradcheck_fails": lambda s: outcome(lambda t: gradcheck(t.GradMode.apply, (double(2),)), s)[1],
+    "gradgradcheck": lambda s: gradgradcheck(s.cube, (double(3),)),
+    "gradgradcheck_fails": lambda s: outcome(lambda t: gradgradcheck(t.NumpySine.apply, (double(2),)), s)[0],
+    "backward_fills_grad": lambda s: (s.cube(x := double(3)).sum().backward(), x.grad)[1],
+    "on_top_of_more_graph": lambda s: grad((s.cube((a := double(3)) * 2) * a).sum(), a),
+    "constant": lambda s: s.CONSTANT,
+}
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_remote_and_local_agree(name: str, remote: Callable[..., RemoteStudent]) -> None:
+    """Value, dtype, shape, gradient, and error are the same on both sides of the border."""
+    local = LocalStudent(Source(SOURCE, "lesson.py"), SCENARIOS)
+    assert outcome(PROBES[name], remote(SOURCE, SCENARIOS)) == outcome(PROBES[name], local)
+
+
+def test_a_scenario_measures_the_same_on_both_sides(remote: Callable[..., RemoteStudent]) -> None:
+    """Scenarios get copies and return plain data."""
+    local = LocalStudent(Source(SOURCE, "lesson.py"), SCENARIOS)
+    x, v = double(3), double(3, requires_grad=False)
+    far, near = (student.observe("gradients", x, v=v) for student in (remote(SOURCE, SCENARIOS), local))
+    assert plain(far) == plain(near)
+    assert x.grad is None
+
+
+def test_an_exception_arrives_with_type_message_and_the_students_line(remote: Callable[..., RemoteStudent]) -> None:
+    """… and with no frame of ours."""
+    with pytest.raises(StudentError) as caught:
+        remote(SOURCE).fail(double(2))
+    line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "no_such_method" in text)
+    assert caught.value.line == line
+    assert caught.value.type_name == "AttributeError"
+    assert "no_such_method" in caught.value.message
+    assert "grader" not in str(caught.value)
+
+
+def test_a_stub_is_told_from_torchs_own_not_implemented(remote: Callable[..., RemoteStudent]) -> None:
+    """NotImplementedError counts as "not started" only where the student's file raises it in so many words."""
+    student = remote(SOURCE)
+    with pytest.raises(StudentError) as stub:
+        student.not_there_yet()
+    assert stub.value.raised_here
+    x = double(2)
+    y = student.torch_not_implemented(x)
+    with pytest.raises(StudentError) as torchs:
+        grad(y.sum(), x)
+    assert torchs.value.is_a("NotImplementedError")
+    assert not torchs.value.raised_here
+
+
+def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., RemoteStudent]) -> None:
+    """A missing name says which there are; ``...`` is not started; a module comes back as its type's name."""
+    student = remote(SOURCE)
+    with pytest.raises(MissingName) as missing:
+        _ = student.nowhere
+    assert "cube" in missing.value.present
+    assert "torch" not in missing.value.present  # which the file imports, and doesn't define
+    with pytest.raises(NotStarted):
+        _ = student.UNFINISHED
+    assert student.TABLE == {"x + 1": True, "x * 2": ...}
+    assert student.no_tensor().type_name == "module"
+
+
+def test_a_students_class_can_be_handed_back_to_the_student(remote: Callable[..., RemoteStudent]) -> None:
+    """A reference to something of the student's crosses as its name."""
+    student = remote(SOURCE)
+    x = double(2)
+    assert torch.equal(student.calls_class(student.NumpySine, x), torch.sin(x))
+
+
+def test_a_function_that_is_handed_over_is_a_plain_one(remote: Callable[..., RemoteStudent]) -> None:
+    """Who is promised a function may ask whether it has what a module has."""
+    text = "import inspect\ndef about(f): return inspect.isfunction(f), f.__name__, f.__qualname__, hasattr(f, 'parameters')\n"
+    assert remote(text).about(program(lambda x: x * 2)) == (True, "f", "f", False)
+
+
+def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStudent]) -> None:
+    """Output arrives in the order of the calls; beyond the cap it is counted."""
+    student = remote("def f(n):\n    print('x' * n)\n", output_bytes=50)
+    student.f(3)
+    assert isinstance(student._session, Session)
+    assert student._session.take_output() == "xxx\n"
+    student.f(1000)
+    assert student._session.take_output() == "x" * 50 + "\n[951 more bytes were cut]"
+
+
+def test_handles_die_with_the_nodes_that_hold_them(remote: Callable[..., RemoteStudent]) -> None:
+    """A worker keeps a call's graph for as long as the judge's result lives, and no longer."""
+    student = remote("import gc, sys\ndef f(x): return x * 2\ndef calls():\n"
+                     "    from grader.worker.process import Worker\n"
+                     "    return sum(len(w.calls) for w in gc.get_objects() if type(w) is Worker)\n")  # fmt: skip
+    kept = [student.f(double(2)) for _ in range(3)]
+    assert student.calls() == 3
+    kept.clear()
+    assert student.calls() == 0
+
+
+LOST = {
+    "loops": ("def f():\n    while True: pass", "timeout", "no answer within 0.5 s"),
+    "exits": ("import os\ndef f(): os._exit(3)", "crashed", "ended with exit status 3"),
+    "dies": ("import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)", "crashed", "killed by SIGSEGV"),
+    "floods_the_line": (
+        "import os\ndef f():\n    for fd in range(3, 64):\n        try: os.write(fd, b'x' * 100000)\n        except OSError: pass\n",
+        "crashed",
+        "no message of the worker's",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Callable[..., RemoteStudent]) -> None:
+    """A loop is a timeout, a death says how, and the next question goes to a new worker."""
+    source, expected, reason = LOST[name]
+    student = remote(source + "\ndef g(): return 7\n", call_seconds=0.5)
+    with pytest.raises(WorkerLost) as lost:
+        student.f()
+    assert lost.value.outcome == expected
+    assert reason in lost.value.reason
+    assert student.g() == 7
+
+
+def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(remote: Callable[..., RemoteStudent]) -> None:
+    """Whether it ends before it is ended is a matter of moments, and a report is the same whenever it is made."""
+    student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
+    with pytest.raises(WorkerLost) as lost:
+        student.f()
+    assert lost.value.reason == "what came back is no message of the worker's"
+
+
+def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) -> None:
+    """Ten megabytes on standard output are read, cut, and the call still answers."""
+    student = remote("import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n")
+    assert student.f() == 5
+    assert isinstance(student._session, Session)
+    assert "more bytes were cut" in student._session.take_output()
+
+
+def test_sys_exit_is_an_exception_like_another(remote: Callable[..., RemoteStudent]) -> None:
+    """``sys.exit()`` in a function is what the student raised, not the end of the worker."""
+    student = remote("import sys\ndef f(): sys.exit(0)\ndef g(): return 1")
+    with pytest.raises(StudentError, match="SystemExit"):
+        student.f()
+    assert student.g() == 1
+
+
+def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(remote: Callable[..., RemoteStudent]) -> None:
+    """A handle of the lost worker is not mistaken for one of its successor."""
+    student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)")
+    x = double(2)
+    y = student.f(x)
+    with pytest.raises(WorkerLost):
+        student.die()
+    with pytest.raises(WorkerLost, match="gone"):
+        grad(y.sum(), x)

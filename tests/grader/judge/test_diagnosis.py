@@ -1,0 +1,41 @@
+"""How an explanation's template is filled: values as the report shows them, our own texts in the reader's language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.i18n import Catalogue, phrase
+from grader.judge.diagnosis import fill_text
+
+KOREAN = Catalogue("ko", {"got {what}": "{what} 받음", "a line of {count}": "{count}줄", "nothing": "없음"})
+
+
+@pytest.mark.parametrize(
+    ("what", "english", "korean"),
+    [
+        ("nothing", "got nothing", "없음 받음"),
+        ("walk", "got walk", "walk 받음"),
+        (torch.tensor([1.0, 2.5]), "got [1.0, 2.5] float32", "[1.0, 2.5] float32 받음"),
+        (phrase("a line of {count}", count=3), "got a line of 3", "3줄 받음"),
+        (phrase("a line of {count}", count="nothing"), "got a line of nothing", "없음줄 받음"),
+        (phrase("{braces}", braces="{what}"), "got {what}", "{what} 받음"),
+    ],
+)
+def test_facts_are_shown_in_the_readers_language(what: Any, english: str, korean: str) -> None:
+    assert fill_text("got {what}", {"what": what}, Catalogue()) == english
+    assert fill_text("got {what}", {"what": what}, KOREAN) == korean
+
+
+def test_a_fact_that_is_missing_is_left_as_it_stands() -> None:
+    assert fill_text("got {what} of {x}", {"what": "one"}, Catalogue()) == "got one of {x}"
+
+
+def test_a_phrase_without_a_translation_is_missed() -> None:
+    """So ``grade verify --lang`` tells it, where a finished sentence would have gone by unseen."""
+    say = Catalogue("ko", {"got {what}": "{what} 받음"})
+    assert fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, say) == "a line of 3 받음"
+    assert say.missing == {"a line of {count}"}
+    assert str(phrase("a line of {count}", count=3)) == "a line of 3"

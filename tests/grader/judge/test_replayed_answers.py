@@ -1,0 +1,143 @@
+"""No point for answers that were made before the questions: the reference's own answers, replayed to other questions, earn nothing.
+
+What is observed inside a worker could be invented there; what has to be computed from inputs that the judge draws could not. So a check
+that accepts replayed answers must need one of the same function that doesn't.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import Source
+from grader.course.stubs import without_markers
+from grader.judge.checks import CheckSpec
+from grader.judge.local_student import LocalStudent
+from grader.judge.random_inputs import Draw
+
+COURSE = load_course(find_course())
+RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
+KNOWN_BEFOREHAND = {
+    "graph_inspection": {"PREDICTED_GRADIENT"},
+    "retain_graph": {"SURVIVES_SECOND_BACKWARD", "second_backward_error"},
+    "tensor_state": {"HAS_GRAD_AFTER_BACKWARD"},
+}
+"""What the curriculum itself asks for by its value: predictions, and the text of an error. They can be looked up, and may be."""
+
+Check = Callable[..., None]
+
+
+class Recorder:
+    """A student whose every answer is kept, in order."""
+
+    def __init__(self, real: Any, kept: list[Any], source: Source) -> None:
+        self.real, self.kept, self.source = real, kept, source
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.real, name)
+        if name == "observe" or callable(found):
+            return Recorder(found, self.kept, self.source)
+        self.kept.append(found)
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        answer = self.real(*(unwrapped(a) for a in args), **{name: unwrapped(a) for name, a in kwargs.items()})
+        self.kept.append(answer)
+        return answer
+
+
+class Replayer:
+    """A student that answers what was answered before, whatever it is asked."""
+
+    def __init__(self, answers: Iterator[Any], real: Any, source: Source) -> None:
+        self.answers, self.real, self.source = answers, real, source
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.real, name)
+        return Replayer(self.answers, found, self.source) if name == "observe" or callable(found) else next(self.answers)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return next(self.answers)
+
+
+def unwrapped(value: Any) -> Any:
+    """A function of the student's that a check hands back to it."""
+    return value.real if isinstance(value, Recorder | Replayer) else value
+
+
+def checks_of(lesson: Lesson) -> dict[str, Check]:
+    """A lesson's checks by name."""
+    found: dict[str, Check] = {}
+    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+        spec = importlib.util.spec_from_file_location(f"{lesson.id}_{path.stem}", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found |= {name: function for name, function in vars(module).items() if inspect.isfunction(function) and hasattr(function, "check")}
+    return found
+
+
+def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
+    """Whether a check passes, from every other seed, with the answers that were right from the recorded one."""
+    wanted = inspect.signature(check).parameters
+
+    def run(student: Any, seed: int) -> None:
+        given = {"student": student, "reference": reference, "draw": Draw(seed)}
+        check(**{name: given[name] for name in wanted})
+
+    for seed in ASKED_AGAIN:
+        kept: list[Any] = []
+        run(Recorder(reference, kept, reference.source), RECORDED)
+        try:
+            run(Replayer(iter(kept), reference, reference.source), seed)
+        except Exception:
+            return False
+    return True
+
+
+def needed(name: str, checks: dict[str, Check]) -> set[str]:
+    """The checks that must have passed before this one is asked."""
+    direct = set(spec_of(checks[name]).needs)
+    return direct.union(*(needed(other, checks) for other in direct))
+
+
+def spec_of(check: Check) -> CheckSpec:
+    spec = check.check  # type: ignore[attr-defined]
+    assert isinstance(spec, CheckSpec)
+    return spec
+
+
+@pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
+def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
+    """Each check that accepts them needs one of the same function that doesn't; what may be known beforehand is listed."""
+    source = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename)
+    reference = LocalStudent(source, lesson.scenarios.read_text("utf-8"))
+    checks = checks_of(lesson)
+    assert len(checks) >= 2 * len(lesson.names)
+    fooled = {name for name, check in checks.items() if accepts_replayed_answers(check, reference)}
+    unguarded = {
+        name
+        for name in fooled
+        if not any(spec_of(checks[other]).about == spec_of(checks[name]).about for other in needed(name, checks) - fooled)
+    }
+    assert {spec_of(checks[name]).about for name in unguarded} <= KNOWN_BEFOREHAND.get(lesson.id, set()), sorted(unguarded)
+
+
+def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
+    """… by the very means of the test above."""
+    reference = LocalStudent(Source("def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n", "lesson.py"), "")
+
+    def computed(student: Any, draw: Draw) -> None:
+        x = draw.number()
+        assert student.twice(x) == 2 * x
+
+    def observed(student: Any) -> None:
+        assert student.kind() == "dog"
+
+    assert not accepts_replayed_answers(computed, reference)
+    assert accepts_replayed_answers(observed, reference)

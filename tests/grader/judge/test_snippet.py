@@ -1,0 +1,134 @@
+"""The call that failed, as Python to paste: run again it asks the same of the same inputs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.classroom.redact import withheld
+from grader.core.report import CheckResult
+from grader.course.course import Course
+from grader.course.submission import decode
+from grader.judge.remote.proxies import Asked
+from grader.judge.replay.literals import literal
+from grader.judge.replay.snippet import MAX_CHARACTERS, snippet
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
+from grader.worker.wire.values import Opaque, StudentRef
+
+
+def said(*args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any) -> str | None:
+    """The snippet of a call of ``f``."""
+    asked = Asked("f", args, {}, **{"grad": True} | more)
+    return snippet(asked, module="tiny", inputs=inputs or {}, gradcheck=gradcheck)
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.tensor(2.5, dtype=torch.float64),
+        torch.tensor([[0.1, -2.0], [3.0, 1e-9]], dtype=torch.float64),
+        torch.tensor([0.1, 0.7]),
+        torch.tensor([1, 2]),
+        torch.tensor([True, False]),
+        torch.tensor([float("nan"), float("-inf")]),
+        torch.tensor([1 + 2j]),
+        torch.zeros(0, 3),
+        torch.arange(6.0).reshape(2, 3).t(),
+        torch.arange(12.0).reshape(3, 4)[:, 1:3],
+        torch.tensor([1.5]).expand(4),
+        torch.tensor([0.25, 1.0], requires_grad=True),
+        torch.arange(4.0).reshape(2, 2).t().requires_grad_(),
+    ],
+    ids=str,
+)
+def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
+    """Bit by bit: numbers, dtype, shape, strides, and whether it is a leaf that requires grad."""
+    made = eval(literal(tensor), {"torch": torch})
+    assert (made.dtype, made.shape, made.stride(), made.requires_grad) == (
+        tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad,
+    )  # fmt: skip
+    assert made.is_leaf
+    assert torch.equal(torch.nan_to_num(made.detach()), torch.nan_to_num(tensor.detach()))
+
+
+def test_a_tensor_is_called_as_the_report_calls_it() -> None:
+    """Also where the check handed over a copy of what it shows."""
+    t = torch.tensor([1.5])
+    assert "online = torch.tensor" in str(said(t, inputs={"online": t.clone()}))
+
+
+def test_two_tensors_have_two_names_and_one_has_one() -> None:
+    a, b = torch.tensor([1.0]), torch.tensor([2.0])
+    assert "y = tiny.f(t, t2, t)" in str(said(a, b, a))
+
+
+def test_a_gradient_that_was_asked_for_is_asked_for_again() -> None:
+    x, v = torch.tensor([1.0], requires_grad=True), torch.tensor([0.5])
+    text = str(said(x, inputs={"x": x, "v": v}, incoming=v))
+    assert "y = tiny.f(x)\n" in text
+    assert "y2 = torch.autograd.grad(y, [x], v, allow_unused=True)\n" in text
+
+
+def test_gradcheck_is_gradcheck_again() -> None:
+    x = torch.tensor([1.0], requires_grad=True)
+    assert "torch.autograd.gradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True))
+    assert "torch.autograd.gradgradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True, deeper=True))
+
+
+def test_what_was_called_without_a_graph_is_so_again() -> None:
+    assert "with torch.no_grad():\n    y = tiny.f(1.5)" in str(said(1.5, grad=False))
+
+
+def test_what_is_the_students_is_named() -> None:
+    assert "y = tiny.f(tiny.Double.apply, [1, (2,), {'a': None}])" in str(said(StudentRef("Double.apply"), [1, (2,), {"a": None}]))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        torch.zeros(MAX_CHARACTERS),
+        Opaque("Strange"),
+        ["x" * 5000],
+        object(),
+    ],
+    ids=["large", "opaque", "long", "object"],
+)
+def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) -> None:
+    assert said(argument) is None
+
+
+# ------------------------------------------------------------------------------------------------------------ in a report
+
+
+def results(host: Host, course: Course, source: str) -> dict[str, CheckResult]:
+    """The checks of the small course's lesson by the part of their id after the dot."""
+    files = {"tiny": decode("tiny", "tiny.py", source.encode())}
+    report = grade_submission(host, course, course.lessons, files, Settings(1, "auto", course.limits), name="x")
+    for check in withheld(report).lessons[0].checks:
+        assert not (check.hidden and check.call), "a hidden check's call is withheld with its inputs"
+    return {check.id.split(".")[1]: check for check in report.lessons[0].checks}
+
+
+def test_a_failed_check_has_its_call_and_it_runs(tmp_path: Path, host: Host, small_course: Course) -> None:
+    """Pasted beside the learner's file it shows what the report says came back; what is right has none."""
+    source = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
+    found = results(host, small_course, source)
+    failed = [check for check in found.values() if check.function == "double" and check.call]
+    assert failed
+    assert all(check.call is None for check in found.values() if check.outcome == "passed")
+    (tmp_path / "tiny.py").write_text(source)
+    (tmp_path / "again.py").write_text(str(failed[0].call))
+    done = subprocess.run([sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
+
+
+def test_what_wrote_into_its_input_has_no_call(host: Host, small_course: Course) -> None:
+    """The tensor is no longer the one that was handed over."""
+    found = results(host, small_course, "def double(x): return x.mul_(x)\ndef triple(x): return 3 * x\nLIMIT = 17.0\n")
+    assert all(check.call is None for check in found.values() if check.function == "double")

@@ -1,0 +1,67 @@
+"""Workers that are plain processes: one that was started ahead is the next one, once, if it lives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from grader.core.limits import Limits
+from grader.judge.remote.worker_sources import SpawnedWorkers
+
+HELLO = """
+import sys
+from grader.worker.wire.frames import write_frame
+write_frame(sys.stdout.buffer, {"guarantees": [], "missing": [], "mode": "off"})
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The processes that were started, which say hello without a torch and wait."""
+    processes: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(command: list[str], **options: object) -> subprocess.Popen[bytes]:
+        environment = {**options.pop("env"), "PYTHONPATH": os.pathsep.join(sys.path)}  # type: ignore[dict-item]
+        processes.append(popen([sys.executable, "-c", HELLO], env=environment, **options))  # type: ignore[call-overload]
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    yield processes
+    for process in processes:
+        with process:
+            process.kill()
+
+
+def test_the_next_worker_is_the_one_that_was_started_ahead(started: list[subprocess.Popen[bytes]]) -> None:
+    source = SpawnedWorkers(Limits(), "off")
+    source.make_spare()
+    source.make_spare()  # one is enough
+    (spare,) = started
+    first, second = source.start(), source.start()
+    assert [first.pid, second.pid] == [process.pid for process in started]
+    assert first.pid == spare.pid
+    for worker in (first, second):
+        source.end(worker, died=False)
+
+
+def test_one_that_died_while_it_waited_is_not_the_next(started: list[subprocess.Popen[bytes]]) -> None:
+    source = SpawnedWorkers(Limits(), "off")
+    source.make_spare()
+    started[0].kill()
+    started[0].wait()
+    worker = source.start()
+    assert worker.pid == started[1].pid
+    source.end(worker, died=False)
+
+
+def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen[bytes]]) -> None:
+    source = SpawnedWorkers(Limits(), "off")
+    source.make_spare()
+    source.drop_spare()
+    assert started[0].returncode is not None

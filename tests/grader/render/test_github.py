@@ -1,0 +1,146 @@
+"""A report in a log of GitHub Actions: commands at the right lines, and none that a student wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from a_class import FAULT, RIGHT, SLOPES, WRONG, checked, judged, report
+
+from grader.cli import main
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.report import LessonResult, LessonStatus, Outcome, Report
+from grader.course.course import Course
+from grader.render.github import MAX_ANNOTATIONS, error_lines, place_in_repository, silenced, summary
+
+HOSTILE = "::set-env name=PATH::x\r\n::error::%0A | <b> `x` [a](b) @all\x1b[31m"
+
+
+def with_check(**changes: Any) -> Report:
+    """A report with one wrong check, changed."""
+    check = replace(checked(SLOPES.checks[0], WRONG), source_line=7, **changes)
+    lesson = replace(judged(SLOPES, WRONG), checks=(check,), file="slopes/slopes.py")
+    return report("alice", lesson)
+
+
+def lines(found: Report, folder: str = "work") -> list[str]:
+    """The commands."""
+    return list(error_lines(found, PurePosixPath(folder), Catalogue()))
+
+
+def test_a_wrong_check_is_annotated_at_its_line() -> None:
+    (line,) = lines(with_check(message="off: by one, 50%", expected=None, evidence=None))
+    assert line == "::error file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right::off: by one, 50%25"
+
+
+def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
+    """One line each, which begins as ours does; properties hold no separator."""
+    hostile = with_check(message=HOSTILE, title=HOSTILE, evidence=HOSTILE)
+    hostile = replace(hostile, lessons=(replace(hostile.lessons[0], file="a,b::c\n.py"),))
+    (line,) = lines(hostile)
+    assert "\n" not in line
+    assert "\r" not in line
+    properties = line.removeprefix("::error ").partition("::")[0]
+    assert [part.partition("=")[0] for part in properties.split(",")] == ["file", "line", "title"]
+    assert "file=work/a%2Cb%3A%3Ac%0A.py" in properties
+
+
+def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:
+    for outcome in (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED):
+        assert lines(with_check(outcome=outcome)) == []
+
+
+@pytest.mark.parametrize(("status", "said"), [(LessonStatus.MISSING, "there is no it"), (LessonStatus.INVALID, "there is no it")])
+def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus, said: str) -> None:
+    found = report("alice", replace(judged(SLOPES, WRONG, WRONG), status=status, message="there is no it"))
+    assert [line.endswith(f"::{said}") for line in lines(found) if "title=slopes::" in line] == [True]
+    assert status is LessonStatus.MISSING or len(lines(found)) == 1
+
+
+def test_no_more_are_annotated_than_are_shown() -> None:
+    lesson = judged(SLOPES, WRONG)
+    many = replace(lesson, checks=tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30)))
+    assert len(lines(report("alice", many))) == MAX_ANNOTATIONS
+
+
+def test_a_fault_of_ours_is_said_to_be_ours() -> None:
+    (line,) = lines(report("alice", judged(SLOPES, FAULT)))
+    assert "by the grader's own fault" in line
+
+
+def test_the_summary_has_points_and_what_is_wrong() -> None:
+    text = summary(report("alice", judged(SLOPES, RIGHT, WRONG)), Catalogue())
+    assert text.startswith("## alice: 6 / 10\n")
+    assert "| slopes | 6 / 10 | 1 right · 1 wrong |" in text
+    assert "* ✘ it holds at zero<br>" in text
+
+
+def test_the_summary_says_what_is_held_back() -> None:
+    held: LessonResult = replace(judged(SLOPES, RIGHT), held_checks=3, held_points=4.0)
+    text = summary(report("alice", held), Catalogue())
+    assert "3 checks, worth 4 points, don't run in this bundle" in text
+    assert "1 right · 3 held back" in text
+
+
+def test_the_summary_takes_nothing_for_markup() -> None:
+    text = summary(with_check(message=HOSTILE, title=HOSTILE, evidence=HOSTILE), Catalogue())
+    body = text.partition("###")[2]
+    assert not set("`[]@\x1b").intersection(body)
+    assert "<b>" not in body
+
+
+def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
+    """With where and why, not again for each of its checks."""
+    checks = tuple(replace(checked(check, Outcome.ERROR), message="SyntaxError: no", source_line=3) for check in SLOPES.checks)
+    lesson = replace(judged(SLOPES, WRONG), status=LessonStatus.INVALID, message="SyntaxError: no", file="s/slopes.py", checks=checks)
+    text = summary(report("alice", lesson), Catalogue())
+    assert text.count("SyntaxError") == 1
+    assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
+
+
+def test_a_summary_in_korean_has_no_english_left() -> None:
+    say = engine_catalogue("ko")
+    found = replace(judged(SLOPES, WRONG, FAULT), held_checks=3, held_points=4.0)
+    summary(report("alice", found), say)
+    list(error_lines(report("alice", found), PurePosixPath(), say))
+    assert say.missing == set()
+
+
+def test_commands_are_off_in_between_and_on_again_even_after_an_error() -> None:
+    said: list[str] = []
+    with pytest.raises(ZeroDivisionError), silenced(said.append):
+        raise ZeroDivisionError
+    begin, end = said
+    token = begin.removeprefix("::stop-commands::")
+    assert len(token) == 32
+    assert end == f"::{token}::"
+    with silenced(said.append):
+        pass
+    assert said[2] != begin
+
+
+@pytest.mark.parametrize(("place", "wanted"), [("repo/work", "work"), ("repo", "."), ("elsewhere", "{}/elsewhere")])
+def test_files_are_named_as_the_repository_has_them(place: str, wanted: str, tmp_path: Path) -> None:
+    assert str(place_in_repository(tmp_path / place, str(tmp_path / "repo"))) == wanted.format(tmp_path.resolve().as_posix())
+
+
+def test_a_run_on_github_annotates_summarises_and_obeys_nobody(
+    small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the code printed stands between the lines that turn commands off and on."""
+    (tmp_path / "tiny.py").write_text("def double(x):\n    print('::add-mask::2')\n    return x * x\n", "utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    with pytest.raises(SystemExit) as end:
+        words = ["--in", str(tmp_path), "--course", str(small_course.root), "--lang", "en", "--no-html", "--format", "github"]
+        main(["tiny", *words])
+    assert end.value.code == 1
+    said = capsys.readouterr().out.splitlines()
+    token = said[0].removeprefix("::stop-commands::")
+    back_on = said.index(f"::{token}::")
+    assert any("::add-mask::2" in line for line in said[:back_on])
+    assert said[back_on + 1].startswith("::error file=tiny.py,line=3,title=tiny%3A double returns twice x::")
+    assert not any("add-mask" in line for line in said[back_on:])
+    assert "| tiny | 0 / 10 |" in (tmp_path / "summary.md").read_text("utf-8")

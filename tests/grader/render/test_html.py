@@ -1,0 +1,111 @@
+"""The report's page in a real browser: it loads nothing, breaks no policy of its own, and fits a phone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.core.report import Outcome
+from grader.course.course import Course
+from grader.course.submission import decode
+from grader.render.html import render_page, style, style_hash
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_submission
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--v=0",
+]  # fmt: skip
+MEASURE = "<script>document.title = document.documentElement.scrollWidth + ' of ' + window.innerWidth</script></body>"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; .ci/run installs it")
+
+
+def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Open a page in headless Chromium with a profile of its own."""
+    assert CHROMIUM is not None
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *options, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture
+def page(tmp_path: Path, host: Host, small_course: Course) -> Path:
+    """A page with a wrong answer, an exception, output, and text that would like to be markup."""
+    source = (
+        "def double(x):\n    print('<script>alert(1)</script>')\n    return x * x\n"
+        "def triple(x): raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\nLIMIT = 19.0\n"
+    )
+    files = {"tiny": decode("tiny", "tiny.py", source.encode())}
+    settings = Settings(1, "auto", small_course.limits)
+    report = grade_submission(host, small_course, small_course.lessons, files, settings, name="a <b>bold</b> name")
+    path = tmp_path / "report.html"
+    path.write_text(render_page(report), "utf-8")
+    return path
+
+
+def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) -> None:
+    """The browser applies the style sheet and complains of nothing: no script ran, nothing was fetched."""
+    done = browse(tmp_path, page, "--dump-dom")
+    assert "Content Security Policy" not in done.stderr
+    assert "ERR_" not in done.stderr
+    assert "<script>alert" not in done.stdout.split("<body>")[1]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in done.stdout
+
+
+def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
+    """The policy is seen to work: what isn't ours does not run."""
+    page.write_text(page.read_text("utf-8").replace("</body>", "<script>document.title = 'ran'</script></body>"), "utf-8")
+    done = browse(tmp_path, page, "--dump-dom")
+    assert "<title>ran</title>" not in done.stdout
+    assert "Content Security Policy" in done.stderr
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> None:
+    """Long values and messages wrap, on a phone too."""
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8")).replace("</body>", MEASURE)
+    page.write_text(text.replace("<details", "<details open"), "utf-8")
+    found = re.search(r"<title>(\d+) of (\d+)</title>", browse(tmp_path, page, f"--window-size={width},900", "--dump-dom").stdout)
+    assert found is not None
+    assert int(found[1]) <= int(found[2])
+
+
+def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
+    """A screenshot has the size that was asked for; a print is a PDF."""
+    browse(tmp_path, page, "--window-size=800,600", f"--screenshot={tmp_path / 'page.png'}")
+    assert struct.unpack(">II", (tmp_path / "page.png").read_bytes()[16:24]) == (800, 600)
+    browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def pages_in_print(tmp_path: Path, page: Path) -> int:
+    """How many sheets of paper a page is."""
+    browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    return len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
+
+
+def test_on_paper_a_check_that_waits_is_a_line(tmp_path: Path, host: Host, small_course: Course) -> None:
+    """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no paper."""
+    files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
+    report = grade_submission(host, small_course, small_course.lessons, files, Settings(1, "auto", small_course.limits), name="one")
+    lesson = report.lessons[0]
+    wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
+    sheets = {}
+    for outcome in (Outcome.FAILED, Outcome.SKIPPED):
+        many = [replace(wrong, id=f"tiny.more{number}", outcome=outcome, hint="Look again. " * 20) for number in range(20)]
+        path = tmp_path / f"{outcome}.html"
+        path.write_text(render_page(replace(report, lessons=(replace(lesson, checks=(wrong, *many)),))), "utf-8")
+        sheets[outcome] = pages_in_print(tmp_path, path)
+    assert sheets[Outcome.SKIPPED] <= 2 < 6 <= sheets[Outcome.FAILED]
+
+
+def test_the_policy_allows_just_the_style_sheet() -> None:
+    assert style_hash(style()).startswith("sha256-")
+    assert style_hash(style()) != style_hash(style() + " ")

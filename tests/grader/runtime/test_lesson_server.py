@@ -1,0 +1,91 @@
+"""A lesson host: its judges serve one submission after another, make room for fresh ones, and take nothing from one to the next."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from grader.course.course import Course
+from grader.course.submission import LessonFile
+from grader.runtime import lesson_server
+from grader.runtime.client import Host
+from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.lesson_server import Court
+from grader.worker.wire.frames import pack, read_body, read_frame, write_frame
+
+REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
+BODIES = {
+    "right": "def double(x): return 2 * x\n",
+    "wrong": "def double(x): return x * x\n",
+    "raises": "def double(x): raise KeyError('here')\n",
+    "writes into what it is given": "def double(x): return x.detach().mul_(2)\n",
+    "dies": "import os\ndef double(x): os._exit(3)\n",
+    "prints": "def double(x):\n    print('hm')\n    return 2 * x\n",
+    "is no Python": "def double(x:\n",
+    "is a stub": "def double(x): raise NotImplementedError\n",
+}
+
+
+def graded(host: Host, course: Course, name: str) -> dict[str, Any]:
+    """What a submission's result is, times apart."""
+    lesson = course.lesson("tiny")
+    judged = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", BODIES[name] + REST), Settings(7, limits=course.limits))
+    data = asdict(judged)
+    for part in (data["result"], *data["result"]["checks"]):
+        part["seconds"] = 0
+    return data
+
+
+def test_a_submission_is_judged_alike_whatever_was_judged_before(host: Host, small_course: Course) -> None:
+    forward = {name: graded(host, small_course, name) for name in BODIES}
+    backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
+    assert backward == forward
+    assert len({str(data) for data in forward.values()}) > len(BODIES) - 2  # they do differ from each other
+
+
+def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(host: Host, small_course: Course) -> None:
+    """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told in order."""
+    names = ("equal", "isclose", "allclose", "sum", "mean", "dot", "outer", "einsum")
+    text = "\n".join(["import torch", *(f"torch.{name} = None" for name in names), f"def double(x): raise KeyError(hash('torch'))\n{REST}"])
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    said = subprocess.run([sys.executable, "-c", "print(hash('torch'))"], env=environment, stdout=subprocess.PIPE, check=True)
+    judged = grade_lesson(host, small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", text), Settings(7, limits=small_course.limits))
+    assert any(f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks)
+    assert judged.flags[-len(names) :] == tuple(f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names))
+
+
+def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks that are waiting meanwhile are the next judge's; the end of the control socket ends them all."""
+    monkeypatch.setattr(lesson_server, "TASKS_A_JUDGE", 2)
+    control, theirs = socket.socketpair()
+    jobs_out, jobs_in = os.pipe()
+    results_out, results_in = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        control.close()
+        with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
+            Court(theirs, jobs, results).relay(lambda task, workers: {"task": task, "pid": os.getpid()})
+    theirs.close()
+    with open(jobs_in, "wb") as jobs, open(results_out, "rb") as results:
+        served = []
+        for task in range(5):
+            line, far_line = socket.socketpair()
+            write_frame(jobs, task)
+            socket.send_fds(control, [pack({"output_bytes": 10})], [far_line.fileno()])
+            far_line.close()
+            served.append(read_body(results))
+            with line, line.makefile("rb") as said:
+                frame = read_frame(said)
+                assert frame is not None
+                assert frame.body == {"do": "done"}
+    control.close()
+    assert [one["task"] for one in served] == [0, 1, 2, 3, 4]
+    first, second, third, fourth, fifth = (one["pid"] for one in served)
+    assert first == second != third == fourth != fifth
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == lesson_server.ENDED

@@ -1,0 +1,55 @@
+"""What no import contract can say: the supervisor imports no torch, nothing unpickles, the fork server reads envelopes only."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grader
+
+PACKAGE = Path(grader.__file__).parent
+
+
+def modules() -> dict[str, Path]:
+    """Our modules by dotted name below the package."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        if "_course" not in path.parts:
+            name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+            found[name] = path
+    return found
+
+
+def test_the_supervisor_never_imports_torch_or_pytest() -> None:
+    """Everything that the command needs beside a host starts without them."""
+    heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
+    apart = ("render.graph.subprocess",)  # a process of its own, which runs a user's file with the user's rights
+    light = ("core", "course", "render", "classroom", "verify", "cli")
+    ours = ", ".join(sorted(f"grader.{name}" for name in modules() if name.split(".")[0] in light and name not in apart))
+    code = f"import sys, {ours}; print({heavy})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_nothing_unpickles() -> None:
+    """No module of the engine imports a way to run code from data."""
+    banned = {"pickle", "dill", "cloudpickle", "marshal", "shelve"}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not banned & {alias.name.split(".")[0] for alias in node.names}, name
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] not in banned, name
+
+
+def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
+    """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read those, after they were forked."""
+    source = ast.parse((PACKAGE / "runtime" / "fork_server.py").read_text("utf-8"))
+    reading = {
+        function.name: {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Call) and "(jobs)" in ast.unparse(node)}
+        for function in source.body
+        if isinstance(function, ast.FunctionDef)
+    }
+    assert reading["serve_forks"] == {"read_frame(jobs)"}
+    assert {name for name, calls in reading.items() if calls} == {"serve_forks", "serve_inline"}

@@ -1,0 +1,490 @@
+"""The author's gate finds each way in which a lesson can be broken, says just that, and finds nothing in a lesson that is whole.
+
+One course is graded once: a whole lesson, and for every breakage a copy of it that is broken in that way alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.course.course import Course, Lesson, load_course
+from grader.course.stubs import stub_of
+from grader.runtime.grading import Judged, Settings
+from grader.verify.case_result import Case, finding_of, mistake_id
+from grader.verify.verify import LessonProof, Verification, catalogue_problems, judge_lesson, static_problems, verify
+
+
+class Copy:
+    """A copy of the small course's lesson, under a name of its own."""
+
+    def __init__(self, root: Path, name: str, original: Lesson) -> None:
+        self.name = name
+        self.lists = {"names": list(original.names), "bonus": list(original.bonus)}
+        self.folder = root / "exercises" / name
+        self.checks = root / "tests" / "checks" / name
+        self.mistakes = root / "tests" / "mistakes" / name
+        self.lookalikes = root / "tests" / "lookalikes" / name
+        self.accepted = root / "tests" / "accepted" / name
+        self.solution = root / "solutions" / f"{name}.py"
+        self.stub = self.folder / f"{name}.py"
+        for source, target in (
+            (original.folder, self.folder),
+            (original.checks, self.checks),
+            (original.mistakes[0].parent, self.mistakes),
+            (original.lookalikes[0].parent, self.lookalikes),
+            (original.accepted[0].parent, self.accepted),
+        ):
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.folder / original.filename).rename(self.stub)
+        self.solution.parent.mkdir(exist_ok=True)
+        shutil.copy(original.solution, self.solution)
+
+    def trim(self) -> None:
+        """Without mistakes and alternatives there is less to grade."""
+        for folder in (self.mistakes, self.lookalikes, self.accepted):
+            shutil.rmtree(folder)
+        (self.checks / "diagnosis.py").unlink()
+
+    def entry(self) -> str:
+        """The lesson's entry in ``course.toml``."""
+        return f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\nnames = {self.lists["names"]}\nbonus = {self.lists["bonus"]}\n'
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    """Replace a text that must be there."""
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+# ------------------------------------------------------------------------------------------------------------- breakages
+
+
+def differing_stub(lesson: Copy) -> None:
+    append(lesson.stub, "# edited by hand\n")
+
+
+def missing_readme(lesson: Copy) -> None:
+    (lesson.folder / "README.md").unlink()
+
+
+def missing_hints(lesson: Copy) -> None:
+    replace(lesson.folder / "hints.toml", '"Multiply by a number.", "return 2 * …"]', '"Multiply by a number."]')
+    replace(lesson.folder / "hints.toml", "LIMIT =", "OTHER =")
+
+
+def too_many_points(lesson: Copy) -> None:
+    replace(lesson.checks / "test_visible.py", "points=3", "points=3.5")
+
+
+def one_check_only(lesson: Copy) -> None:
+    text = (lesson.checks / "test_hidden.py").read_text("utf-8")
+    (lesson.checks / "test_hidden.py").write_text(text[: text.index('@check(points=1, about="LIMIT")\ndef test_limit_is_a_float')])
+    replace(lesson.checks / "test_hidden.py", '@check(points=1, about="LIMIT")', '@check(points=2, about="LIMIT")')
+
+
+def same_titles(lesson: Copy) -> None:
+    replace(lesson.checks / "test_hidden.py", '"""LIMIT is a float"""', '"""double returns twice x"""')
+
+
+def no_title(lesson: Copy) -> None:
+    replace(lesson.checks / "test_hidden.py", '    """LIMIT is a float"""\n', "")
+
+
+def unlisted_name(lesson: Copy) -> None:
+    asked = "student.double(draw.tensor(1))"
+    append(
+        lesson.checks / "test_hidden.py", f'\n\n@check(points=1, about="other")\ndef test_other(student, draw):\n    """o"""\n    {asked}\n'
+    )
+    replace(lesson.checks / "test_visible.py", "points=3", "points=2")
+
+
+def undefined_name(lesson: Copy) -> None:
+    lesson.lists["names"].append("half")
+    append(lesson.folder / "hints.toml", 'half = ["a", "b", "c"]\n')
+
+
+def stray_files(lesson: Copy) -> None:
+    (lesson.folder / "notes.txt").write_text("")
+    (lesson.checks / "notes.py").write_text("")
+
+
+def passing_stub(lesson: Copy) -> None:
+    """Two checks ask nothing of the student, about a helper that the stub hasn't got."""
+    lesson.lists["bonus"].append("HELPER")
+    append(lesson.solution, "\n\n# solution\nHELPER = 1\n# end solution\n")
+    lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name="x"), "utf-8")
+    append(lesson.folder / "hints.toml", 'HELPER = ["a", "b", "c"]\n')
+    for letter in "ab":
+        check = f'\n\n@check(points=1, about="HELPER", bonus=True)\ndef test_{letter}():\n    """helper {letter}"""\n'
+        append(lesson.checks / "test_hidden.py", check)
+
+
+def failing_reference(lesson: Copy) -> None:
+    replace(lesson.solution, "return 2 * x", "return 2 * x + 1")
+
+
+def unbalanced_markers(lesson: Copy) -> None:
+    append(lesson.solution, "# solution\n")
+
+
+def missing_solution(lesson: Copy) -> None:
+    lesson.solution.unlink()
+
+
+def broken_check(lesson: Copy) -> None:
+    replace(lesson.checks / "test_hidden.py", '    """LIMIT is a float"""\n', '    """LIMIT is a float"""\n    1 / 0\n')
+
+
+def broken_check_file(lesson: Copy) -> None:
+    append(lesson.checks / "test_hidden.py", "def\n")
+
+
+def mistake_without_file(lesson: Copy) -> None:
+    (lesson.mistakes / "off_by_one.py").unlink()
+
+
+def mistake_without_rule(lesson: Copy) -> None:
+    (lesson.mistakes / "halves.py").write_text("def double(x):\n    return x / 2\n")
+
+
+def harmless_mistake(lesson: Copy) -> None:
+    (lesson.mistakes / "squares__2.py").write_text("def double(x):\n    return x + x\n")
+
+
+def mistake_elsewhere(lesson: Copy) -> None:
+    append(lesson.mistakes / "squares.py", "\n\ndef triple(x):\n    return x\n")
+
+
+def unnamed_mistake(lesson: Copy) -> None:
+    (lesson.mistakes / "squares.py").write_text("def double(x):\n    return 5 * x\n")
+
+
+def misnamed_mistake(lesson: Copy) -> None:
+    rule = '\n\n@mistake("any", about="double", title="any", explanation="any")\ndef any_of_them(failure, student):\n    return {}\n'
+    (lesson.mistakes / "any.py").write_text("def double(x):\n    return 5 * x\n")
+    path = lesson.checks / "diagnosis.py"
+    before, squares = path.read_text("utf-8").split('@mistake("squares"')
+    path.write_text(f'{before}{rule.lstrip()}\n\n@mistake("squares"{squares}')
+
+
+def syntax_error_in_a_mistake(lesson: Copy) -> None:
+    (lesson.mistakes / "squares.py").write_text("def double(x)\n    return x\n")
+
+
+def raising_rule(lesson: Copy) -> None:
+    replace(lesson.checks / "diagnosis.py", '    x = failure.inputs.get("x")\n', '    x = failure.inputs.get("x")\n    1 / 0\n')
+
+
+def harmless_lookalike(lesson: Copy) -> None:
+    (lesson.lookalikes / "squares__2.py").write_text("def double(x):\n    return x + x\n")
+
+
+def misnamed_lookalike(lesson: Copy) -> None:
+    shutil.copy(lesson.mistakes / "squares.py", lesson.lookalikes / "squares__2.py")
+
+
+def lookalike_of_nothing(lesson: Copy) -> None:
+    (lesson.lookalikes / "squares.py").rename(lesson.lookalikes / "cubes.py")
+
+
+def losing_alternative(lesson: Copy) -> None:
+    (lesson.accepted / "adds.py").write_text("def double(x):\n    return x + x + 0.25\n")
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """A way to break a lesson, and patterns for what is to be said of it, ``ID`` standing for the lesson."""
+
+    apply: Callable[[Copy], None]
+    said: list[str] = field(default_factory=list)
+    full: bool = False
+    """Whether mistakes and alternatives are kept."""
+
+
+BREAKAGES = {
+    breakage.apply.__name__: breakage
+    for breakage in (
+        Breakage(differing_stub, [r"ID: ID\.py is not the stub that the solution generates; run: grade verify --write-stubs"]),
+        Breakage(missing_readme, [r"ID: there is no README\.md"]),
+        Breakage(missing_hints, [rf"ID: hints\.toml should have three steps for {name}" for name in ("double", "LIMIT")]),
+        Breakage(too_many_points, [r"ID: solution, seed 1: the checks are worth 10\.5 points, should be 10"]),
+        Breakage(one_check_only, [r"ID: solution, seed 1: LIMIT has 1 checks of its own, should have at least 2"]),
+        Breakage(same_titles, [r"ID: solution, seed 1: two checks have the title 'double returns twice x'"]),
+        Breakage(no_title, [r"ID: solution, seed 1: ID\.limit_is_a_float has no docstring for a title"]),
+        Breakage(unlisted_name, [r"ID: solution, seed 1: ID\.other is about other, which course\.toml doesn't list"]),
+        Breakage(
+            undefined_name,
+            [r"ID: the solution doesn't define half", r"ID: solution, seed 1: half has 0 checks of its own, should have at least 2"],
+        ),
+        Breakage(stray_files, [r"ID: stray file \S+/exercises/ID/notes\.txt", r"ID: stray file \S+/tests/checks/ID/notes\.py"]),
+        Breakage(passing_stub, [rf"ID: stub, seed 1: ID\.{letter} is passed, should be not_started: None" for letter in "ab"]),
+        Breakage(
+            failing_reference,
+            [
+                r"ID: solution, seed 1: ID\.double is failed, should be passed: \[.*\] was not doubled",
+                r"ID: solution, seed 1: ID\.gradient_of_double is skipped, should be passed: waits for: double returns twice x",
+            ],
+        ),
+        Breakage(unbalanced_markers, [r"\S+/solutions/ID\.py: the last region has no '# end solution'"]),
+        Breakage(missing_solution, [r"ID: \S+/solutions/ID\.py: No such file or directory"]),
+        Breakage(
+            broken_check,
+            [
+                r"ID: solution, seed 1: ID\.limit_is_a_float: the grader's own fault: Traceback .*ZeroDivisionError: division by zero",
+                r"ID: solution, seed 1: ID\.limit_is_a_float is grader_error, should be passed: ZeroDivisionError: division by zero",
+            ],
+        ),
+        Breakage(mistake_without_file, [r"ID: mistake off_by_one has no file in tests/mistakes/ID"], full=True),
+        Breakage(
+            mistake_without_rule,
+            [r"ID: mistake file halves has no rule in diagnosis\.py", r"ID: mistake halves, seed 1: is not named: ID\.double: None \(.*"],
+            full=True,
+        ),
+        Breakage(harmless_mistake, [r"ID: mistake squares__2, seed 1: loses no marks"], full=True),
+        Breakage(
+            mistake_elsewhere,
+            [
+                r"ID: mistake squares, seed 1: loses ID\.triple, which is about triple, not about double: the value is wrong",
+                r"ID: mistake squares, seed 1: loses ID\.gradient_of_triple, which is about triple, not about double: waits for: .*",
+            ],
+            full=True,
+        ),
+        Breakage(unnamed_mistake, [r"ID: mistake squares, seed 1: is not named: ID\.double: None \(.* was not doubled\); .*"], full=True),
+        Breakage(misnamed_mistake, [r"ID: mistake squares, seed 1: is not named: ID\.double: any \(.* was not doubled\); .*"], full=True),
+        Breakage(syntax_error_in_a_mistake, [r"\S+/tests/mistakes/ID/squares\.py:1: expected ':'"], full=True),
+        Breakage(
+            raising_rule,
+            [
+                r"ID: mistake squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
+                r"ID: mistake squares, seed 1: is not named: ID\.double: None .*",
+                r"ID: lookalike squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
+            ],
+            full=True,
+        ),
+        Breakage(harmless_lookalike, [r"ID: lookalike squares__2, seed 1: loses no marks"], full=True),
+        Breakage(
+            misnamed_lookalike,
+            [r"ID: lookalike squares__2, seed 1: ID\.double is called squares, which it only looks like: For x = .* which is x \* x = .*"],
+            full=True,
+        ),
+        Breakage(lookalike_of_nothing, [r"ID: lookalike file cubes looks like no mistake in diagnosis\.py"], full=True),
+        Breakage(
+            losing_alternative,
+            [
+                r"ID: accepted adds, seed 1: ID\.double is failed, should be passed: \[.*\] was not doubled",
+                r"ID: accepted adds, seed 1: ID\.gradient_of_double is skipped, should be passed: waits for: .*",
+            ],
+            full=True,
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What came of verifying the course of broken lessons."""
+
+    found: Verification
+    progress: list[tuple[int, int]]
+
+    def problems(self, name: str) -> list[str]:
+        """The problems that are about one lesson."""
+        return [problem for problem in self.found.problems if re.search(rf"\b{name}\b", problem)]
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Verified:
+    """Every breakage in a lesson of its own, and one lesson that is whole, graded with one host."""
+    root, original = tmp_path_factory.mktemp("course"), small_course.lesson("tiny")
+    entries = [Copy(root, "whole", original).entry()]
+    for name, breakage in {**BREAKAGES, "broken_check_file": Breakage(broken_check_file)}.items():
+        lesson = Copy(root, name, original)
+        if not breakage.full:
+            lesson.trim()
+        breakage.apply(lesson)
+        entries.append(lesson.entry())
+    (root / "exercises" / "course.toml").write_text('id = "c"\ntitle = "C"\nversion = "0"\n' + "".join(entries), "utf-8")
+    course, progress = load_course(root), []
+    found = verify(
+        course, course.lessons, seeds=[1], settings=Settings(0, "off", small_course.limits), workers=1,
+        progress=lambda done, total: progress.append((done, total)),
+    )  # fmt: skip
+    return Verified(found, progress)
+
+
+@pytest.mark.parametrize("name", BREAKAGES)
+def test_a_broken_lesson_is_told_what_is_wrong_with_it(name: str, verified: Verified) -> None:
+    """Just that, and all of that."""
+    wanted = [pattern.replace("ID", name) for pattern in BREAKAGES[name].said]
+    found = verified.problems(name)
+    assert len(found) == len(wanted), found
+    for pattern in wanted:
+        assert [problem for problem in found if re.fullmatch(pattern, problem, re.DOTALL)], (pattern, found)
+
+
+@pytest.mark.parametrize("kind", ["solution", "stub"])
+def test_checks_that_can_not_be_collected_are_the_graders_fault(kind: str, verified: Verified) -> None:
+    found = verified.problems("broken_check_file")
+    assert any(
+        problem.startswith(f"broken_check_file: {kind}, seed 1: broken_check_file.grader: the grader's own fault: ") for problem in found
+    )
+
+
+def test_checks_that_can_not_be_collected_are_told_with_file_and_line(verified: Verified) -> None:
+    assert any("test_hidden.py" in problem and "SyntaxError" in problem for problem in verified.problems("broken_check_file"))
+
+
+def test_a_whole_lesson_has_no_problem(verified: Verified) -> None:
+    assert verified.problems("whole") == []
+
+
+def test_every_problem_names_its_lesson(verified: Verified) -> None:
+    known = {"whole", "broken_check_file", *BREAKAGES}
+    assert all(sum(bool(re.search(rf"\b{name}\b", problem)) for name in known) == 1 for problem in verified.found.problems)
+
+
+def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
+    """Caught is a mistake that lost marks, named one that was called by its name."""
+    proofs = {proof.lesson: proof for proof in verified.found.proofs}
+    whole = LessonProof("whole", checks=6, mistakes=2, caught=2, named=2, lookalikes=1, told_apart=1, accepted=1, accepted_passed=1)
+    assert proofs["whole"] == whole
+    assert proofs["unnamed_mistake"] == dataclasses.replace(whole, lesson="unnamed_mistake", named=1)
+    assert proofs["harmless_mistake"] == dataclasses.replace(whole, lesson="harmless_mistake", mistakes=3)
+    assert proofs["misnamed_lookalike"] == dataclasses.replace(whole, lesson="misnamed_lookalike", lookalikes=2)
+    assert proofs["losing_alternative"].accepted_passed == 0
+    assert (proofs["stray_files"].mistakes, proofs["stray_files"].accepted) == (0, 0)
+
+
+def test_a_lesson_that_can_not_be_read_is_not_graded_and_stops_no_other(verified: Verified) -> None:
+    unread = {"unbalanced_markers", "missing_solution", "syntax_error_in_a_mistake"}
+    assert {proof.lesson for proof in verified.found.proofs} == {"whole", "broken_check_file", *BREAKAGES} - unread
+
+
+def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
+    total = verified.found.gradings
+    assert verified.progress == [(done, total) for done in range(1, total + 1)]
+
+
+# ------------------------------------------------------------------------------------------------- verdicts held against
+
+
+def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Judged:
+    """A grading of the small course's lesson whose checks of ``double`` came out so; the catalogue is that of its mistakes."""
+    checks = tuple(
+        CheckResult(f"tiny.c{k}", f"title {k}", "double", outcome, 0.0, 5.0, message="m", diagnosis=diagnosis, **more)
+        for k, outcome in enumerate(outcomes)
+    )
+    return Judged(LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=checks), catalogue={"squares": ("double",)})
+
+
+def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Course) -> None:
+    """A mistake that escapes from one seed in three is not caught."""
+    case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
+    wrong, right = judged(Outcome.FAILED, Outcome.PASSED, diagnosis="squares"), judged(Outcome.PASSED, Outcome.PASSED)
+    proof, problems = judge_lesson(
+        case.lesson, {case: [(seed, finding_of(case, one)) for seed, one in enumerate((wrong, right, wrong), 1)]}
+    )
+    assert problems == ["tiny: mistake squares, seed 2: loses no marks"]
+    assert (proof.caught, proof.named) == (0, 0)
+
+
+@pytest.mark.parametrize(("names", "named"), [(("squares", "other"), 1), (("other", "squares"), 0)])
+def test_the_first_diagnosis_is_what_a_mistake_is_called(names: tuple[str, str], named: int, small_course: Course) -> None:
+    """Also where a later check is called something else; and a second file proves the same mistake."""
+    case = Case(small_course.lesson("tiny"), "mistake", "squares__2", "")
+    one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
+    both = LessonResult("tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks)
+    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, Judged(both, catalogue=one.catalogue)))]})
+    assert (proof.named, len(problems)) == (named, 1 - named)
+
+
+@pytest.mark.parametrize("bonus", [True, False])
+def test_an_alternative_may_lose_a_bonus_and_a_solution_may_not(bonus: bool, small_course: Course) -> None:
+    lesson = small_course.lesson("tiny")
+    cases = [Case(lesson, kind, "x", "") for kind in ("accepted", "solution")]
+    shown = Judged(judged(Outcome.FAILED, bonus=bonus).result)
+    found = [judge_lesson(lesson, {case: [(1, finding_of(case, shown))]})[1] for case in cases]
+    assert ["is failed, should be passed" in " ".join(problems) for problems in found] == [not bonus, True]
+
+
+def test_a_mistake_in_the_bonus_alone_loses_no_marks(small_course: Course) -> None:
+    case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
+    _, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
+    assert problems == ["tiny: mistake squares, seed 1: loses no marks"]
+
+
+def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> None:
+    """There are no other marks that it could lose."""
+    case = Case(dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)), "mistake", "squares", "")
+    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
+    assert (proof.caught, proof.named, problems) == (1, 1, [])
+
+
+PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"\nmsgstr "제목"\n\n{more}'
+
+
+@pytest.mark.parametrize(
+    ("more", "problems"),
+    [
+        ("", ["not translated: 'S'"]),
+        ('msgid "S"\nmsgstr "요약"\n', []),
+        ('#, fuzzy\nmsgid "S"\nmsgstr "요약"\n', ["not translated: 'S'"]),
+        ('msgid "S"\nmsgstr "{x}"\n', ["the translation has other placeholders: 'S'"]),
+        ('msgid "S"\nmsgstr "{"\n', []),
+        ('msgid "S"\nmsgstr "요약"\n\nmsgid "a {x}"\nmsgstr "{y}"\n', ["the translation has other placeholders: 'a {x}'"]),
+    ],
+)
+def test_what_a_language_lacks_is_told(more: str, problems: list[str], tmp_path: Path) -> None:
+    """Texts that no grading shows; placeholders; what is marked as unfinished counts as not there."""
+    lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
+    lesson.folder.mkdir(parents=True)
+    (lesson.folder / "README.ko.md").touch()
+    (lesson.folder / "ko.po").write_text(PO.replace("{more}", more), "utf-8")
+    assert catalogue_problems(lesson, "ko") == [f"tiny: {problem}" for problem in problems]
+    assert catalogue_problems(lesson, "en") == []
+
+
+def test_a_readme_and_the_hints_are_translated_too(tmp_path: Path) -> None:
+    lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
+    lesson.folder.mkdir(parents=True)
+    (lesson.folder / "hints.toml").write_text('double = ["one", "two"]\n', "utf-8")
+    told = [f"tiny: not translated: {text!r}" for text in ("S", "T", "one", "two")]
+    assert catalogue_problems(lesson, "ko") == [*told, "tiny: there is no README.ko.md"]
+
+
+def test_a_third_language_is_files_to_add(small_course: Course, tmp_path: Path) -> None:
+    """… and no stray ones."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    lesson = dataclasses.replace(small_course.lesson("tiny"), root=tmp_path / "course")
+    before = static_problems(lesson)
+    for name in ("README.de.md", "de.po"):
+        (lesson.folder / name).touch()
+    assert static_problems(lesson) == before
+    (lesson.folder / "notes.md").touch()
+    assert len(static_problems(lesson)) == len(before) + 1
+
+
+def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course) -> None:
+    """… once, from however many seeds."""
+    case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
+    shown = dataclasses.replace(judged(Outcome.FAILED, diagnosis="squares"), untranslated=("m",))
+    assert judge_lesson(case.lesson, {case: [(seed, finding_of(case, shown)) for seed in (1, 2)]})[1] == ["tiny: not translated: 'm'"]
+
+
+def test_several_files_may_prove_one_mistake() -> None:
+    assert [mistake_id(name) for name in ("squares", "squares__2", "one_too_few__17")] == ["squares", "squares", "one_too_few"]

@@ -1,0 +1,150 @@
+"""What is foreseen of a gradcheck is what torch asks, and where it is not, nothing but the time is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.errors import CheckFailure, StudentError, WorkerLost
+from grader.judge.checks import assert_gradcheck, assert_gradgradcheck
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.rpc import several_replies
+from grader.judge.remote.session import Session
+from grader.worker.wire.batching import MAX_QUESTIONS, gradcheck_questions
+from grader.worker.wire.frames import BrokenFrame, Frame
+
+SOURCE = """
+import torch
+seen = []
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x ** 2
+class Wrong(Cube):
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0]
+class Global(Cube):
+    @staticmethod
+    def forward(ctx, x):
+        global last
+        last = x
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3 * last ** 2
+def product(x, y):
+    return x.sin() * y
+def total(x):
+    return (x ** 2).sum()
+def raises_below(x):
+    if x[0] < 0.5:
+        raise ValueError("too small")
+    return x * 2
+def counts(x):
+    seen.append(x.clone())
+    return x * len(seen)
+"""
+UNFORESEEN = 3
+"""What torch asks to see what zero and undefined gradients do: two products and a call."""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each kind of question crossed the border."""
+    found: Counter[str] = Counter()
+    ask = Session._ask
+
+    def counting(self: Session, do: str, *args: Any, **more: Any) -> Frame:
+        found[do] += 1
+        return ask(self, do, *args, **more)
+
+    monkeypatch.setattr(Session, "_ask", counting)
+    return found
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", ["Cube.apply", "Wrong.apply", "Global.apply", "product", "total", "counts", "raises_below"])
+def test_the_verdict_is_that_of_a_gradcheck_without_foresight(name: str, remote: Callable[..., RemoteStudent]) -> None:
+    """Also where a function remembers, returns another shape, or raises in the middle."""
+
+    def verdict(*, foresight: bool) -> str:
+        student = remote(SOURCE)
+        head, _, member = name.partition(".")
+        function = getattr(getattr(student, head), member) if member else getattr(student, head)
+        inputs = [leaf(0.5, -1.2, 0.8)] + ([leaf(1.0, 2.0, 3.0)] if name == "product" else [])
+        try:
+            assert_gradcheck(function if foresight else (lambda *args: function(*args)), inputs)
+        except (CheckFailure, StudentError) as error:
+            return f"{type(error).__name__}: {error}"
+        return "passed"
+
+    foreseen = verdict(foresight=True)
+    assert foreseen == verdict(foresight=False)
+    assert (foreseen == "passed") == (name in ("Cube.apply", "Global.apply", "product", "total"))
+
+
+def test_gradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+    function = remote(SOURCE).Cube.apply
+    asked.clear()
+    assert_gradcheck(function, [leaf(0.5, -1.2, 0.8, 1.1)])
+    assert asked["several"] == 1
+    assert asked["call"] + asked["vjp"] <= UNFORESEEN
+
+
+def test_gradgradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+    function = remote(SOURCE).Cube.apply
+    asked.clear()
+    assert_gradgradcheck(function, [leaf(0.5, -1.2)])
+    assert asked["several"] == 1
+    assert asked["call"] + asked["vjp"] <= 1 + 2 * UNFORESEEN
+
+
+def test_what_was_foreseen_in_vain_is_let_go(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+    """The worker keeps no graph that nobody can ask about."""
+    student = remote(SOURCE)
+    function, x = student.Cube.apply, leaf(0.5, -1.2)
+    session: Any = function._session
+    with session.foreseeing(gradcheck_questions("Cube.apply", [x])):
+        pass
+    assert len(session._line.freed) == 1 + 2 * 2
+    assert session._foreseen == {}
+
+
+def test_a_large_gradcheck_is_not_foreseen() -> None:
+    assert gradcheck_questions("f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]) == []
+
+
+def test_a_worker_that_hangs_in_the_middle_is_late(remote: Callable[..., RemoteStudent]) -> None:
+    student = remote("def f(x):\n    while x[0] < 0.5: pass\n    return x * 2\n", call_seconds=0.05, lesson_seconds=2)
+    with pytest.raises(WorkerLost, match=r"took more than|no answer") as lost:
+        assert_gradcheck(student.f, [leaf(0.5)])
+    assert lost.value.outcome == "timeout"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [[{"value": 1}, 3]],
+        [[{"value": 1}, -1], [{}, 3]],
+        [[{}, 0], [{}, 0], [{}, 2]],
+        [["no reply", 2]],
+        [[{}, 2.0]],
+        [7],
+    ],
+)
+def test_replies_that_are_none_are_refused(body: Any) -> None:
+    with pytest.raises((BrokenFrame, TypeError)):
+        several_replies(Frame({"several": body}, b"xy"), 2)

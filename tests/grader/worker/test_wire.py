@@ -1,0 +1,252 @@
+"""The wire: what is sent comes back as it was, and no bytes whatever make the reader raise anything but BrokenFrame."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.worker.wire.frames import HEADER, MAGIC, MAX_BLOB_BYTES, BrokenFrame, Frame, pack, read_frame, sizes, unpack
+from grader.worker.wire.program import Program, program
+from grader.worker.wire.tensors import DTYPES
+from grader.worker.wire.values import Decoder, Encoder, Opaque, copied, decode, fill
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=20) | st.complex_numbers() | st.just(...),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=5) | st.integers(), inner, max_size=4)
+        | st.sets(st.integers(), max_size=4)
+    ),
+    max_leaves=20,
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(sorted(DTYPES)),
+    lambda inner: st.lists(inner, max_size=6)
+    | st.dictionaries(
+        st.sampled_from("tensor tuple dict set complex bytes ellipsis dtype opaque program student register x".split()),
+        inner, max_size=2,
+    ),
+    max_leaves=25,
+)  # fmt: skip
+
+
+def same(left: Any, right: Any) -> bool:
+    if isinstance(left, list | tuple):
+        return type(left) is type(right) and len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[k], right[k]) for k in left)
+    if isinstance(left, float | complex):
+        return type(left) is type(right) and repr(left) == repr(right)
+    return type(left) is type(right) and bool(left == right)
+
+
+@given(PLAIN)
+def test_plain_data_survives_the_crossing(value: Any) -> None:
+    """Types, order, NaN and negative zero included."""
+    encoder = Encoder(strided=False)
+    frame = read_frame(io.BytesIO(pack(encoder.encode(value), encoder.blob)))
+    assert frame is not None
+    assert same(decode(frame.body, frame.blob, strided=False), value)
+
+
+@given(JSON, st.binary(max_size=40))
+@settings(max_examples=400)
+def test_no_json_makes_the_decoder_raise_anything_else(data: Any, blob: bytes) -> None:
+    """Hostile data either is what its tag says or is a BrokenFrame."""
+    decoder = Decoder(blob, strided=False)
+    try:
+        structure = decoder.decode(data)
+        decoder.finish()
+    except BrokenFrame:
+        return
+    fill(structure, decoder.tensors)
+    assert sum(t.numel() * t.element_size() for t in decoder.tensors) <= len(blob)
+
+
+@given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda b: MAGIC + b))
+def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
+    """Nor does a header that lies."""
+    try:
+        frame = read_frame(io.BytesIO(data))
+    except BrokenFrame:
+        return
+    assert frame is None or isinstance(frame, Frame)
+
+
+@given(st.sampled_from(sorted(DTYPES)), st.lists(st.integers(-1, 5), max_size=4), st.integers(-1, 200), st.binary(max_size=64))
+def test_a_tensor_has_as_many_bytes_as_its_shape_says(dtype: str, shape: list[int], size: int, blob: bytes) -> None:
+    """No claim about shape or size gets a tensor that its bytes don't fill."""
+    decoder = Decoder(blob, strided=False)
+    try:
+        decoder.decode({"tensor": [dtype, shape, None, 0, size, True]})
+    except BrokenFrame:
+        return
+    (tensor,) = decoder.tensors
+    assert list(tensor.shape) == shape
+    assert tensor.numel() * tensor.element_size() == size <= len(blob)
+    assert not tensor.requires_grad
+
+
+LIES = {
+    "a claim of 10^18 elements": {"tensor": ["float64", [10**9, 10**9], None, 0, 8, False]},
+    "an expanded tensor": {"tensor": ["float64", [1000], [0], 0, 8, False]},
+    "a negative dimension": {"tensor": ["float64", [-1], None, 0, 8, False]},
+    "a bool as a size": {"tensor": ["float64", [True], None, 0, 8, False]},
+    "an unknown dtype": {"tensor": ["object", [1], None, 0, 8, False]},
+    "too many dimensions": {"tensor": ["float64", [1] * 40, None, 0, 8, False]},
+    "fewer bytes than claimed": {"tensor": ["float64", [2], None, 0, 16, False]},
+    "a tensor that is not there": {"tensor": 3},
+    "two tags": {"tuple": [], "dict": []},
+    "no tag": {},
+    "an unknown tag": {"pickle": "gASV"},
+    "a reference into the judge": {"student": "os.system"},
+    "a program": {"program": [1, [], [], [], True]},
+    "an unhashable key": {"dict": [[[1], 2]]},
+    "bytes that are no hex": {"bytes": "zz"},
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_is_a_broken_frame(name: str) -> None:
+    decoder = Decoder(bytes(8), strided=False)
+    with pytest.raises(BrokenFrame):
+        decoder.decode(LIES[name])
+
+
+def test_depth_is_limited_on_both_sides() -> None:
+    """A nested value can't exhaust anybody's stack."""
+    deep: Any = 1
+    for _ in range(500):
+        deep = [deep]
+    with pytest.raises(BrokenFrame, match="deeper"):
+        Encoder(strided=False).encode(deep)
+    with pytest.raises(BrokenFrame):
+        Decoder(b"", strided=False).decode(deep)
+    with pytest.raises(BrokenFrame):
+        unpack(b"[" * 100_000 + b"]" * 100_000, b"")
+
+
+def test_bytes_that_nothing_claims_are_refused() -> None:
+    with pytest.raises(BrokenFrame, match="no tensor claims"):
+        decode(None, b"abc", strided=False)
+
+
+def test_lengths_are_checked_before_anything_is_read() -> None:
+    with pytest.raises(BrokenFrame, match="over the cap"):
+        sizes(HEADER.pack(MAGIC, 10, MAX_BLOB_BYTES + 1))
+    with pytest.raises(BrokenFrame, match="over the cap"):
+        Encoder(strided=False).encode(torch.zeros(1, dtype=torch.float64).expand(1 << 24))
+
+
+def test_integers_beyond_the_limit_of_digits_are_a_broken_frame() -> None:
+    with pytest.raises(BrokenFrame):
+        unpack(b"1" * 10_000, b"")
+
+
+def test_surrogates_and_nuls_cross_as_they_are() -> None:
+    text = "a\0b\ud800c"
+    assert decode(json.loads(json.dumps(Encoder(strided=False).encode(text))), b"", strided=False) == text
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (3,), (2, 3)], ids=str)
+def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    tensor = torch.arange(max(1, math.prod(shape)), dtype=torch.float64)[: math.prod(shape)].reshape(shape).to(dtype)
+    back = copied(tensor)
+    assert back.dtype == dtype
+    assert back.shape == tensor.shape
+    assert torch.equal(back, tensor)
+
+
+def test_strides_offset_and_expansion_cross_towards_the_worker() -> None:
+    """Non-contiguous is really non-contiguous, and a leaf of its own, no view."""
+    base = torch.arange(24.0).reshape(4, 6)
+    for tensor in (base.t(), base[1:, 2:5], base[:, ::2], torch.arange(3.0).expand(4, 3), base.as_strided((2, 2), (1, 1), 3)):
+        back = copied(tensor)
+        assert (back.stride(), back.storage_offset()) == (tensor.stride(), tensor.storage_offset())
+        assert torch.equal(back, tensor)
+        assert not back._is_view()
+
+
+def test_requires_grad_crosses_and_a_copy_shares_nothing() -> None:
+    tensor = torch.ones(3, requires_grad=True)
+    back = copied(tensor)
+    assert back.requires_grad
+    assert back.is_leaf
+    assert back.data_ptr() != tensor.data_ptr()
+
+
+def test_the_same_tensor_twice_is_one_tensor_there() -> None:
+    tensor = torch.ones(3)
+    first, second, third = copied([tensor, tensor, tensor.clone()])
+    assert first is second
+    assert first is not third
+
+
+def test_conjugate_views_cross_by_value() -> None:
+    z = torch.tensor([1 + 2j])
+    assert torch.equal(copied(z.conj()), z.conj().resolve_conj())
+
+
+def test_what_has_no_tag_is_known_by_its_type() -> None:
+    assert copied(math) == Opaque("module")
+
+
+def test_numpys_scalars_count_as_pythons_where_they_are_no_less_exact() -> None:
+    found = copied([numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)])
+    assert found == [True, -3, 2**64 - 1, 0.1]
+    assert [type(one) for one in found] == [bool, int, int, float]
+    for other in (numpy.float32(0.1), numpy.timedelta64(3, "D"), numpy.array(True)):
+        assert copied(other) == Opaque(type(other).__name__)
+    assert copied(torch.ones(2).to_sparse()).type_name == "Tensor"
+
+
+def test_a_bool_tensor_holds_only_zero_and_one() -> None:
+    """Bytes that are no bool would be undefined behaviour in the judge."""
+    back = decode({"tensor": ["bool", [3], None, 0, 3, False]}, b"\x00\x01\xff", strided=False)
+    assert back.view(torch.uint8).tolist() == [0, 1, 1]
+
+
+def test_a_program_does_on_the_other_side_what_it_does_here() -> None:
+    """Constants, operators in both orders, several inputs and outputs, parameters, custom Functions."""
+    w = torch.tensor([2.0, 3.0, 4.0, 5.0], requires_grad=True)
+
+    def body(x: Any, y: Any, p: Any) -> Any:
+        first, second = (x * y + p).chunk(2)
+        return 1 - first, 2 / second, (x**2).cube().blend(y), 2**y, -(x @ y), x.cat(y)
+
+    here = program(body, inputs=2, parameters=[w])
+    there = copied(here)
+    x, y = torch.linspace(0.5, 2, 4), torch.linspace(1, 3, 4)
+    for left, right in zip(here(x, y), there(x, y), strict=True):
+        assert torch.equal(left, right)
+    assert all(result.requires_grad == (number < 2) for number, result in enumerate(there(x, y)))
+
+
+def test_a_program_names_nothing_outside_its_list() -> None:
+    with pytest.raises(AttributeError, match="no operation 'backward'"):
+        program(lambda x: x.backward())
+    with pytest.raises(ValueError, match="no such operation"):
+        Program(1, [], [["__class__", []]], [], True)(torch.ones(1))
+
+
+def test_a_program_does_not_come_back() -> None:
+    """A worker sends data; a function that it returns is one by its type's name."""
+    encoder = Encoder(strided=False)
+    assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [Opaque("Program", "")]
+
+
+@pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
+def test_a_program_takes_tensors_only(value: Any) -> None:
+    """Whoever hands it something else is told so, in a TypeError."""
+    with pytest.raises(TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"):
+        program(lambda x: x * 2)(value)
