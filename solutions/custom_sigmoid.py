@@ -10,13 +10,16 @@ from torch import Tensor
 class Sigmoid(torch.autograd.Function):
     """The logistic function s(x) = 1 / (1 + exp(-x)), elementwise, without any built-in sigmoid.
 
-    It takes a float32 or float64 tensor of any shape, a single number and an empty tensor included, and inputs as large as ±1e4.
-    No value and no gradient is ever NaN. You may split forward into forward(x) and setup_context(ctx, inputs, output).
+    It takes a float32 or float64 tensor of any shape, a single number and an empty tensor included,
+    and inputs as large as ±1e4. No value and no gradient is ever NaN. You may split forward into
+    forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return s(x), of x's shape and dtype, and keep what backward needs through save_for_backward."""
+        """Return s(x), of x's shape and dtype, and keep what backward needs through
+        save_for_backward.
+        """
         # solution
         y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
@@ -25,7 +28,9 @@ class Sigmoid(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is the gradient with respect to s(x)."""
+        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is
+        the gradient with respect to s(x).
+        """
         # solution
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y)

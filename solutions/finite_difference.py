@@ -10,8 +10,8 @@ from torch import Tensor
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     """Return the slope of f over the step from x to x + h.
 
-    f takes a 0-d tensor and returns a 0-d tensor. x is 0-d, float32 or float64, and h a positive number. The result is a 0-d
-    tensor of x's dtype. x is never written to, not even for a moment.
+    f takes a 0-d tensor and returns a 0-d tensor. x is 0-d, float32 or float64, and h a positive
+    number. The result is a 0-d tensor of x's dtype. x is never written to, not even for a moment.
     """
     # solution
     return (f(x + h) - f(x)) / h
@@ -21,7 +21,8 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     """Return the slope of f over the two steps from x - h to x + h.
 
-    f, x, h and the result are as for forward_difference. x is never written to, not even for a moment.
+    f, x, h and the result are as for forward_difference. x is never written to, not even for a
+    moment.
     """
     # solution
     return (f(x + h) - f(x - h)) / (2 * h)
@@ -29,10 +30,12 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
-    """Return the gradient of f at x: for each element of x the slope of f as that element goes from h below to h above.
+    """Return the gradient of f at x: for each element of x the slope of f as that element goes from
+    h below to h above.
 
-    f takes a tensor of x's shape and returns a 0-d tensor. x has any shape (0-d and empty too) and any strides, float32 or float64;
-    h is a positive number. The result has x's shape and dtype. No autograd is used. x is never written to, not even for a moment.
+    f takes a tensor of x's shape and returns a 0-d tensor. x has any shape (0-d and empty too) and
+    any strides, float32 or float64; h is a positive number. The result has x's shape and dtype. No
+    autograd is used. x is never written to, not even for a moment.
     """
     # solution
     slopes = torch.zeros(x.numel(), dtype=x.dtype)

@@ -6,10 +6,11 @@ Run `grade relu_and_ste` to see how far you are, `grade hint relu_and_ste` for a
 import torch
 from torch import Tensor
 
-# All classes here take a float32 or float64 tensor of any shape, a single number and an empty tensor included, contiguous or not, with
-# elements of any size up to 1e30. What they are given, x and grad_output, stays as it was. Results of several calls may be differentiated
-# in any order and, where the graph is retained, more than once. Both styles of Function are right: forward(ctx, x), or forward(x) with
-# setup_context(ctx, inputs, output).
+# All classes here take a float32 or float64 tensor of any shape, a single number and an empty
+# tensor included, contiguous or not, with elements of any size up to 1e30. What they are given, x
+# and grad_output, stays as it was. Results of several calls may be differentiated in any order and,
+# where the graph is retained, more than once. Both styles of Function are right: forward(ctx, x),
+# or forward(x) with setup_context(ctx, inputs, output).
 
 
 class MyReLU(torch.autograd.Function):
@@ -25,9 +26,11 @@ class MyReLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is the gradient with respect to max(x, 0).
+        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is
+        the gradient with respect to max(x, 0).
 
-        At exactly 0 there is no derivative: take 0 or 1 for it, as you like, and nothing in between.
+        At exactly 0 there is no derivative: take 0 or 1 for it, as you like, and nothing in
+        between.
         """
         # solution
         (x,) = ctx.saved_tensors
@@ -43,7 +46,9 @@ def relu(x: Tensor) -> Tensor:
 
 
 class STE(torch.autograd.Function):
-    """The straight-through estimator, elementwise: a step from 0 to 1 whose gradient is declared to be that of the identity."""
+    """The straight-through estimator, elementwise: a step from 0 to 1 whose gradient is declared to
+    be that of the identity.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
@@ -54,7 +59,9 @@ class STE(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return what is declared to be the gradient with respect to x, as if forward had returned x itself."""
+        """Return what is declared to be the gradient with respect to x, as if forward had returned
+        x itself.
+        """
         # solution
         return grad_output
         # end solution
@@ -68,7 +75,9 @@ def binarize(x: Tensor) -> Tensor:
 
 
 class ClippedSTE(torch.autograd.Function):
-    """Bonus. The same step as STE; the declared gradient is that of the identity where -1 <= x <= 1, and 0 elsewhere."""
+    """Bonus. The same step as STE; the declared gradient is that of the identity where -1 <= x <=
+    1, and 0 elsewhere.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
@@ -80,7 +89,9 @@ class ClippedSTE(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the declared gradient with respect to x, of x's shape; both borders, -1 and 1, belong to the inside."""
+        """Return the declared gradient with respect to x, of x's shape; both borders, -1 and 1,
+        belong to the inside.
+        """
         # solution
         (x,) = ctx.saved_tensors
         return grad_output * (x.abs() <= 1)

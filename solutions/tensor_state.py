@@ -1,4 +1,5 @@
-"""tensor_state: what a tensor knows about its place in the graph, and where backward leaves a gradient.
+"""tensor_state: what a tensor knows about its place in the graph, and where backward leaves a
+gradient.
 
 Run `grade tensor_state` to see how far you are, `grade hint tensor_state` for a nudge.
 """
@@ -9,13 +10,13 @@ from torch import Tensor
 def tensor_state(t: Tensor) -> dict:
     """Return what t remembers, as a dictionary with these five entries.
 
-    "requires_grad", "is_leaf", "retains_grad": bool, as t has them.
-    "grad_fn": the type name of t's node, a str such as "PowBackward0"; None where t has no node.
-    "grad": a copy of the gradient that t holds, with its shape and dtype; None where t holds none. Whatever is written into t.grad
+    "requires_grad", "is_leaf", "retains_grad": bool, as t has them. "grad_fn": the type name of t's
+    node, a str such as "PowBackward0"; None where t has no node. "grad": a copy of the gradient
+    that t holds, with its shape and dtype; None where t holds none. Whatever is written into t.grad
     later does not show in the copy, nor the other way round.
 
-    t is any tensor, of any shape and dtype, before a backward or after one. No warning is raised, on an intermediate result either,
-    and t is left as it was.
+    t is any tensor, of any shape and dtype, before a backward or after one. No warning is raised,
+    on an intermediate result either, and t is left as it was.
     """
     # solution
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
@@ -30,11 +31,12 @@ def tensor_state(t: Tensor) -> dict:
 
 
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    """Run backward from z and return the gradient of z with respect to each of the tensors, as a list in their order.
+    """Run backward from z and return the gradient of z with respect to each of the tensors, as a
+    list in their order.
 
-    z is a 0-d tensor. tensors are one or more that require grad and that z depends on: leaves, intermediate results, z itself.
-    Each gradient has its tensor's shape and dtype. What .grad of any of them held before, be it a leaf's or an intermediate
-    result's, is not counted in.
+    z is a 0-d tensor. tensors are one or more that require grad and that z depends on: leaves,
+    intermediate results, z itself. Each gradient has its tensor's shape and dtype. What .grad of
+    any of them held before, be it a leaf's or an intermediate result's, is not counted in.
     """
     # solution
     for t in tensors:
@@ -45,14 +47,12 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     # end solution
 
 
-# True where .grad holds a gradient once the program has run, False where it is None. Two programs, C4 and C5:
-#
-#   C4:  x = torch.tensor(5.0, requires_grad=True)        C5:  x = torch.tensor(5.0, requires_grad=True)
-#        y = x ** 3                                            y = x ** 3
-#        z = torch.log(y)                                      z = torch.log(y)
-#                                                              y.retain_grad()
-#                                                              z.retain_grad()
-#        z.backward()                                          z.backward()
+# True where .grad holds a gradient once the program has run, False where it is None. Two programs,
+# C4 and C5:
+#  C4:  x = torch.tensor(5.0, requires_grad=True)        C5:  x = torch.tensor(5.0,
+# requires_grad=True) y = x ** 3                                            y = x ** 3 z =
+# torch.log(y)                                      z = torch.log(y) y.retain_grad() z.retain_grad()
+# z.backward()                                          z.backward()
 #
 # Write down what you think before you run anything.
 # solution

@@ -1,4 +1,5 @@
-"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in plain Python, without torch.
+"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in plain Python, without
+torch.
 
 Run `grade tiny_autograd` to see how far you are, `grade hint tiny_autograd` for a nudge.
 """
@@ -11,11 +12,12 @@ import math
 class Value:
     """A number that can be computed with, and that knows afterwards how it came about.
 
-    data is the number. grad is a number too, 0.0 at first; backward, called on a result, adds to the grad of each Value(data) that the
-    result was computed from. What the grad of the results on the way holds afterwards is up to you.
+    data is the number. grad is a number too, 0.0 at first; backward, called on a result, adds to
+    the grad of each Value(data) that the result was computed from. What the grad of the results on
+    the way holds afterwards is up to you.
 
-    Wherever two Values can be combined with + - * /, one of the two may be a plain int or float instead, on either side.
-    Every operation returns a new Value and leaves its inputs as they were.
+    Wherever two Values can be combined with + - * /, one of the two may be a plain int or float
+    instead, on either side. Every operation returns a new Value and leaves its inputs as they were.
     """
 
     def __init__(self, data: float) -> None:
@@ -23,7 +25,9 @@ class Value:
         # solution
         self.data = float(data)
         self.grad = 0.0
-        self.sources: tuple[tuple[Value, float], ...] = ()  # what it was computed from, each with the derivative for that
+        self.sources: tuple[
+            tuple[Value, float], ...
+        ] = ()  # what it was computed from, each with the derivative for that
         # end solution
 
     def __add__(self, other: Value | float) -> Value:
@@ -83,7 +87,9 @@ class Value:
         # end solution
 
     def __pow__(self, exponent: float) -> Value:
-        """Return self ** exponent, for a plain int or float exponent; not for 0 ** 0, nor where the power is no real number."""
+        """Return self ** exponent, for a plain int or float exponent; not for 0 ** 0, nor where the
+        power is no real number.
+        """
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
         return result(self.data**exponent, (self, slope))
@@ -110,17 +116,21 @@ class Value:
         # end solution
 
     def relu(self) -> Value:
-        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to you."""
+        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to
+        you.
+        """
         # solution
         return result(max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0))
         # end solution
 
     def backward(self) -> None:
-        """Add to the grad of each Value(data) that this one was computed from the derivative of this one with respect to it.
+        """Add to the grad of each Value(data) that this one was computed from the derivative of
+        this one with respect to it.
 
-        What a grad holds already stays in the sum. It may be called for one result after another, as long as each is computed anew:
-        the two have then nothing in common but Values made by Value(data). The work grows with the number of operations, not with
-        the number of paths through them, and 10,000 operations in a row are no obstacle.
+        What a grad holds already stays in the sum. It may be called for one result after another,
+        as long as each is computed anew: the two have then nothing in common but Values made by
+        Value(data). The work grows with the number of operations, not with the number of paths
+        through them, and 10,000 operations in a row are no obstacle.
         """
         # solution
         self.grad = 1.0
@@ -131,7 +141,8 @@ class Value:
 
 
 def zero_grad(root: Value) -> None:
-    """Set grad to 0.0 in root and in every Value that root was computed from, directly or not; in no other.
+    """Set grad to 0.0 in root and in every Value that root was computed from, directly or not; in
+    no other.
 
     10,000 operations in a row are no obstacle here either.
     """
@@ -155,7 +166,9 @@ def result(data: float, *sources: tuple[Value, float]) -> Value:
 
 
 def in_order(root: Value) -> list[Value]:
-    """Root and all that it was computed from, each once and after everything it was computed from itself."""
+    """Root and all that it was computed from, each once and after everything it was computed from
+    itself.
+    """
     order: list[Value] = []
     seen: set[Value] = set()
     stack = [(root, False)]

@@ -10,8 +10,9 @@ from torch import Tensor
 def gradient_by_hand(x: Tensor) -> Tensor:
     """Return dz/dx of z = log(x ** 3) + sqrt(x ** 2), for x > 0, from a formula that you derived.
 
-    x is float32 or float64, of any shape, a single number and an empty tensor included, and may or may not require grad. The
-    function works elementwise: the result has x's shape and dtype. No autograd, and no differences of z.
+    x is float32 or float64, of any shape, a single number and an empty tensor included, and may or
+    may not require grad. The function works elementwise: the result has x's shape and dtype. No
+    autograd, and no differences of z.
     """
     raise NotImplementedError
 
@@ -19,21 +20,25 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     """Return (dz/dx, dz/dq) of z = log(x ** q), from formulas that you derived.
 
-    x and q are of one shape, any shape, and one dtype, float32 or float64. x > 0; q may be negative, zero or a fraction. The
-    function works elementwise: each of the two results has that shape and dtype. No autograd, and no differences of z.
+    x and q are of one shape, any shape, and one dtype, float32 or float64. x > 0; q may be
+    negative, zero or a fraction. The function works elementwise: each of the two results has that
+    shape and dtype. No autograd, and no differences of z.
     """
     raise NotImplementedError
 
 
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    """Return the gradients of (w * x + b) ** 2 with respect to x, w and b, in this order, computed by autograd.
+    """Return the gradients of (w * x + b) ** 2 with respect to x, w and b, in this order, computed
+    by autograd.
 
     Floats come in, and a tuple of three plain floats goes out.
     """
     raise NotImplementedError
 
 
-def shopping(apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float) -> dict[str, float]:
+def shopping(
+    apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float
+) -> dict[str, float]:
     """Return the gradient of a shopping bill with respect to everything in it.
 
     Plain numbers come in, ints or floats; a number of pieces may be 0. The bill:
@@ -43,7 +48,8 @@ def shopping(apple: float, n_apple: float, tangerine: float, n_tangerine: float,
         price = apple_price + tangerine_price
         result = price * tax
 
-    The gradients of result are plain floats, under nine keys: "apple", "tangerine", "num_apple" (with respect to n_apple),
-    "num_tangerine", "ctax" (with respect to tax), "apple_price", "tangerine_price", "price", "result".
+    The gradients of result are plain floats, under nine keys: "apple", "tangerine", "num_apple"
+    (with respect to n_apple), "num_tangerine", "ctax" (with respect to tax), "apple_price",
+    "tangerine_price", "price", "result".
     """
     raise NotImplementedError

@@ -14,8 +14,9 @@ from torch.autograd import Function
 class Add(Function):
     """The sum of two tensors, x + y, elementwise.
 
-    Like Mul and Pow it takes two float32 or two float64 tensors of one shape: any shape, a single number and an empty tensor included.
-    In all of them you may split forward into forward(x, y) and setup_context(ctx, inputs, output).
+    Like Mul and Pow it takes two float32 or two float64 tensors of one shape: any shape, a single
+    number and an empty tensor included. In all of them you may split forward into forward(x, y) and
+    setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -25,7 +26,9 @@ class Add(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, each of that shape; grad_output is the gradient with respect to the result."""
+        """Return the gradients with respect to x and to y, each of that shape; grad_output is the
+        gradient with respect to the result.
+        """
         raise NotImplementedError
 
 
@@ -34,34 +37,45 @@ class Mul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y, of the same shape and dtype; tensors that backward needs are kept through save_for_backward."""
+        """Return x * y, of the same shape and dtype; tensors that backward needs are kept through
+        save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, each of that shape; grad_output is the gradient with respect to the result."""
+        """Return the gradients with respect to x and to y, each of that shape; grad_output is the
+        gradient with respect to the result.
+        """
         raise NotImplementedError
 
 
 class Pow(Function):
-    """The power of two tensors, x ** q, elementwise. Every x is positive; q may be any number, zero and negative ones included."""
+    """The power of two tensors, x ** q, elementwise. Every x is positive; q may be any number, zero
+    and negative ones included.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor, q: Tensor) -> Tensor:
-        """Return x ** q, of the same shape and dtype; tensors that backward needs are kept through save_for_backward."""
+        """Return x ** q, of the same shape and dtype; tensors that backward needs are kept through
+        save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to q, each of that shape; grad_output is the gradient with respect to the result."""
+        """Return the gradients with respect to x and to q, each of that shape; grad_output is the
+        gradient with respect to the result.
+        """
         raise NotImplementedError
 
 
 def as_callable(function: type[Function]) -> Callable[..., Any]:
-    """Return something to be called like a plain function, which gives what function.apply gives for the same arguments.
+    """Return something to be called like a plain function, which gives what function.apply gives
+    for the same arguments.
 
-    function is any Function, with one argument or with several, tensors or not, with one result or a tuple of them. Arguments are
-    passed by position. Nothing runs before the call.
+    function is any Function, with one argument or with several, tensors or not, with one result or
+    a tuple of them. Arguments are passed by position. Nothing runs before the call.
     """
 
     raise NotImplementedError
@@ -72,10 +86,14 @@ class BroadcastMul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y, of the shape to which both broadcast; tensors that backward needs are kept through save_for_backward."""
+        """Return x * y, of the shape to which both broadcast; tensors that backward needs are kept
+        through save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, summed to the shape of x and of y by backward itself."""
+        """Return the gradients with respect to x and to y, summed to the shape of x and of y by
+        backward itself.
+        """
         raise NotImplementedError

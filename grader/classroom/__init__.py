@@ -1,1 +1,3 @@
-"""What instructors do: read a class's submissions, grade them, keep a gradebook, export it, publish."""
+"""What instructors do: read a class's submissions, grade them, keep a gradebook, export it,
+publish.
+"""

@@ -13,7 +13,8 @@ TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 
 
 def withheld(report: Report, say: Catalogue | None = None) -> Report:
-    """The report with its hidden checks reduced to title, outcome, points, hint and the mistake's name.
+    """The report with its hidden checks reduced to title, outcome, points, hint and the mistake's
+    name.
 
     A file that could not be loaded says the same under every check, so nothing of it is left out.
     """
@@ -24,9 +25,22 @@ def withheld(report: Report, say: Catalogue | None = None) -> Report:
             return one
         message = say(WITHHELD) if one.outcome in TELLING else one.message
         bare = replace(one, message=message, evidence=None, expected=None, actual=None, inputs={})
-        return replace(bare, source_line=None, cell=None, source_text=None, output="", note=None, figures=[], call=None)
+        return replace(
+            bare,
+            source_line=None,
+            cell=None,
+            source_text=None,
+            output="",
+            note=None,
+            figures=[],
+            call=None,
+        )
 
     def lesson(one: LessonResult) -> LessonResult:
-        return one if one.status is LessonStatus.INVALID else replace(one, checks=tuple(map(check, one.checks)))
+        return (
+            one
+            if one.status is LessonStatus.INVALID
+            else replace(one, checks=tuple(map(check, one.checks)))
+        )
 
     return replace(report, lessons=tuple(map(lesson, report.lessons)))

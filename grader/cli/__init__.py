@@ -17,7 +17,11 @@ from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
 from grader.core.errors import ExitCode, GraderError, UsageError
 
-SECTIONS = (("For learners", learner.COMMANDS), ("For instructors", instructor.COMMANDS), ("For authors", author.COMMANDS))
+SECTIONS = (
+    ("For learners", learner.COMMANDS),
+    ("For instructors", instructor.COMMANDS),
+    ("For authors", author.COMMANDS),
+)
 
 
 class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
@@ -26,7 +30,9 @@ class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show how lessons are graded beside how commands are called."""
         head = marked(words_for(ctx)("Usage: "))
-        formatter.write(f"{head}grade [LESSON]... [OPTIONS]\n{' ' * len(head)}grade COMMAND [ARGS]...\n")
+        formatter.write(
+            f"{head}grade [LESSON]... [OPTIONS]\n{' ' * len(head)}grade COMMAND [ARGS]...\n"
+        )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, then the commands."""
@@ -34,19 +40,25 @@ class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
         self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Where a shell asks what a first word may become, no default command takes its place. The language is known from here on."""
+        """Where a shell asks what a first word may become, no default command takes its place. The
+        language is known from here on.
+        """
         ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error is told in the reader's language where there are words for it."""
+        """Run the command; an error is told in the reader's language where there are words for
+        it.
+        """
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
             name = ctx.invoked_subcommand or ""
-            wrong = misuse(error, self.commands.get(name, self), f"{ctx.command_path} {name}".rstrip())
+            wrong = misuse(
+                error, self.commands.get(name, self), f"{ctx.command_path} {name}".rstrip()
+            )
             if wrong is None:
                 raise
             raise UsageError(words_for(ctx)(wrong.template, **wrong.facts)) from None
@@ -60,15 +72,26 @@ class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, under whom they are for."""
-        say, width = words_for(ctx), max(len(command.name or "") for command in self.commands.values())
+        say, width = (
+            words_for(ctx),
+            max(len(command.name or "") for command in self.commands.values()),
+        )
         for heading, commands in SECTIONS:
-            rows = [((command.name or "").ljust(width), marked(summary(command, say))) for command in commands]
+            rows = [
+                ((command.name or "").ljust(width), marked(summary(command, say)))
+                for command in commands
+            ]
             if rows:
                 with formatter.section(marked(say(heading))):
                     formatter.write_dl(rows)
 
 
-@click.group(cls=Commands, default="run", default_if_no_args=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    default="run",
+    default_if_no_args=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="gradlings")
 def grade() -> None:
     """Grade the lessons in this folder: all of them, or those you name.
@@ -88,7 +111,9 @@ for _, section in SECTIONS:
 
 
 def tell(message: str) -> None:
-    """An error's message: on a terminal broken between words, elsewhere as it is, for programs that read it."""
+    """An error's message: on a terminal broken between words, elsewhere as it is, for programs that
+    read it.
+    """
     if not sys.stderr.isatty():
         click.echo(message, err=True)
         return
@@ -114,5 +139,9 @@ def main(args: list[str] | None = None) -> None:
         tell(f"grade: {error}")
         sys.exit(error.exit_code)
     except Exception:
-        click.echo(f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please report it", err=True)
+        click.echo(
+            f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please"
+            " report it",
+            err=True,
+        )
         sys.exit(ExitCode.ENGINE_FAULT)

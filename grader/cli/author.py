@@ -1,4 +1,6 @@
-"""The author's commands: options and what they mean. The work is done in ``commands``; everything but click is imported when needed."""
+"""The author's commands: options and what they mean. The work is done in ``commands``; everything
+but click is imported when needed.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +17,57 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command(short_help="Hold the course to its word: references pass, stubs don't.")
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
-@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="From how many seeds; the verdicts must agree.")
-@click.option("--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="From how many seeds; the verdicts must agree.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default."
+)
 @click.option(
     "--keep",
     type=FILE,
     metavar="FILE",
-    help="Write each finding to FILE at once and don't grade again what it holds of the same thing, so that a run that was cut goes on."
-    " What found a problem is graded again. With --table: from how many seeds each lesson is complete.",
+    help=(
+        "Write each finding to FILE at once and don't grade again what it holds of the same thing,"
+        " so that a run that was cut goes on. What found a problem is graded again. With --table:"
+        " from how many seeds each lesson is complete."
+    ),
 )
 @click.option(
     "--proof",
     type=FILE,
     metavar="FILE",
-    help="A text to commit, beside --keep: from how many seeds each lesson is proved as it stands. Those are not graded again, and in"
-    " the end FILE says how far the lessons are.",
+    help=(
+        "A text to commit, beside --keep: from how many seeds each lesson is proved as it stands."
+        " Those are not graded again, and in the end FILE says how far the lessons are."
+    ),
 )
 @click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
 @click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
-@click.option("--lang", default="en", show_default=True, help="Grade in a language, and list what it has no words for.")
+@click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    help="Grade in a language, and list what it has no words for.",
+)
 @course_option
 def verify(
-    lessons: tuple[str, ...], seeds: int, workers: int | None, keep: Path | None, proof: Path | None, table: bool, write_stubs: bool,
-    lang: str, course_root: Path | None,
-) -> None:  # fmt: skip
-    """Hold the course to its word: references pass, stubs don't, mistakes are named, lookalikes aren't.
+    lessons: tuple[str, ...],
+    seeds: int,
+    workers: int | None,
+    keep: Path | None,
+    proof: Path | None,
+    table: bool,
+    write_stubs: bool,
+    lang: str,
+    course_root: Path | None,
+) -> None:
+    """Hold the course to its word: references pass, stubs don't, mistakes are named, lookalikes
+    aren't.
 
     Example: grade verify custom_sigmoid --seeds 5
 
@@ -48,18 +76,34 @@ def verify(
     from grader.cli.commands.verify import verify_course
 
     if proof and not keep:
-        raise UsageError("--proof says what a file of findings adds up to. Name that file as well, with --keep")
+        raise UsageError(
+            "--proof says what a file of findings adds up to. Name that file as well, with --keep"
+        )
     found = course(course_root)
     code = verify_course(
-        found, lessons, seeds=seeds, workers=workers, table=table, write_stubs=write_stubs, lang=lang, keep=keep, proof=proof,
-    )  # fmt: skip
+        found,
+        lessons,
+        seeds=seeds,
+        workers=workers,
+        table=table,
+        write_stubs=write_stubs,
+        lang=lang,
+        keep=keep,
+        proof=proof,
+    )
     sys.exit(code)
 
 
 @click.command(short_help="Make a lesson that holds, to turn into yours.")
 @click.argument("lesson", required=False)
-@click.option("--function", metavar="NAME", help="The function that it asks for; named like the lesson by default.")
-@click.option("--lang", default="ko", show_default=True, help="The language that its catalogue is for.")
+@click.option(
+    "--function",
+    metavar="NAME",
+    help="The function that it asks for; named like the lesson by default.",
+)
+@click.option(
+    "--lang", default="ko", show_default=True, help="The language that its catalogue is for."
+)
 @course_option
 def new(lesson: str | None, function: str | None, lang: str, course_root: Path | None) -> None:
     """Make a lesson that holds, to turn into yours; in an empty folder, a course.

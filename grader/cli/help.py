@@ -1,7 +1,7 @@
 """Help and misuse, in the reader's language: what click says of a command, said by our catalogue.
 
-In help a wide letter (Hangul, say) counts for two columns, as on a terminal, where click counts letters: while click breaks lines and sets
-columns, each has a mark behind it.
+In help a wide letter (Hangul, say) counts for two columns, as on a terminal, where click counts
+letters: while click breaks lines and sets columns, each has a mark behind it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,13 @@ UNKNOWN = "{command} has no option {option}. How it is used: {command} --help"
 UNLIKE = "{command} has no option {option}. Did you mean {near}? How it is used: {command} --help"
 VALUELESS = "{command}: {option} needs a value. How it is used: {command} --help"
 FLAG = "{command}: {option} takes no value. How it is used: {command} --help"
-BETWEEN = "{command}: {option} takes a whole number from {low} to {high}. How it is used: {command} --help"
-AT_LEAST = "{command}: {option} takes a whole number, {low} or more. How it is used: {command} --help"
+BETWEEN = (
+    "{command}: {option} takes a whole number from {low} to {high}. How it is used: {command}"
+    " --help"
+)
+AT_LEAST = (
+    "{command}: {option} takes a whole number, {low} or more. How it is used: {command} --help"
+)
 WHOLE = "{command}: {option} takes a whole number. How it is used: {command} --help"
 ONE_OF = "{command}: {option} takes one of {names}. How it is used: {command} --help"
 TOO_MANY = "{command} takes fewer words than that. How it is used: {command} --help"
@@ -40,7 +45,9 @@ def words_for(context: click.Context) -> Catalogue:
 
 
 def peek_language(args: Sequence[str]) -> str | None:
-    """The value of ``--lang`` among words that were not parsed yet, or can't be; None where it isn't there."""
+    """The value of ``--lang`` among words that were not parsed yet, or can't be; None where it
+    isn't there.
+    """
     for number, word in enumerate(args):
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")
@@ -91,7 +98,9 @@ def paragraphs(text: str, say: Catalogue) -> Iterator[str]:
             yield say(" ".join(paragraph.split()))
 
 
-def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter, say: Catalogue) -> None:
+def write_options(
+    command: click.Command, context: click.Context, formatter: click.HelpFormatter, say: Catalogue
+) -> None:
     """Write a command's options, each with what it is for."""
     rows = []
     for option in command.get_params(context):
@@ -113,7 +122,9 @@ def summary(command: click.Command, say: Catalogue) -> str:
 
 def marked(text: str) -> str:
     """A text in which each wide letter is two characters."""
-    return "".join(letter + MARK if unicodedata.east_asian_width(letter) in "WF" else letter for letter in text)
+    return "".join(
+        letter + MARK if unicodedata.east_asian_width(letter) in "WF" else letter for letter in text
+    )
 
 
 def unmarked(text: str) -> str:
@@ -122,18 +133,32 @@ def unmarked(text: str) -> str:
 
 
 def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:
-    """What click found wrong with a command line, in words of ours; None where there are none for it. ``path`` is how it is called."""
+    """What click found wrong with a command line, in words of ours; None where there are none for
+    it. ``path`` is how it is called.
+    """
     if isinstance(error, click.NoSuchOption):
         near = listed(error.possibilities or ())
-        return UsageError(UNLIKE if near else UNKNOWN, command=path, option=error.option_name, near=near)
+        return UsageError(
+            UNLIKE if near else UNKNOWN, command=path, option=error.option_name, near=near
+        )
     if isinstance(error, click.BadOptionUsage):
-        flags = {name for one in command.params if getattr(one, "is_flag", False) for name in one.opts}
-        return UsageError(FLAG if error.option_name in flags else VALUELESS, command=path, option=error.option_name)
+        flags = {
+            name for one in command.params if getattr(one, "is_flag", False) for name in one.opts
+        }
+        return UsageError(
+            FLAG if error.option_name in flags else VALUELESS,
+            command=path,
+            option=error.option_name,
+        )
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return UsageError(NEEDED, command=path, what=error.param.human_readable_name.rstrip("."))
     if isinstance(error, click.BadParameter) and error.param is not None:
         return misfit(path, error.param)
-    return UsageError(TOO_MANY, command=path) if type(error) is click.UsageError and error.ctx is not None else None
+    return (
+        UsageError(TOO_MANY, command=path)
+        if type(error) is click.UsageError and error.ctx is not None
+        else None
+    )
 
 
 def misfit(command: str, parameter: click.Parameter) -> UsageError | None:

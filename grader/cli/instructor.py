@@ -1,4 +1,6 @@
-"""The instructor's commands: options and what they mean. The work is done in ``commands``; everything but click is imported when needed."""
+"""The instructor's commands: options and what they mean. The work is done in ``commands``;
+everything but click is imported when needed.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,15 @@ from grader.core.errors import UsageError
 FORMATS = ("csv", "canvas", "moodle", "gradescope", "exercism", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
 hidden_option = click.option(
-    "--hidden-checks", type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]), default="visible", show_default=True,
-    help="When Gradescope shows hidden checks, without inputs; until all are shown, it shows no total.",
-)  # fmt: skip
+    "--hidden-checks",
+    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
+    default="visible",
+    show_default=True,
+    help=(
+        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
+        " total."
+    ),
+)
 
 
 def listed(lessons: str | None) -> tuple[str, ...]:
@@ -26,25 +34,77 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("place", type=PATH, metavar="DIR")
-@click.option("--out", type=PATH, required=True, help="The folder for gradebook, pages and tables; made if need be.")
-@click.option("--lessons", metavar="A,B", help="The lessons that were set; all of the course by default.")
-@click.option("--workers", type=click.IntRange(1), help="How many submissions at a time; by default the cores, or twice a cluster's.")
-@click.option("--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True, help="This machine, or a cluster.")
-@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: the scheduler's address, or its scheduler file.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Make the class's secret from a number, for a run that can be repeated.")
-@click.option("--from", "layout", metavar="LAYOUT", help="Where the download is from; recognised by its names by default.")
-@click.option("--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids.")
-@click.option("--regrade", is_flag=True, help="Grade again what was graded, and show old beside new.")
+@click.option(
+    "--out",
+    type=PATH,
+    required=True,
+    help="The folder for gradebook, pages and tables; made if need be.",
+)
+@click.option(
+    "--lessons", metavar="A,B", help="The lessons that were set; all of the course by default."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="How many submissions at a time; by default the cores, or twice a cluster's.",
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "dask"]),
+    default="local",
+    show_default=True,
+    help="This machine, or a cluster.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="With --executor dask: the scheduler's address, or its scheduler file.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    help="Make the class's secret from a number, for a run that can be repeated.",
+)
+@click.option(
+    "--from",
+    "layout",
+    metavar="LAYOUT",
+    help="Where the download is from; recognised by its names by default.",
+)
+@click.option(
+    "--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids."
+)
+@click.option(
+    "--regrade", is_flag=True, help="Grade again what was graded, and show old beside new."
+)
 @click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
 @click.option("--reveal", is_flag=True, help="Let students' pages show what hidden checks asked.")
-@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default="require", show_default=True, help="How to confine code.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default="require",
+    show_default=True,
+    help="How to confine code.",
+)
 @lang_option
 @course_option
 def batch(
-    place: Path, out: Path, lessons: str | None, workers: int | None, executor: str, scheduler: str | None, seed: int | None,
-    layout: str | None, roster: Path | None, regrade: bool, check: str | None, reveal: bool, sandbox: str, lang: str | None,
+    place: Path,
+    out: Path,
+    lessons: str | None,
+    workers: int | None,
+    executor: str,
+    scheduler: str | None,
+    seed: int | None,
+    layout: str | None,
+    roster: Path | None,
+    regrade: bool,
+    check: str | None,
+    reveal: bool,
+    sandbox: str,
+    lang: str | None,
     course_root: Path | None,
-) -> None:  # fmt: skip
+) -> None:
     """Grade a class: a gradebook, a page for each student, tables.
 
     Stopped at any moment, the same command goes on where it was.
@@ -54,9 +114,26 @@ def batch(
     from grader.cli.commands.batch import Wanted, grade_class
 
     if (executor == "dask") is not bool(scheduler):
-        raise UsageError("--executor dask and --scheduler ADDRESS go together: a cluster is told by its scheduler")
+        raise UsageError(
+            "--executor dask and --scheduler ADDRESS go together: a cluster is told by its"
+            " scheduler"
+        )
     workers = workers or (0 if scheduler else os.cpu_count() or 1)
-    wanted = Wanted(place, out, listed(lessons), layout, roster, workers, scheduler, seed, sandbox, lang, regrade, check, reveal)
+    wanted = Wanted(
+        place,
+        out,
+        listed(lessons),
+        layout,
+        roster,
+        workers,
+        scheduler,
+        seed,
+        sandbox,
+        lang,
+        regrade,
+        check,
+        reveal,
+    )
     sys.exit(grade_class(course(course_root), wanted))
 
 
@@ -67,7 +144,14 @@ def batch(
 @click.option("--reason", help="Why; the student reads it.")
 @click.option("--lesson", help="The lesson whose points change; the total's by default.")
 @click.option("--author", help="Who changes it; your login name by default.")
-def adjust(out: Path, submission: str, points: float | None, reason: str | None, lesson: str | None, author: str | None) -> None:
+def adjust(
+    out: Path,
+    submission: str,
+    points: float | None,
+    reason: str | None,
+    lesson: str | None,
+    author: str | None,
+) -> None:
     """Change a score by hand, with a reason; without --points list what was changed.
 
     SUBMISSION is its name in grades.csv, or whose it is where that can only be one.
@@ -88,16 +172,38 @@ def adjust(out: Path, submission: str, points: float | None, reason: str | None,
 @click.command()
 @click.argument("out", type=PATH)
 @click.option("--to", "name", required=True, type=click.Choice(FORMATS), help="Whose format.")
-@click.option("--template", type=PATH, help="For canvas and moodle: the file that they gave you, to be filled in.")
+@click.option(
+    "--template",
+    type=PATH,
+    help="For canvas and moodle: the file that they gave you, to be filled in.",
+)
 @click.option("--output", type=PATH, help="Where to write it; beside the gradebook by default.")
-@click.option("--column", "columns", multiple=True, metavar="TITLE", help="The total's column, or LESSON=TITLE for a lesson's; repeatable.")
-@click.option("--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there.")
-@click.option("--missing-as-zero", is_flag=True, help="Give who handed nothing in a zero, in place of leaving them as they were.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="TITLE",
+    help="The total's column, or LESSON=TITLE for a lesson's; repeatable.",
+)
+@click.option(
+    "--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there."
+)
+@click.option(
+    "--missing-as-zero",
+    is_flag=True,
+    help="Give who handed nothing in a zero, in place of leaving them as they were.",
+)
 @hidden_option
 def export(
-    out: Path, name: str, template: Path | None, output: Path | None, columns: tuple[str, ...], scale: float | None,
-    missing_as_zero: bool, hidden_checks: str,
-) -> None:  # fmt: skip
+    out: Path,
+    name: str,
+    template: Path | None,
+    output: Path | None,
+    columns: tuple[str, ...],
+    scale: float | None,
+    missing_as_zero: bool,
+    hidden_checks: str,
+) -> None:
     """Write a gradebook as another system reads it.
 
     Example: grade export grades --to canvas --template gradebook.csv
@@ -105,7 +211,12 @@ def export(
     from grader.classroom.exports.records import Request
     from grader.cli.commands.export import export_gradebook
 
-    export_gradebook(out, name, request=Request(template, columns, scale, missing_as_zero, hidden_checks), output=output)
+    export_gradebook(
+        out,
+        name,
+        request=Request(template, columns, scale, missing_as_zero, hidden_checks),
+        output=output,
+    )
 
 
 @click.command(short_help="Make what students get, without solutions.")
@@ -128,23 +239,40 @@ def release(folder: Path, lessons: str | None, course_root: Path | None) -> None
 @hidden_option
 @lang_option
 @course_option
-def gradescope(file: Path, lessons: str | None, hidden_checks: str, lang: str | None, course_root: Path | None) -> None:
+def gradescope(
+    file: Path, lessons: str | None, hidden_checks: str, lang: str | None, course_root: Path | None
+) -> None:
     """Make the autograder zip that Gradescope takes.
 
     Example: grade gradescope autograder.zip --lessons custom_sigmoid
     """
     from grader.cli.commands.gradescope import make_autograder
 
-    make_autograder(course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang)
+    make_autograder(
+        course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang
+    )
 
 
 @click.command(short_help="Show which submissions share code, side by side.")
 @click.argument("out", type=PATH)
-@click.option("--against", type=PATH, metavar="OLD_OUT", help="Compare with an earlier class too: the folder of its gradebook.")
+@click.option(
+    "--against",
+    type=PATH,
+    metavar="OLD_OUT",
+    help="Compare with an earlier class too: the folder of its gradebook.",
+)
 @click.option("--lesson", help="Only this lesson.")
-@click.option("--threshold", type=click.FloatRange(0.1, 1.0), default=0.6, show_default=True, help="The share of own code from which on.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.1, 1.0),
+    default=0.6,
+    show_default=True,
+    help="The share of own code from which on.",
+)
 @course_option
-def similar(out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None) -> None:
+def similar(
+    out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
+) -> None:
     """Show which submissions share code, side by side: a place to look, no verdict.
 
     Example: grade similar grades --against grades-last-year

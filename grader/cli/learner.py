@@ -1,4 +1,6 @@
-"""The learner's commands: options and what they mean. The work is done in ``commands``; everything but click is imported when needed."""
+"""The learner's commands: options and what they mean. The work is done in ``commands``; everything
+but click is imported when needed.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +10,63 @@ from pathlib import Path
 import click
 
 from grader.cli.help import Spoken
-from grader.cli.options import PATH, check_names, course, course_option, lang_option, lesson_names, sandbox_option, seed_option
+from grader.cli.options import (
+    PATH,
+    check_names,
+    course,
+    course_option,
+    lang_option,
+    lesson_names,
+    sandbox_option,
+    seed_option,
+)
 
-FORMAT_HELP = "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's summary."
+FORMAT_HELP = (
+    "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's"
+    " summary."
+)
 
 
 @click.command(cls=Spoken)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
-@click.option("--in", "place", type=PATH, default=Path(), help="The folder or zip with your lessons; this folder by default.")
+@click.option(
+    "--in",
+    "place",
+    type=PATH,
+    default=Path(),
+    help="The folder or zip with your lessons; this folder by default.",
+)
 @click.option("--json", "json_file", type=PATH, help="Write the report as JSON to this file.")
-@click.option("--html", "html_file", type=PATH, help="Write the report as a page to this file; report.html by default.")
+@click.option(
+    "--html",
+    "html_file",
+    type=PATH,
+    help="Write the report as a page to this file; report.html by default.",
+)
 @click.option("--no-html", is_flag=True, help="Write no page.")
-@click.option("--format", "style", type=click.Choice(["terminal", "github"]), default="terminal", help=FORMAT_HELP)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["terminal", "github"]),
+    default="terminal",
+    help=FORMAT_HELP,
+)
 @seed_option
 @sandbox_option
 @lang_option
 @course_option
 def run(
-    lessons: tuple[str, ...], place: Path, json_file: Path | None, html_file: Path | None, no_html: bool, style: str, seed: int | None,
-    sandbox: str, lang: str | None, course_root: Path | None,
-) -> None:  # fmt: skip
+    lessons: tuple[str, ...],
+    place: Path,
+    json_file: Path | None,
+    html_file: Path | None,
+    no_html: bool,
+    style: str,
+    seed: int | None,
+    sandbox: str,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
     """Grade lessons: this is what `grade` alone does.
 
     Example: grade run custom_sigmoid --in my-work --seed 7
@@ -35,7 +74,11 @@ def run(
     from grader.cli.commands.grade import Outputs, grade_here
 
     outputs = Outputs(json_file, None if no_html else html_file or Path("report.html"), style)
-    sys.exit(grade_here(course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang))
+    sys.exit(
+        grade_here(
+            course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang
+        )
+    )
 
 
 @click.command(cls=Spoken)
@@ -83,12 +126,22 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
 @click.argument("lesson", required=False, shell_complete=lesson_names)
 @click.argument("name", required=False)
 @click.option(
-    "--step", type=click.IntRange(1, 3), metavar="N", help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time."
+    "--step",
+    type=click.IntRange(1, 3),
+    metavar="N",
+    help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time.",
 )
 @lang_option
 @course_option
-def hint(lesson: str | None, name: str | None, step: int | None, lang: str | None, course_root: Path | None) -> None:
-    """Show a hint for a lesson, or for one function of it. Without a lesson: for the one that you are at.
+def hint(
+    lesson: str | None,
+    name: str | None,
+    step: int | None,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
+    """Show a hint for a lesson, or for one function of it. Without a lesson: for the one that you
+    are at.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
@@ -99,24 +152,54 @@ def hint(lesson: str | None, name: str | None, step: int | None, lang: str | Non
 
 @click.command(short_help="Run a check again from its seed, or debug it.", cls=Spoken)
 @click.argument("target", metavar="[LESSON[.CHECK]]", default="", shell_complete=check_names)
-@click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
+@click.option(
+    "--in",
+    "place",
+    type=PATH,
+    default=Path(),
+    help="The folder with your lessons; this folder by default.",
+)
 @seed_option
 @click.option(
-    "--check-seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="The check's own seed, from a report, in place of the run's."
+    "--check-seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="The check's own seed, from a report, in place of the run's.",
 )
-@click.option("--show", "way", flag_value="show", help="Print a script that does the same without the grader.")
-@click.option("--pdb", "way", flag_value="pdb", help="Debug your code, where it raises or is called. It runs with your rights.")
-@click.option("--break", "stop", is_flag=True, help="With --pdb: stop at the first line of the function in any case.")
+@click.option(
+    "--show", "way", flag_value="show", help="Print a script that does the same without the grader."
+)
+@click.option(
+    "--pdb",
+    "way",
+    flag_value="pdb",
+    help="Debug your code, where it raises or is called. It runs with your rights.",
+)
+@click.option(
+    "--break",
+    "stop",
+    is_flag=True,
+    help="With --pdb: stop at the first line of the function in any case.",
+)
 @sandbox_option
 @lang_option
 @course_option
 def replay(
-    target: str, place: Path, seed: int | None, check_seed: int | None, way: str | None, stop: bool, sandbox: str, lang: str | None,
+    target: str,
+    place: Path,
+    seed: int | None,
+    check_seed: int | None,
+    way: str | None,
+    stop: bool,
+    sandbox: str,
+    lang: str | None,
     course_root: Path | None,
-) -> None:  # fmt: skip
-    """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that is wrong.
+) -> None:
+    """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that
+    is wrong.
 
-    Without a lesson: the one that is here, or that was wrong when it was graded last; of several, the commands to take one.
+    Without a lesson: the one that is here, or that was wrong when it was graded last; of several,
+    the commands to take one.
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
@@ -125,10 +208,23 @@ def replay(
     from grader.cli.commands.replay_target import settled
     from grader.core.errors import ExitCode
 
-    typed = [("--in", place if place != Path() else None), ("--course", course_root), ("--lang", lang)]
-    flags = [word for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop)) if given]
-    options = (*flags, *(word for name, value in typed if value is not None for word in (name, str(value))))
-    asked = settled(course(course_root), Asked(target, place, seed, check_seed, sandbox, lang, options))
+    typed = [
+        ("--in", place if place != Path() else None),
+        ("--course", course_root),
+        ("--lang", lang),
+    ]
+    flags = [
+        word
+        for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop))
+        if given
+    ]
+    options = (
+        *flags,
+        *(word for name, value in typed if value is not None for word in (name, str(value))),
+    )
+    asked = settled(
+        course(course_root), Asked(target, place, seed, check_seed, sandbox, lang, options)
+    )
     if asked is None:
         sys.exit(ExitCode.NOT_FULL_MARKS)
     if way == "pdb" or stop:
@@ -139,13 +235,24 @@ def replay(
 @click.command(cls=Spoken)
 @click.argument("target", metavar="FILE:FUNCTION")
 @click.option(
-    "--input", "inputs", multiple=True, metavar="NUMBERS", help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default."
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NUMBERS",
+    help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default.",
 )
 @click.option("--backward", is_flag=True, help="Run backward first: what was saved is freed then.")
 @click.option("--svg", type=PATH, help="Write the drawing to this file.")
 @click.option("--html", type=PATH, help="Write a page with the drawing to this file.")
 @lang_option
-def graph(target: str, inputs: tuple[str, ...], backward: bool, svg: Path | None, html: Path | None, lang: str | None) -> None:
+def graph(
+    target: str,
+    inputs: tuple[str, ...],
+    backward: bool,
+    svg: Path | None,
+    html: Path | None,
+    lang: str | None,
+) -> None:
     """Draw the graph that a function of yours builds. The file is run, with your rights.
 
     Example: grade graph model.py:loss --input 2.0,3.0 --svg loss.svg
@@ -157,12 +264,29 @@ def graph(target: str, inputs: tuple[str, ...], backward: bool, svg: Path | None
 
 @click.command(cls=Spoken)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
-@click.option("--in", "place", type=PATH, default=Path(), help="The folder with your lessons; this folder by default.")
-@click.option("--poll", is_flag=True, help="Look for changes again and again, where none are told: WSL, network folders.")
+@click.option(
+    "--in",
+    "place",
+    type=PATH,
+    default=Path(),
+    help="The folder with your lessons; this folder by default.",
+)
+@click.option(
+    "--poll",
+    is_flag=True,
+    help="Look for changes again and again, where none are told: WSL, network folders.",
+)
 @sandbox_option
 @lang_option
 @course_option
-def watch(lessons: tuple[str, ...], place: Path, poll: bool, sandbox: str, lang: str | None, course_root: Path | None) -> None:
+def watch(
+    lessons: tuple[str, ...],
+    place: Path,
+    poll: bool,
+    sandbox: str,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
     """Grade a lesson whenever you save it.
 
     Example: grade watch custom_sigmoid
@@ -173,7 +297,9 @@ def watch(lessons: tuple[str, ...], place: Path, poll: bool, sandbox: str, lang:
 
 
 @click.command(cls=Spoken)
-@click.argument("lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names)
+@click.argument(
+    "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names
+)
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @lang_option
 @course_option
@@ -185,7 +311,9 @@ def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Pa
     from grader.cli.commands.workspace import Learner, reset_lessons
 
     found = course(course_root)
-    reset_lessons(Learner.at(found, Path(), lang), [found.lesson(name) for name in lessons], sure=yes)
+    reset_lessons(
+        Learner.at(found, Path(), lang), [found.lesson(name) for name in lessons], sure=yes
+    )
 
 
 @click.command(cls=Spoken)
@@ -203,4 +331,15 @@ def solution(lesson: str, give_up: bool, lang: str | None, course_root: Path | N
     show_solution(course(course_root), Path(), lesson, give_up=give_up, lang=lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (run, init, list_lessons, next_one, watch, hint, replay, reset, solution, graph)
+COMMANDS: tuple[click.Command, ...] = (
+    run,
+    init,
+    list_lessons,
+    next_one,
+    watch,
+    hint,
+    replay,
+    reset,
+    solution,
+    graph,
+)

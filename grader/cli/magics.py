@@ -1,6 +1,8 @@
-"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in IPython.
+"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in
+IPython.
 
-The learner's other commands go through it too: whose notebook runs in an environment of its own has no ``grade`` behind ``!``.
+The learner's other commands go through it too: whose notebook runs in an environment of its own has
+no ``grade`` behind ``!``.
 """
 
 from __future__ import annotations
@@ -24,8 +26,11 @@ from grader.core.i18n import engine_catalogue, wanted_language
 
 NAME = "grade"
 PASSED_ON = frozenset(str(command.name) for command in learner.COMMANDS) - {"run", "watch"}
-"""The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does."""
-NO_WATCH = "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
+"""The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does.
+"""
+NO_WATCH = (
+    "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
+)
 
 
 @click.command(NAME, cls=Spoken, context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,10 +39,18 @@ NO_WATCH = "A notebook has no `grade watch`. Save, and run the cell with {magic}
 @sandbox_option
 @lang_option
 @course_option
-def asked(lessons: tuple[str, ...], seed: int | None, sandbox: str, lang: str | None, course_root: Path | None) -> Asked:
-    """Grade lessons of this folder as they were last saved, or, as %%grade LESSON, the text of this cell.
+def asked(
+    lessons: tuple[str, ...],
+    seed: int | None,
+    sandbox: str,
+    lang: str | None,
+    course_root: Path | None,
+) -> Asked:
+    """Grade lessons of this folder as they were last saved, or, as %%grade LESSON, the text of this
+    cell.
 
-    The learner's other commands work too: %grade init my-work --notebook, %grade next, %grade hint custom_sigmoid.
+    The learner's other commands work too: %grade init my-work --notebook, %grade next, %grade hint
+    custom_sigmoid.
 
     Example: %grade custom_sigmoid --seed 7
     """
@@ -52,7 +65,9 @@ class GradeMagic:
 
     def grade(self, line: str, cell: str | None = None) -> None:
         """Grade lessons of this folder, or the cell's text; `%grade --help` names the options."""
-        from IPython.core.error import UsageError as Refused  # shown by IPython as a line, without a traceback
+        from IPython.core.error import (
+            UsageError as Refused,
+        )  # shown by IPython as a line, without a traceback
         from IPython.display import display
 
         try:
@@ -62,10 +77,14 @@ class GradeMagic:
                 return
             if words[:1] == ["watch"]:
                 raise UsageError(NO_WATCH, magic="%grade")
-            wanted: Any = asked.main(words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False)
+            wanted: Any = asked.main(
+                words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False
+            )
             if isinstance(wanted, Asked):
                 display(  # type: ignore[no-untyped-call]
-                    self.kernel.grade_here(wanted, Path()) if cell is None else self.kernel.grade_cell(wanted, cell, Path())
+                    self.kernel.grade_here(wanted, Path())
+                    if cell is None
+                    else self.kernel.grade_cell(wanted, cell, Path())
                 )
         except click.ClickException as error:
             wrong = misuse(error, asked, "%grade")
@@ -75,10 +94,19 @@ class GradeMagic:
 
 
 def pass_on(words: list[str]) -> None:
-    """Run another of the learner's commands as a terminal would, and print what it says; nobody answers its questions."""
+    """Run another of the learner's commands as a terminal would, and print what it says; nobody
+    answers its questions.
+    """
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-P", "-m", "grader", *words]
-    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
+    ran = subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+    )
     print(ran.stdout, end="")
     print(ran.stderr, end="", file=sys.stderr)
 
@@ -87,11 +115,15 @@ def told(error: Exception, line: str) -> str:
     """The message of an error, in the language of the magic's line where it has words in that."""
     if not isinstance(error, UsageError) or not error.facts:
         return str(error)
-    return engine_catalogue(wanted_language(peek_language(line.split())))(error.template, **error.facts)
+    return engine_catalogue(wanted_language(peek_language(line.split())))(
+        error.template, **error.facts
+    )
 
 
 def register(shell: Any) -> None:
-    """Add the magic to a shell, and say what it takes; what it keeps running ends with the shell."""
+    """Add the magic to a shell, and say what it takes; what it keeps running ends with the
+    shell.
+    """
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)

@@ -11,12 +11,17 @@ import click
 if TYPE_CHECKING:
     from grader.course.course import Course
 
-SANDBOX_HELP = "Confine the code with what there is; refuse where a guarantee is missing (the default in CI); not at all."
+SANDBOX_HELP = (
+    "Confine the code with what there is; refuse where a guarantee is missing (the default in CI);"
+    " not at all."
+)
 PATH = click.Path(path_type=Path)
 
 
 def default_sandbox() -> str:
-    """``require`` where continuous integration says that it is one, by the variable CI; else ``auto``."""
+    """``require`` where continuous integration says that it is one, by the variable CI; else
+    ``auto``.
+    """
     return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
 
 
@@ -31,21 +36,42 @@ def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> s
 
 
 LANG_HELP = "The language: en or ko; by default GRADE_LANG, or your locale's."
-lang_option = click.option("--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP)
-course_option = click.option("--course", "course_root", type=PATH, help="Another course's folder, in place of the one that came along.")
-seed_option = click.option("--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="The seed of the random inputs, to repeat a run.")
-sandbox_option = click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), default=default_sandbox, help=SANDBOX_HELP)
+lang_option = click.option(
+    "--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP
+)
+course_option = click.option(
+    "--course",
+    "course_root",
+    type=PATH,
+    help="Another course's folder, in place of the one that came along.",
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="The seed of the random inputs, to repeat a run.",
+)
+sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default=default_sandbox,
+    help=SANDBOX_HELP,
+)
 
 
 def course(root: Path | None) -> Course:
-    """The course that was asked for, or ours, or that of the students' bundle that this folder belongs to."""
+    """The course that was asked for, or ours, or that of the students' bundle that this folder
+    belongs to.
+    """
     from grader.course.course import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
 
 
 def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
-    """The lessons that a half-typed word may become, for the shell; none where the course can't be read."""
+    """The lessons that a half-typed word may become, for the shell; none where the course can't be
+    read.
+    """
     from grader.core.errors import GraderError
 
     try:
@@ -56,8 +82,12 @@ def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str)
     return [name for name in names if name.startswith(incomplete) and name not in taken]
 
 
-def check_names(ctx: click.Context, parameter: click.Parameter | None, incomplete: str) -> list[str]:
-    """The lessons that a half-typed ``LESSON.CHECK`` may become and, once there is a dot, the lesson's checks."""
+def check_names(
+    ctx: click.Context, parameter: click.Parameter | None, incomplete: str
+) -> list[str]:
+    """The lessons that a half-typed ``LESSON.CHECK`` may become and, once there is a dot, the
+    lesson's checks.
+    """
     from grader.core.errors import GraderError
     from grader.course.source import Source
 
@@ -67,8 +97,14 @@ def check_names(ctx: click.Context, parameter: click.Parameter | None, incomplet
     try:
         lesson = course(ctx.params.get("course_root")).lesson(named)
         files = [*lesson.visible_checks, *lesson.hidden_checks]
-        found = [name for file in files for name in Source(file.read_text("utf-8"), file.name).definitions]
+        found = [
+            name
+            for file in files
+            for name in Source(file.read_text("utf-8"), file.name).definitions
+        ]
     except (GraderError, OSError, ValueError):
         return []
-    checks = (f"{lesson.id}.{name.removeprefix('test_')}" for name in found if name.startswith("test_"))
+    checks = (
+        f"{lesson.id}.{name.removeprefix('test_')}" for name in found if name.startswith("test_")
+    )
     return [check for check in checks if check.startswith(incomplete)]

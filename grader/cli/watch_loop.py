@@ -1,13 +1,15 @@
 """Grade a lesson at every save: what happens between the file system and the verdict.
 
-One thread tells of saves, one of keys, one grades; the loop (``Watcher.run``) alone decides, an event at a time::
+One thread tells of saves, one of keys, one grades; the loop (``Watcher.run``) alone decides, an
+event at a time::
 
     saves ──▶ │        │ ──▶ jobs ──▶ grade ──┐
     keys  ──▶ │ events │                      │
        ▲      │        │ ◀──── done ──────────┘ ──▶ shown(verdict)
 
-The newest save of a lesson wins: the result of an older one is not shown, and a run that holds it up is ended. A file that is empty or
-no Python just after a save may be half written, so it waits a moment for the next event.
+The newest save of a lesson wins: the result of an older one is not shown, and a run that holds it
+up is ended. A file that is empty or no Python just after a save may be half written, so it waits a
+moment for the next event.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from grader.course.source import Source
 from grader.course.submission import LessonFile
 
 STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
-"""A save is told of after so long without a further event, at the latest after the second; polling looks so often."""
+"""A save is told of after so long without a further event, at the latest after the second; polling
+looks so often.
+"""
 HALF_WRITTEN_SECONDS = 0.15
 """How long a file that can't be right may wait for its other half."""
 ECHO_SECONDS = 0.3
@@ -39,7 +43,9 @@ Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One lesson, graded: its report, the result before, and the seconds since its save was told of."""
+    """One lesson, graded: its report, the result before, and the seconds since its save was told
+    of.
+    """
 
     lesson: str
     report: Report
@@ -54,7 +60,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What differs from the run before: checks that are right now, that were right, and the points."""
+    """What differs from the run before: checks that are right now, that were right, and the
+    points.
+    """
 
     gained: int
     lost: int
@@ -63,13 +71,18 @@ class Change:
 
 def change(before: LessonResult, after: LessonResult) -> Change:
     """The difference between two results of a lesson."""
-    was, now = ({check.id for check in one.checks if check.outcome is Outcome.PASSED} for one in (before, after))
+    was, now = (
+        {check.id for check in one.checks if check.outcome is Outcome.PASSED}
+        for one in (before, after)
+    )
     return Change(len(now - was), len(was - now), round(after.score - before.score, 4))
 
 
 @dataclass(slots=True)
 class Job:
-    """One run: of which text, since when it was wanted, and whether a newer save made it obsolete."""
+    """One run: of which text, since when it was wanted, and whether a newer save made it
+    obsolete.
+    """
 
     lesson: str
     file: LessonFile | None
@@ -80,9 +93,11 @@ class Job:
 
 
 class Watcher:
-    """The loop. ``grade`` takes a lesson and its file, in a thread of its own; ``end`` makes it return early; ``shown`` gets verdicts.
+    """The loop. ``grade`` takes a lesson and its file, in a thread of its own; ``end`` makes it
+    return early; ``shown`` gets verdicts.
 
-    ``began`` is told of a lesson whose run takes longer than ``slow_seconds``; ``pressed`` gets keys and whatever else is ``put``.
+    ``began`` is told of a lesson whose run takes longer than ``slow_seconds``; ``pressed`` gets
+    keys and whatever else is ``put``.
     """
 
     def __init__(
@@ -97,7 +112,14 @@ class Watcher:
         began: Callable[[str], None] = lambda _: None,
         slow_seconds: float = 0.3,
     ) -> None:
-        self.read, self.grade, self.end, self.shown, self.pressed, self.began = read, grade, end, shown, pressed, began
+        self.read, self.grade, self.end, self.shown, self.pressed, self.began = (
+            read,
+            grade,
+            end,
+            shown,
+            pressed,
+            began,
+        )
         self.slow_seconds = slow_seconds
         self.results: dict[str, LessonResult] = {}
         self._saves = saves
@@ -126,8 +148,13 @@ class Watcher:
         self._want(Job(lesson, self.read(lesson), time.monotonic()))
 
     def run(self) -> int:
-        """Watch until stopped; the status that ``stop`` was given. What a thread raises is raised here."""
-        threads = [threading.Thread(target=self._guarded, args=(body,), daemon=True) for body in (self._tell_saves, self._work)]
+        """Watch until stopped; the status that ``stop`` was given. What a thread raises is raised
+        here.
+        """
+        threads = [
+            threading.Thread(target=self._guarded, args=(body,), daemon=True)
+            for body in (self._tell_saves, self._work)
+        ]
         for thread in threads:
             thread.start()
         try:
@@ -190,20 +217,31 @@ class Watcher:
 
     def _on_time(self) -> None:
         now, running = time.monotonic(), self._running
-        for job in [job for job in self._held.values() if now >= job.began_at + HALF_WRITTEN_SECONDS]:
+        for job in [
+            job for job in self._held.values() if now >= job.began_at + HALF_WRITTEN_SECONDS
+        ]:
             del self._held[job.lesson]
             self._want(job)
         if running and not self._told_slow and now >= running.began_at + self.slow_seconds:
             self._told_slow = True
             self.began(running.lesson)
-        if running and running.obsolete and not running.ended and now >= running.began_at + PATIENCE_SECONDS:
+        if (
+            running
+            and running.obsolete
+            and not running.ended
+            and now >= running.began_at + PATIENCE_SECONDS
+        ):
             running.ended = True
             self.end()
 
     def _saved(self, job: Job) -> None:
         """A save, unless it is the echo of one."""
         newest = self._waiting.get(job.lesson) or self._running or self._last
-        if newest and (newest.lesson, newest.file) == (job.lesson, job.file) and job.wanted_at - newest.wanted_at < ECHO_SECONDS:
+        if (
+            newest
+            and (newest.lesson, newest.file) == (job.lesson, job.file)
+            and job.wanted_at - newest.wanted_at < ECHO_SECONDS
+        ):
             self._held.pop(job.lesson, None)
             return
         if half_written(job.file):
@@ -229,7 +267,9 @@ class Watcher:
     def _done(self, job: Job, report: Report) -> None:
         self._running, self._last = None, job
         if not job.obsolete:
-            verdict = Verdict(job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at)
+            verdict = Verdict(
+                job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at
+            )
             self.results[job.lesson] = verdict.result
             self.shown(verdict)
         if self._waiting and self._running is None:
@@ -241,7 +281,7 @@ def half_written(file: LessonFile | None) -> bool:
     return file is None or file.problem is not None or Source(file.text, file.path).unreadable
 
 
-# -------------------------------------------------------------------------------------------------------------- folders
+# ------------------------------------------------------------------------------------------ folders
 
 
 def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
@@ -252,9 +292,17 @@ def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool
         import watchfiles
 
         batches = watchfiles.watch(
-            *watched, watch_filter=lambda _, path: Path(path).name in lessons, stop_event=stopped, recursive=False, step=STEP_MS,
-            debounce=DEBOUNCE_MS, rust_timeout=200, raise_interrupt=False, force_polling=poll or None, poll_delay_ms=POLL_MS,
-        )  # fmt: skip
+            *watched,
+            watch_filter=lambda _, path: Path(path).name in lessons,
+            stop_event=stopped,
+            recursive=False,
+            step=STEP_MS,
+            debounce=DEBOUNCE_MS,
+            rust_timeout=200,
+            raise_interrupt=False,
+            force_polling=poll or None,
+            poll_delay_ms=POLL_MS,
+        )
         for batch in batches:
             yield sorted({lessons[Path(path).name] for _, path in batch})
 
@@ -280,13 +328,19 @@ REMOTE = (
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """The kind of a file system that tells of no saves, where the folder lies on one; None elsewhere, and where that is not known."""
+    """The kind of a file system that tells of no saves, where the folder lies on one; None
+    elsewhere, and where that is not known.
+    """
     try:
-        lines = [line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()]
+        lines = [
+            line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()
+        ]
     except OSError:
         return None
     here = folder.resolve()
-    points = [(Path(fields[1].replace("\\040", " ")), fields[2]) for fields in lines if len(fields) > 2]
+    points = [
+        (Path(fields[1].replace("\\040", " ")), fields[2]) for fields in lines if len(fields) > 2
+    ]
     above = [(len(point.parts), kind) for point, kind in points if here.is_relative_to(point)]
     kind = max(above, default=(0, ""))[1]
     return kind if kind in REMOTE else None

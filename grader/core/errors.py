@@ -14,7 +14,8 @@
     └── WorkerGone            its line ended, so it has ended, or is about to
     CheckFailure              a check's verdict "no", with what was expected and what came back
 
-``wire.BrokenFrame`` is not here: the worker imports ``wire`` and nothing else of ours. The judge turns it into ``WorkerLost``.
+``wire.BrokenFrame`` is not here: the worker imports ``wire`` and nothing else of ours. The judge
+turns it into ``WorkerLost``.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class GraderError(Exception):
 class UsageError(GraderError):
     """Bad input; the message states the fact, the object and the remedy.
 
-    With ``facts`` it is a template that they fill, and is told in the reader's language where there are words for it.
+    With ``facts`` it is a template that they fill, and is told in the reader's language where there
+    are words for it.
     """
 
     exit_code = ExitCode.USAGE
@@ -76,13 +78,20 @@ class EngineFault(GraderError):
 class StudentError(Exception):
     """The student's code raised.
 
-    ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message`` its text (cut), ``line`` the
-    last line of the student's own file on the way (None where there is none), ``bare`` whether that line is a plain
-    ``raise NotImplementedError`` of the stub. ``figures`` are as a ``CheckFailure``'s; a check puts them there (``figures.drawing``).
+    ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message``
+    its text (cut), ``line`` the last line of the student's own file on the way (None where there is
+    none), ``bare`` whether that line is a plain ``raise NotImplementedError`` of the stub.
+    ``figures`` are as a ``CheckFailure``'s; a check puts them there (``figures.drawing``).
     """
 
     def __init__(
-        self, type_name: str, message: str, *, line: int | None = None, ancestors: tuple[str, ...] = (), raised_here: bool = False
+        self,
+        type_name: str,
+        message: str,
+        *,
+        line: int | None = None,
+        ancestors: tuple[str, ...] = (),
+        raised_here: bool = False,
     ) -> None:
         super().__init__(f"{type_name}: {message}" if message else type_name)
         self.type_name = type_name
@@ -109,7 +118,8 @@ class MissingName(Exception):
 class WorkerLost(Exception):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` says how, with ``{names}`` that ``facts`` fill, so that it can be translated; ``reason`` is that in English.
+    ``template`` says how, with ``{names}`` that ``facts`` fill, so that it can be translated;
+    ``reason`` is that in English.
     """
 
     def __init__(self, outcome: str, template: str, **facts: Any) -> None:
@@ -121,15 +131,18 @@ class WorkerLost(Exception):
 
 
 class WorkerGone(WorkerLost):
-    """The worker's line ended: how its process ended tells why. One that answers nonsense lives on, and its end tells nothing."""
+    """The worker's line ended: how its process ended tells why. One that answers nonsense lives on,
+    and its end tells nothing.
+    """
 
 
 class CheckFailure(AssertionError):
     """A check's verdict "no", with structure, so that each renderer can word it.
 
-    ``expected`` and ``actual`` are values as the check had them (tensors, numbers, lists); ``inputs`` maps the names of what the
-    function was called with to their values; ``facts`` are further named values for the diagnosis and the report. ``figures`` are
-    functions that make a figure (``figures``), called when the failure is written down.
+    ``expected`` and ``actual`` are values as the check had them (tensors, numbers, lists);
+    ``inputs`` maps the names of what the function was called with to their values; ``facts`` are
+    further named values for the diagnosis and the report. ``figures`` are functions that make a
+    figure (``figures``), called when the failure is written down.
     """
 
     def __init__(

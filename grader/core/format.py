@@ -45,14 +45,25 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
             comma = "," if kind == "tuple" and len(items) == 1 else ""
             return left + ", ".join(items) + comma + cut + right
     if "dict" in value:
-        return "{" + ", ".join(f"{text(k, digits)}: {text(v, digits)}" for k, v in value["dict"]) + cut + "}"
+        return (
+            "{"
+            + ", ".join(f"{text(k, digits)}: {text(v, digits)}" for k, v in value["dict"])
+            + cut
+            + "}"
+        )
     return str(value.get("other", value))
 
 
 def number(value: float, digits: int) -> str:
     """A float with at most ``digits`` significant digits, and a point where it is whole."""
     short = f"{value:.{digits}g}"
-    return short if any(c in short for c in ".en") else f"{short}.0" if len(short.lstrip("-")) < digits else short
+    return (
+        short
+        if any(c in short for c in ".en")
+        else f"{short}.0"
+        if len(short.lstrip("-")) < digits
+        else short
+    )
 
 
 def pair(expected: Any, actual: Any) -> tuple[str, str]:

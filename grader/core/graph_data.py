@@ -32,9 +32,11 @@ class Saved:
 class GraphNode:
     """One node.
 
-    ``kind``: ``op`` (a function's node), ``intermediate`` (one whose result has a name), ``leaf`` (collects ``.grad``), ``constant``
-    (an input that needs no gradient: no node of torch's). ``type`` is the type's name, ``name`` that of the tensor, ``outputs`` how
-    many tensors the operation returned, ``cut`` how many edges lead to nodes that are left out, ``note`` a few words of a check.
+    ``kind``: ``op`` (a function's node), ``intermediate`` (one whose result has a name), ``leaf``
+    (collects ``.grad``), ``constant`` (an input that needs no gradient: no node of torch's).
+    ``type`` is the type's name, ``name`` that of the tensor, ``outputs`` how many tensors the
+    operation returned, ``cut`` how many edges lead to nodes that are left out, ``note`` a few words
+    of a check.
     """
 
     id: str
@@ -64,7 +66,9 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """From a node to what it hands its gradient to: input number ``slot`` of ``source`` was output number ``output`` of ``target``."""
+    """From a node to what it hands its gradient to: input number ``slot`` of ``source`` was output
+    number ``output`` of ``target``.
+    """
 
     source: str
     target: str
@@ -87,21 +91,39 @@ class GraphPicture:
 
     @classmethod
     def from_json(cls, data: Any) -> GraphPicture:
-        """A picture of anybody's data: texts cleaned, counts bounded. Raises ValueError for what is no graph of this kind."""
+        """A picture of anybody's data: texts cleaned, counts bounded. Raises ValueError for what is
+        no graph of this kind.
+        """
         try:
             nodes = tuple(_node(one) for one in data["nodes"])
-            edges = tuple(GraphEdge(_id(e["source"]), _id(e["target"]), _count(e["output"]), _count(e["slot"])) for e in data["edges"])
-            picture = cls(nodes, edges, _count(data.get("left_out", 0)), _count(data.get("root_output", 0)))
+            edges = tuple(
+                GraphEdge(
+                    _id(e["source"]), _id(e["target"]), _count(e["output"]), _count(e["slot"])
+                )
+                for e in data["edges"]
+            )
+            picture = cls(
+                nodes, edges, _count(data.get("left_out", 0)), _count(data.get("root_output", 0))
+            )
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"no picture of a graph: {type(error).__name__}: {error}") from None
         picture.check()
         return picture
 
     def check(self) -> None:
-        """Raises ValueError unless the picture has a root, unique ids, edges between its nodes, no circle, and nothing apart."""
+        """Raises ValueError unless the picture has a root, unique ids, edges between its nodes, no
+        circle, and nothing apart.
+        """
         ids = {node.id for node in self.nodes}
-        if not 1 <= len(self.nodes) <= MAX_NODES or len(ids) != len(self.nodes) or len(self.edges) > MAX_EDGES:
-            raise ValueError(f"no picture of a graph: {len(self.nodes)} nodes with {len(ids)} names, {len(self.edges)} edges")
+        if (
+            not 1 <= len(self.nodes) <= MAX_NODES
+            or len(ids) != len(self.nodes)
+            or len(self.edges) > MAX_EDGES
+        ):
+            raise ValueError(
+                f"no picture of a graph: {len(self.nodes)} nodes with {len(ids)} names,"
+                f" {len(self.edges)} edges"
+            )
         if not all(edge.source in ids and edge.target in ids for edge in self.edges):
             raise ValueError("no picture of a graph: an edge leads to no node")
         waiting = {node.id: 0 for node in self.nodes}
@@ -134,29 +156,48 @@ class GraphPicture:
 
     def annotated(self, notes: dict[str, str]) -> GraphPicture:
         """The same with a note at some of the nodes."""
-        return replace(self, nodes=tuple(replace(node, note=notes.get(node.id, node.note)) for node in self.nodes))
+        return replace(
+            self,
+            nodes=tuple(replace(node, note=notes.get(node.id, node.note)) for node in self.nodes),
+        )
 
     def nearest(self, limit: int) -> GraphPicture:
-        """The ``limit`` nodes nearest to the root, in the order in which they are met breadth-first."""
+        """The ``limit`` nodes nearest to the root, in the order in which they are met
+        breadth-first.
+        """
         if len(self.nodes) <= limit:
             return self
-        following, kept, order = self.following(), {self.nodes[0].id: None}, deque([self.nodes[0].id])
+        following, kept, order = (
+            self.following(),
+            {self.nodes[0].id: None},
+            deque([self.nodes[0].id]),
+        )
         while order:
             for edge in following[order.popleft()]:
                 if edge.target not in kept and len(kept) < limit:
                     kept[edge.target] = None
                     order.append(edge.target)
         cut = {id: sum(edge.target not in kept for edge in following[id]) for id in kept}
-        nodes = tuple(replace(node, cut=min(MAX_COUNT, node.cut + cut[node.id])) for node in self.nodes if node.id in kept)
+        nodes = tuple(
+            replace(node, cut=min(MAX_COUNT, node.cut + cut[node.id]))
+            for node in self.nodes
+            if node.id in kept
+        )
         edges = tuple(edge for edge in self.edges if edge.source in kept and edge.target in kept)
-        return replace(self, nodes=nodes, edges=edges, left_out=self.left_out + len(self.nodes) - len(nodes))
+        return replace(
+            self, nodes=nodes, edges=edges, left_out=self.left_out + len(self.nodes) - len(nodes)
+        )
 
 
-def first_difference(actual: GraphPicture, expected: GraphPicture, *, closely: bool = False) -> tuple[str | None, str | None]:
-    """Where two graphs differ first, met breadth-first from their roots: the node of each, or None, None where they are alike.
+def first_difference(
+    actual: GraphPicture, expected: GraphPicture, *, closely: bool = False
+) -> tuple[str | None, str | None]:
+    """Where two graphs differ first, met breadth-first from their roots: the node of each, or None,
+    None where they are alike.
 
-    Compared are kinds (a name makes no difference), types, and to which input and output an edge belongs; not names, shapes, saved tensors.
-    ``closely``: of graphs that are alike also hooks, retained gradients, and whether something is freed; and after that, notes.
+    Compared are kinds (a name makes no difference), types, and to which input and output an edge
+    belongs; not names, shapes, saved tensors. ``closely``: of graphs that are alike also hooks,
+    retained gradients, and whether something is freed; and after that, notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -165,7 +206,9 @@ def first_difference(actual: GraphPicture, expected: GraphPicture, *, closely: b
     while order:
         pair = order.popleft()
         one, other = mine[pair[0]], wanted[pair[1]]
-        if _sort(one) != _sort(other) or [_end(edge) for edge in left[pair[0]]] != [_end(edge) for edge in right[pair[1]]]:
+        if _sort(one) != _sort(other) or [_end(edge) for edge in left[pair[0]]] != [
+            _end(edge) for edge in right[pair[1]]
+        ]:
             return pair
         for a, b in zip(left[pair[0]], right[pair[1]], strict=True):
             if a.target in partners or b.target in taken:
@@ -198,7 +241,7 @@ def _end(edge: GraphEdge) -> tuple[int, int]:
     return edge.slot, edge.output
 
 
-# ------------------------------------------------------------------------------------------------------- anybody's data
+# ----------------------------------------------------------------------------------- anybody's data
 
 
 def _node(data: dict[str, Any]) -> GraphNode:
@@ -214,7 +257,10 @@ def _node(data: dict[str, Any]) -> GraphNode:
         type=_text(data.get("type", "")),
         name=_text(data.get("name", "")),
         shape=_text(data.get("shape", "")),
-        saved=tuple(Saved(_text(one["name"]), _text(one.get("shape", "")), one.get("freed") is True) for one in saved[:MAX_SAVED]),
+        saved=tuple(
+            Saved(_text(one["name"]), _text(one.get("shape", "")), one.get("freed") is True)
+            for one in saved[:MAX_SAVED]
+        ),
         hooks=_count(data.get("hooks", 0)),
         retains_grad=data.get("retains_grad") is True,
         outputs=max(1, _count(data.get("outputs", 1))),

@@ -1,7 +1,9 @@
-"""What people read, in their language: standard message catalogues (gettext's .po), one for the engine and one a lesson.
+"""What people read, in their language: standard message catalogues (gettext's .po), one for the
+engine and one a lesson.
 
-English is what stands in the code; a language is a file ``<lang>.po`` beside it: ``grader/locale/ko.po`` for the engine,
-``exercises/<lesson>/ko.po`` for a lesson's titles, hints, messages and mistakes, ``README.ko.md`` for its teaching.
+English is what stands in the code; a language is a file ``<lang>.po`` beside it:
+``grader/locale/ko.po`` for the engine, ``exercises/<lesson>/ko.po`` for a lesson's titles, hints,
+messages and mistakes, ``README.ko.md`` for its teaching.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ ENGLISH = "en"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A text with ``{names}`` to fill that is itself a fact in another text: translated as such, where a finished sentence couldn't be."""
+    """A text with ``{names}`` to fill that is itself a fact in another text: translated as such,
+    where a finished sentence couldn't be.
+    """
 
     template: str
     facts: dict[str, Any]
@@ -62,14 +66,19 @@ def languages() -> list[str]:
 
 
 def wanted_language(asked: str | None) -> str:
-    """The language that was asked for, else that of GRADE_LANG, else the locale's where there is a catalogue, else English.
+    """The language that was asked for, else that of GRADE_LANG, else the locale's where there is a
+    catalogue, else English.
 
     Raises UsageError for one that was named and is not there.
     """
     named = asked or os.environ.get("GRADE_LANG")
     if named:
         if named not in languages():
-            raise UsageError("There is no translation into {name}. Languages: {names}", name=repr(named), names=", ".join(languages()))
+            raise UsageError(
+                "There is no translation into {name}. Languages: {names}",
+                name=repr(named),
+                names=", ".join(languages()),
+            )
         return named
     values = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
     lang = (next(filter(None, values), None) or windows_locale()).split(".")[0].split("_")[0]
@@ -77,7 +86,9 @@ def wanted_language(asked: str | None) -> str:
 
 
 def windows_locale() -> str:
-    """The language of Windows' own windows, such as ``ko_KR``, which no variable names; empty elsewhere."""
+    """The language of Windows' own windows, such as ``ko_KR``, which no variable names; empty
+    elsewhere.
+    """
     if sys.platform == "win32":
         import ctypes
         import locale
@@ -96,7 +107,11 @@ def load(lang: str, paths: Iterable[Path]) -> Catalogue:
     for path in paths:
         if path.exists():
             entries = polib.pofile(str(path), wrapwidth=140)
-            texts |= {entry.msgid: entry.msgstr for entry in entries if entry.msgstr and "fuzzy" not in entry.flags}
+            texts |= {
+                entry.msgid: entry.msgstr
+                for entry in entries
+                if entry.msgstr and "fuzzy" not in entry.flags
+            }
     return Catalogue(lang, texts)
 
 

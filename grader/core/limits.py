@@ -1,4 +1,6 @@
-"""What a worker may use. Every limit is a key of the same name in ``course.toml``'s ``[limits]``."""
+"""What a worker may use. Every limit is a key of the same name in ``course.toml``'s
+``[limits]``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Limits:
     cpu_seconds: int = 60
     """Processor time of one worker; it is killed by SIGXCPU and the check ends as ``crashed``."""
     memory_bytes: int = 2048 * MIB
-    """Address space beyond what the worker has when it is forked; allocations fail with MemoryError."""
+    """Address space beyond what the worker has when it is forked; allocations fail with
+    MemoryError.
+    """
     file_bytes: int = 16 * MIB
     """Size of one file; writes fail with EFBIG."""
     scratch_bytes: int = 64 * MIB
@@ -42,7 +46,12 @@ class Limits:
         for name, value in data.items():
             if name not in kinds:
                 raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or kinds[name](value) <= 0:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not math.isfinite(value)
+                or kinds[name](value) <= 0
+            ):
                 raise ValueError(f"{name} = {value!r} is no positive number")
             values[name] = kinds[name](value)
         return cls(**values)

@@ -1,7 +1,7 @@
 """What a grading comes to: outcomes, results of checks and lessons, the report.
 
-Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys are those of
-``report.schema.json``, which lies beside this module.
+Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys
+are those of ``report.schema.json``, which lies beside this module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class LessonStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check's outcome. ``expected``, ``actual`` and the values of ``inputs`` are plain data as ``evidence.describe`` makes it."""
+    """One check's outcome. ``expected``, ``actual`` and the values of ``inputs`` are plain data as
+    ``evidence.describe`` makes it.
+    """
 
     id: str
     title: str
@@ -77,7 +79,9 @@ class CheckResult:
     """The call that failed, as Python to paste."""
 
     def as_data(self) -> dict[str, Any]:
-        """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as long as a small check."""
+        """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as
+        long as a small check.
+        """
         return fields_of(self)
 
 
@@ -161,18 +165,27 @@ class Report:
 
     @property
     def right_so_far(self) -> bool:
-        """Whether every point was earned that could be earned here; without held back checks the same as full marks."""
+        """Whether every point was earned that could be earned here; without held back checks the
+        same as full marks.
+        """
         return self.score + self.held_points >= self.max_score
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
         """The checks that failed by the grader's own fault."""
-        return tuple(c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR)
+        return tuple(
+            c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain data, the keys in the schema's order."""
         lessons = tuple(lesson.as_data() for lesson in self.lessons)
-        data = {**fields_of(self), "course": fields_of(self.course), "sandbox": fields_of(self.sandbox), "lessons": lessons}
+        data = {
+            **fields_of(self),
+            "course": fields_of(self.course),
+            "sandbox": fields_of(self.sandbox),
+            "lessons": lessons,
+        }
         return {"schema_version": data.pop("schema_version"), **data}
 
     @classmethod
@@ -183,7 +196,9 @@ class Report:
             **{
                 **data,
                 "course": CourseIdentity(**data["course"]),
-                "sandbox": Sandbox(sandbox["mode"], tuple(sandbox["guarantees"]), tuple(sandbox["missing"])),
+                "sandbox": Sandbox(
+                    sandbox["mode"], tuple(sandbox["guarantees"]), tuple(sandbox["missing"])
+                ),
                 "flags": tuple(data["flags"]),
                 "lessons": tuple(lesson_from_json(lesson) for lesson in data["lessons"]),
             }
@@ -203,4 +218,11 @@ def check_from_json(data: dict[str, Any]) -> CheckResult:
 def lesson_from_json(data: dict[str, Any]) -> LessonResult:
     """One lesson's result from plain data."""
     checks = tuple(check_from_json(check) for check in data["checks"])
-    return LessonResult(**{**data, "status": LessonStatus(data["status"]), "checks": checks, "notes": tuple(data.get("notes", ()))})
+    return LessonResult(
+        **{
+            **data,
+            "status": LessonStatus(data["status"]),
+            "checks": checks,
+            "notes": tuple(data.get("notes", ())),
+        }
+    )

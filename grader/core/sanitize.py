@@ -1,4 +1,6 @@
-"""Text from a student's code, made harmless for a terminal or a page: control characters shown, surrogates replaced, length cut."""
+"""Text from a student's code, made harmless for a terminal or a page: control characters shown,
+surrogates replaced, length cut.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ KEPT = frozenset("\n\t")
 
 
 def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """The text without anything that a terminal or a browser would act on; longer than ``limit`` it is cut and says so."""
+    """The text without anything that a terminal or a browser would act on; longer than ``limit`` it
+    is cut and says so.
+    """
     cut = f"… [{len(text) - limit:,} more characters]" if len(text) > limit else ""
     return "".join(_shown(c) for c in text[:limit]) + cut
 
@@ -20,4 +24,10 @@ def _shown(character: str) -> str:
     if unicodedata.category(character) == "Cs":
         return "\N{REPLACEMENT CHARACTER}"
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )

@@ -33,7 +33,9 @@ def lesson_score(checks: Iterable[CheckResult]) -> tuple[float, float, float, fl
 
 
 def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> LessonStatus:
-    """A lesson is passed when every check that is not a bonus is and none was held back, and not started when none of them is."""
+    """A lesson is passed when every check that is not a bonus is and none was held back, and not
+    started when none of them is.
+    """
     outcomes = {c.outcome for c in checks if not c.bonus}
     if outcomes <= {Outcome.PASSED} and not held_checks:
         return LessonStatus.PASSED

@@ -1,7 +1,9 @@
-"""A SQLite file in which what was committed survives the process and the power: a gradebook, a proof's findings.
+"""A SQLite file in which what was committed survives the process and the power: a gradebook, a
+proof's findings.
 
-The journal is SQLite's rollback journal with ``synchronous=FULL``: what was committed is there also on a network drive, and in a copy of
-the one file that it is, which a write-ahead log doesn't promise.
+The journal is SQLite's rollback journal with ``synchronous=FULL``: what was committed is there also
+on a network drive, and in a copy of the one file that it is, which a write-ahead log doesn't
+promise.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ WAIT_SECONDS = 30.0
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file, which is made where there is none; raises sqlite3.Error. Its owner begins and ends the transactions."""
+    """Open the file, which is made where there is none; raises sqlite3.Error. Its owner begins and
+    ends the transactions.
+    """
     db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
     try:
         db.execute("PRAGMA journal_mode = DELETE")
@@ -43,9 +47,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str) -> UsageError:
-    """What to say where such a file, or one beside it, can't be written or read. What was committed stays, in every case.
+    """What to say where such a file, or one beside it, can't be written or read. What was committed
+    stays, in every case.
 
-    ``kind`` is what the file should be, ``other`` what to name in its place: "another folder with --out".
+    ``kind`` is what the file should be, ``other`` what to name in its place: "another folder with
+    --out".
     """
     reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
 
@@ -53,11 +59,19 @@ def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str
         return any(sign in reason.lower() for sign in signs)
 
     if says("full", "no space", "quota"):
-        return UsageError(f"{path}: the disk is full. What was graded so far is kept; make room, then run the same command again")
+        return UsageError(
+            f"{path}: the disk is full. What was graded so far is kept; make room, then run the"
+            " same command again"
+        )
     if says("readonly", "read-only", "permission", "unable to open"):
         return UsageError(f"{path} can't be written: {reason}. Name {other}, where you may write")
     if says("not a database", "malformed"):
-        return UsageError(f"{path} is damaged or no {kind}: {reason}. Move it away, or name {other}")
+        return UsageError(
+            f"{path} is damaged or no {kind}: {reason}. Move it away, or name {other}"
+        )
     if says("locked"):
-        return UsageError(f"{path} is in use by another process. Wait until it is done, then run the same command again")
+        return UsageError(
+            f"{path} is in use by another process. Wait until it is done, then run the same command"
+            " again"
+        )
     return UsageError(f"{path} can't be used: {reason}. Name {other}")

@@ -29,12 +29,15 @@ from grader.core.paths import CHECKOUT, LOCALE, PACKAGED_COURSE
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
-"""What makes a course a students' bundle: the lessons that are in it, each with what it holds back."""
+"""What makes a course a students' bundle: the lessons that are in it, each with what it holds back.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """What a students' bundle does not hold of a lesson: how many checks, worth how many points (bonus apart)."""
+    """What a students' bundle does not hold of a lesson: how many checks, worth how many points
+    (bonus apart).
+    """
 
     checks: int = 0
     points: float = 0.0
@@ -42,9 +45,11 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are the functions, classes and constants that the student writes, ``bonus`` those beyond full marks.
+    """One lesson. ``names`` are the functions, classes and constants that the student writes,
+    ``bonus`` those beyond full marks.
 
-    ``held`` is None where there is all of it; else this is a students' bundle, which has no solution.
+    ``held`` is None where there is all of it; else this is a students' bundle, which has no
+    solution.
     """
 
     root: Path
@@ -122,7 +127,9 @@ class Lesson:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:
-        """The hints by key, each from a nudge to nearly the answer; raises CourseError where ``hints.toml`` is none."""
+        """The hints by key, each from a nudge to nearly the answer; raises CourseError where
+        ``hints.toml`` is none.
+        """
         path = self.folder / "hints.toml"
         if not path.exists():
             return {}
@@ -133,7 +140,10 @@ class Lesson:
         return data
 
 
-NO_COURSE = "{place} holds no course: there is no exercises/course.toml. Give a course's folder with --course"
+NO_COURSE = (
+    "{place} holds no course: there is no exercises/course.toml. Give a course's folder with"
+    " --course"
+)
 MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
 
 
@@ -149,7 +159,9 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """The lesson of that id; raises UsageError that names the nearest, or all there are where none is near."""
+        """The lesson of that id; raises UsageError that names the nearest, or all there are where
+        none is near.
+        """
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
@@ -158,11 +170,17 @@ class Course:
         near = difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.5)
         if near:
             raise UsageError(MEANT, name=repr(lesson_id), near=near[0], command="grade list")
-        raise UsageError("There is no lesson {name}. Lessons: {names}", name=repr(lesson_id), names=", ".join(ids))
+        raise UsageError(
+            "There is no lesson {name}. Lessons: {names}",
+            name=repr(lesson_id),
+            names=", ".join(ids),
+        )
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 over all files that decide a verdict, 16 hex digits of it; the same whatever a checkout made of their line ends."""
+        """SHA-256 over all files that decide a verdict, 16 hex digits of it; the same whatever a
+        checkout made of their line ends.
+        """
         digest = hashlib.sha256()
         files = [self.root / "exercises" / "course.toml"]
         for lesson in self.lessons:
@@ -170,15 +188,19 @@ class Course:
         for path in files:
             if path.exists():
                 text = path.read_bytes().replace(b"\r\n", b"\n")
-                digest.update(path.relative_to(self.root).as_posix().encode() + b"\0" + text + b"\0")
+                digest.update(
+                    path.relative_to(self.root).as_posix().encode() + b"\0" + text + b"\0"
+                )
         return digest.hexdigest()[:16]
 
 
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:
-    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one that the wheel carries.
+    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one
+    that the wheel carries.
 
-    Where there is none of these (the engine of a students' bundle has no course), the bundle's around ``here``. It comes last, so that
-    nobody who grades others' folders runs the checks that lie in them.
+    Where there is none of these (the engine of a students' bundle has no course), the bundle's
+    around ``here``. It comes last, so that nobody who grades others' folders runs the checks that
+    lie in them.
     """
     for root in (explicit,) if explicit else (CHECKOUT, PACKAGED_COURSE):
         if root and (root / "exercises" / "course.toml").is_file():
@@ -206,13 +228,22 @@ def load_course(root: Path) -> Course:
             raise CourseError(f"{path}: two lessons are called {lesson.id!r}")
         for other in lesson.builds_on:
             if other not in ids:
-                raise CourseError(f"{path}: lesson {lesson.id!r} builds on {other!r}, which is no lesson")
+                raise CourseError(
+                    f"{path}: lesson {lesson.id!r} builds on {other!r}, which is no lesson"
+                )
     try:
         bounds = Limits.from_dict(limits)
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
     lessons = _released(path.with_name(RELEASE), lessons)
-    return Course(root, _text(path, data, "id"), _text(path, data, "title"), _text(path, data, "version"), lessons, bounds)
+    return Course(
+        root,
+        _text(path, data, "id"),
+        _text(path, data, "title"),
+        _text(path, data, "version"),
+        lessons,
+        bounds,
+    )
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -229,11 +260,23 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
         return lessons
     data = read_toml(path)
     for lesson, held in data.items():
-        if not isinstance(held, dict) or type(held.get("checks")) is not int or not isinstance(held.get("points"), int | float):
-            raise CourseError(f"{path}: {lesson}: checks and points must be numbers; get the bundle again")
-    held_back = {lesson: HeldBack(held["checks"], float(held["points"])) for lesson, held in data.items()}
+        if (
+            not isinstance(held, dict)
+            or type(held.get("checks")) is not int
+            or not isinstance(held.get("points"), int | float)
+        ):
+            raise CourseError(
+                f"{path}: {lesson}: checks and points must be numbers; get the bundle again"
+            )
+    held_back = {
+        lesson: HeldBack(held["checks"], float(held["points"])) for lesson, held in data.items()
+    }
     return tuple(
-        replace(lesson, held=held_back[lesson.id], builds_on=tuple(other for other in lesson.builds_on if other in held_back))
+        replace(
+            lesson,
+            held=held_back[lesson.id],
+            builds_on=tuple(other for other in lesson.builds_on if other in held_back),
+        )
         for lesson in lessons
         if lesson.id in held_back
     )
@@ -242,14 +285,29 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
 def _lesson(root: Path, path: Path, entry: Any) -> Lesson:
     if not isinstance(entry, dict):
         raise CourseError(f"{path}: {entry!r} is no lesson; write [[lesson]]")
-    _only(path, entry, {"id", "title", "summary", "names", "bonus", "builds_on"}, f"lesson {entry.get('id')!r}")
+    _only(
+        path,
+        entry,
+        {"id", "title", "summary", "names", "bonus", "builds_on"},
+        f"lesson {entry.get('id')!r}",
+    )
     names, bonus, builds_on = (_names(path, entry, key) for key in ("names", "bonus", "builds_on"))
-    return Lesson(root, _text(path, entry, "id"), _text(path, entry, "title"), _text(path, entry, "summary"), names, bonus, builds_on)
+    return Lesson(
+        root,
+        _text(path, entry, "id"),
+        _text(path, entry, "title"),
+        _text(path, entry, "summary"),
+        names,
+        bonus,
+        builds_on,
+    )
 
 
 def _only(path: Path, data: dict[str, Any], known: set[str], what: str) -> None:
     if unknown := sorted(set(data) - known):
-        raise CourseError(f"{path}: {what}: unknown key {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+        raise CourseError(
+            f"{path}: {what}: unknown key {unknown[0]!r}; there are: {', '.join(sorted(known))}"
+        )
 
 
 def _names(path: Path, data: dict[str, Any], key: str) -> tuple[str, ...]:

@@ -24,10 +24,11 @@ CLOSED = "{path} can't be read: {reason}. Check its permissions"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A file: its path below what was handed in, with slashes, and what opens it (raising whatever goes wrong).
+    """A file: its path below what was handed in, with slashes, and what opens it (raising whatever
+    goes wrong).
 
-    ``named`` is the file name that it counts as, where the system that collected it has changed the name. ``packed_bytes`` is what it
-    takes in the zip that it lies in, None for a file on disk.
+    ``named`` is the file name that it counts as, where the system that collected it has changed the
+    name. ``packed_bytes`` is what it takes in the zip that it lies in, None for a file on disk.
     """
 
     path: str
@@ -47,14 +48,18 @@ class Leaf:
 
     def within(self, folder: str) -> Leaf:
         """The same file with a path that begins in ``folder``; unchanged where that is empty."""
-        return replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
+        return (
+            replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
+        )
 
     def read(self, limit: int) -> bytes | None:
         """Its first bytes, ``limit`` at most; None where they can't be read."""
         try:
             with self.open() as stream:
                 return stream.read(limit)
-        except Exception:  # OSError; zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
+        except (
+            Exception
+        ):  # OSError; zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
             return None
 
 
@@ -64,7 +69,9 @@ def is_skipped(folder: str) -> bool:
 
 
 def folder_leaves(root: Path) -> Iterator[Leaf]:
-    """The files in a folder, however deep, sorted; links to folders are not entered. Raises SubmissionError where it can't be read."""
+    """The files in a folder, however deep, sorted; links to folders are not entered. Raises
+    SubmissionError where it can't be read.
+    """
 
     def refused(error: OSError) -> None:
         if Path(error.filename) == root:
@@ -74,11 +81,15 @@ def folder_leaves(root: Path) -> Iterator[Leaf]:
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
             path = Path(folder) / name
-            yield Leaf(path.relative_to(root).as_posix(), functools.partial(open_inside, path, root))
+            yield Leaf(
+                path.relative_to(root).as_posix(), functools.partial(open_inside, path, root)
+            )
 
 
 def open_inside(path: Path, root: Path) -> IO[bytes]:
-    """A plain file, open for reading; raises OSError where it is a link out of ``root`` or no plain file."""
+    """A plain file, open for reading; raises OSError where it is a link out of ``root`` or no plain
+    file.
+    """
     try:
         inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
     except RuntimeError:  # before Python 3.13, a link to itself
@@ -92,13 +103,19 @@ def zip_leaves(archive: zipfile.ZipFile) -> Iterator[Leaf]:
     """The files in a zip, in the order in which they lie there."""
     for entry in archive.infolist():
         path = PurePosixPath(written := member_path(entry))
-        if path.parts and not written.endswith("/") and not any(is_skipped(part) for part in path.parts[:-1]):
+        if (
+            path.parts
+            and not written.endswith("/")
+            and not any(is_skipped(part) for part in path.parts[:-1])
+        ):
             yield member_leaf(archive, entry, str(path))
 
 
 def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Leaf:
     """One member of a zip."""
-    return Leaf(path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size)
+    return Leaf(
+        path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size
+    )
 
 
 def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
@@ -110,7 +127,8 @@ def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 class Unzipped:
     """Leaves together with those in the zips among them; close it when they were read.
 
-    ``unread`` holds the path of each zip that stayed shut, and why. Zips are opened MAX_NESTING deep, MAX_ARCHIVES and MAX_MEMBERS in all.
+    ``unread`` holds the path of each zip that stayed shut, and why. Zips are opened MAX_NESTING
+    deep, MAX_ARCHIVES and MAX_MEMBERS in all.
     """
 
     def __init__(self, leaves: Iterable[Leaf]) -> None:
@@ -141,8 +159,12 @@ class Unzipped:
 
     def _enter(self, leaf: Leaf, nesting: int) -> None:
         if nesting >= MAX_NESTING:
-            message = "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
-            raise SubmissionError(message, path=leaf.path, depth=str(nesting + 1), most=str(MAX_NESTING))
+            message = (
+                "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
+            )
+            raise SubmissionError(
+                message, path=leaf.path, depth=str(nesting + 1), most=str(MAX_NESTING)
+            )
         self._archives += 1
         if self._archives > MAX_ARCHIVES:
             message = "{path} is one zip of more than {most}. Hand in the lessons alone"
@@ -151,9 +173,14 @@ class Unzipped:
         self._open.callback(archive.close)
         self._members += len(archive.infolist())
         if self._members > MAX_MEMBERS:
-            message = "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
+            message = (
+                "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
+            )
             raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
-        inner = (Leaf(f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes) for one in zip_leaves(archive))
+        inner = (
+            Leaf(f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes)
+            for one in zip_leaves(archive)
+        )
         self._add(inner, nesting + 1)
 
     def _stream(self, leaf: Leaf) -> IO[bytes]:
@@ -169,7 +196,9 @@ class Unzipped:
         except Exception as error:  # as in Leaf.read
             reason = str(error) or type(error).__name__
             raise SubmissionError(
-                "{path} can't be read: {reason}. Make the zip anew, without a password", path=leaf.path, reason=reason
+                "{path} can't be read: {reason}. Make the zip anew, without a password",
+                path=leaf.path,
+                reason=reason,
             ) from None
         self._open.callback(stream.close)
         return stream

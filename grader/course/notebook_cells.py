@@ -1,6 +1,8 @@
-"""A notebook's code cell by cell again, each under a name that tells which: for a debugger, and as text for a script.
+"""A notebook's code cell by cell again, each under a name that tells which: for a debugger, and as
+text for a script.
 
-``Source.text`` has the cells one after another; here each is taken from it, as many lines and in the same order.
+``Source.text`` has the cells one after another; here each is taken from it, as many lines and in
+the same order.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A notebook's code. ``features`` are what its cells import from ``__future__``; ``shows``: it calls ``display``."""
+    """A notebook's code. ``features`` are what its cells import from ``__future__``; ``shows``: it
+    calls ``display``.
+    """
 
     cells: tuple[Cell, ...]
     features: tuple[str, ...]
@@ -34,15 +38,30 @@ class Cells:
 
 
 def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
-    """The cells of a notebook's text, whose numbers and first lines are ``starts``; those that say nothing are left out."""
+    """The cells of a notebook's text, whose numbers and first lines are ``starts``; those that say
+    nothing are left out.
+    """
     lines = text.split("\n")
     ends = [*(first for _, first in starts[1:]), len(lines)]
     bounds = zip(starts, ends, strict=True)
-    cells = [Cell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1])) for (number, first), end in bounds]
-    kept = tuple(cell for cell in cells if not all(WITHOUT_MEANING.fullmatch(line) for line in cell.text.split("\n")))
+    cells = [
+        Cell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
+        for (number, first), end in bounds
+    ]
+    kept = tuple(
+        cell
+        for cell in cells
+        if not all(WITHOUT_MEANING.fullmatch(line) for line in cell.text.split("\n"))
+    )
     before = "\n".join(lines[: starts[0][1] - 1])
-    named = [name.strip() for found in FEATURE.finditer(before) for name in found["names"].split(",")]
-    return Cells(kept, tuple(dict.fromkeys(name for name in named if name in futures.all_feature_names)), "as display" in before)
+    named = [
+        name.strip() for found in FEATURE.finditer(before) for name in found["names"].split(",")
+    ]
+    return Cells(
+        kept,
+        tuple(dict.fromkeys(name for name in named if name in futures.all_feature_names)),
+        "as display" in before,
+    )
 
 
 def cell_name(notebook: str, number: int) -> str:
@@ -51,7 +70,9 @@ def cell_name(notebook: str, number: int) -> str:
 
 
 def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
-    """A new module in which the cells ran in order; whoever asks for a line of theirs, a debugger or a traceback, finds it."""
+    """A new module in which the cells ran in order; whoever asks for a line of theirs, a debugger
+    or a traceback, finds it.
+    """
     made = types.ModuleType(module)
     made.__file__ = notebook
     if code.shows:
@@ -67,21 +88,36 @@ def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
 
 
 def loading(code: Cells, module: str, notebook: str) -> list[str]:
-    """Lines of Python that do the same with nothing of ours: the text of the cells, and what runs them."""
+    """Lines of Python that do the same with nothing of ours: the text of the cells, and what runs
+    them.
+    """
     flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
     texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
     return [
-        *(["import __future__"] if flags else []), "import linecache", "import types", "", "import torch", "",
-        f'{module} = types.ModuleType("{module}")', *([f"{module}.display = print"] if code.shows else []),
-        "cells = {", *texts, "}", "for number, text in cells.items():",
+        *(["import __future__"] if flags else []),
+        "import linecache",
+        "import types",
+        "",
+        "import torch",
+        "",
+        f'{module} = types.ModuleType("{module}")',
+        *([f"{module}.display = print"] if code.shows else []),
+        "cells = {",
+        *texts,
+        "}",
+        "for number, text in cells.items():",
         f'    name = f"{notebook}, cell {{number}}"',
         "    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)",
         f'    exec(compile(text, name, "exec"{f", {flags}" if flags else ""}), vars({module}))',
-    ]  # fmt: skip
+    ]
 
 
 def literal(text: str) -> str:
     """A text as Python has it: over several lines where nothing in it has to be escaped."""
-    if "'''" not in text and "\\" not in text and all(line.isprintable() for line in text.split("\n")):
+    if (
+        "'''" not in text
+        and "\\" not in text
+        and all(line.isprintable() for line in text.split("\n"))
+    ):
         return f"'''\\\n{text}'''"
     return repr(text)

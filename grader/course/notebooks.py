@@ -1,8 +1,10 @@
-"""A lesson handed in as a notebook: its code cells as one Python text, and which line of that stands in which cell.
+"""A lesson handed in as a notebook: its code cells as one Python text, and which line of that
+stands in which cell.
 
-A notebook is read as JSON and never run. Of a cell its kind, text and tags are looked at; outputs, most of a notebook, are not. nbformat
-would validate and copy those too, and takes longer to import than a lesson takes to be judged, so it is not used. What only IPython
-understands (magics, lines for the shell, ``name?``) is left out, with a note, and the lines after it keep their numbers.
+A notebook is read as JSON and never run. Of a cell its kind, text and tags are looked at; outputs,
+most of a notebook, are not. nbformat would validate and copy those too, and takes longer to import
+than a lesson takes to be judged, so it is not used. What only IPython understands (magics, lines
+for the shell, ``name?``) is left out, with a note, and the lines after it keep their numbers.
 Source: nbformat's schema of version 4, IPython's input transformations.
 """
 
@@ -21,7 +23,10 @@ MAX_NOTEBOOK_BYTES = 20 << 20
 """Of the file, pictures in its outputs and all; the code alone is held to what any lesson is."""
 MAX_CELLS = 10_000
 FORMAT = 4
-REMEDY = "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download .ipynb"
+REMEDY = (
+    "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download"
+    " .ipynb"
+)
 LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
 """Tags of cells that tools don't run, or that are there to raise."""
 PYTHON_CELLS = frozenset({"time", "capture", "prun"})
@@ -29,13 +34,21 @@ PYTHON_CELLS = frozenset({"time", "capture", "prun"})
 GRADED_CELL = "grade"
 """The magic whose cell is a submission: in the notebook of that lesson it counts as code."""
 
-MAGIC, SHELL, HELP, TAGGED, FOREIGN = "a magic", "a line for the shell", "a question", "a tagged cell", "a cell of another kind"
+MAGIC, SHELL, HELP, TAGGED, FOREIGN = (
+    "a magic",
+    "a line for the shell",
+    "a question",
+    "a tagged cell",
+    "a cell of another kind",
+)
 """What is left out; texts of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that was left out: what, in which cell (None: there is but one), on which of its lines (None: all of it)."""
+    """Something that was left out: what, in which cell (None: there is but one), on which of its
+    lines (None: all of it).
+    """
 
     what: str
     cell: int | None
@@ -44,7 +57,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook's code: ``cells`` has each code cell's number, counted from the top with those of text, and its first line in ``text``."""
+    """A notebook's code: ``cells`` has each code cell's number, counted from the top with those of
+    text, and its first line in ``text``.
+    """
 
     text: str
     cells: tuple[tuple[int, int], ...]
@@ -52,7 +67,9 @@ class Notebook:
 
 
 def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
-    """The code of a lesson's notebook; raises SubmissionError for what is none, has none, or more than ``code_bytes`` of it."""
+    """The code of a lesson's notebook; raises SubmissionError for what is none, has none, or more
+    than ``code_bytes`` of it.
+    """
     text: list[str] = []
     cells: list[tuple[int, int]] = []
     left_out: list[LeftOut] = []
@@ -69,7 +86,9 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
         left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
     if not _any_code(text):
         raise SubmissionError(
-            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save the notebook", path=path
+            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save"
+            " the notebook",
+            path=path,
         )
     if prelude := _prelude(features, text):
         text.insert(0, prelude)
@@ -78,18 +97,28 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
 
 
 def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
-    """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of many; raises SubmissionError."""
+    """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of
+    many; raises SubmissionError.
+    """
     text = _readable(path, code)
     if len(text.encode()) > code_bytes:
         raise SubmissionError(
-            "{path} is larger than {megabytes} MB. Keep what the lesson needs", path=path, megabytes=str(code_bytes >> 20)
+            "{path} is larger than {megabytes} MB. Keep what the lesson needs",
+            path=path,
+            megabytes=str(code_bytes >> 20),
         )
     kept = without_magics(text)
     features = _taken_out(kept.lines)
     if not _any_code(kept.lines):
-        raise SubmissionError("{path} has no code below it. Write the lesson in the same cell", path=path)
+        raise SubmissionError(
+            "{path} has no code below it. Write the lesson in the same cell", path=path
+        )
     lines = [_prelude(features, kept.lines), *kept.lines]
-    return Notebook("".join(f"{line}\n" for line in lines), (), tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out))
+    return Notebook(
+        "".join(f"{line}\n" for line in lines),
+        (),
+        tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out),
+    )
 
 
 def as_notebook(text: str) -> str:
@@ -103,10 +132,17 @@ def as_notebook(text: str) -> str:
         "source": text.rstrip("\n"),
     }
     metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return json.dumps({"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(
+            {"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5},
+            ensure_ascii=False,
+            indent=1,
+        )
+        + "\n"
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ cells
+# -------------------------------------------------------------------------------------------- cells
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
@@ -114,23 +150,46 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
     try:
         notebook: Any = json.loads(data)
     except json.JSONDecodeError as error:
-        what = "{place} is no JSON ({reason}), so it is no notebook. " + REMEDY + ". Python text is named {file}"
-        raise SubmissionError(what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py") from None
-    except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8; a number of thousands of digits; lists in lists in lists
+        what = (
+            "{place} is no JSON ({reason}), so it is no notebook. "
+            + REMEDY
+            + ". Python text is named {file}"
+        )
         raise SubmissionError(
-            "{path} is no notebook that can be read ({reason}). " + REMEDY, path=path, reason=type(error).__name__
+            what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py"
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ) as error:  # no UTF-8; a number of thousands of digits; lists in lists in lists
+        raise SubmissionError(
+            "{path} is no notebook that can be read ({reason}). " + REMEDY,
+            path=path,
+            reason=type(error).__name__,
         ) from None
     written = notebook.get("nbformat") if isinstance(notebook, dict) else None
     if not isinstance(written, int) or not 0 < written < 100:
-        raise SubmissionError("{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path)
+        raise SubmissionError(
+            "{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path
+        )
     if written < FORMAT:
-        message = "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which renews it"
+        message = (
+            "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which"
+            " renews it"
+        )
         raise SubmissionError(message, path=path, format=str(written))
     if written > FORMAT:
-        message = "{path} is a notebook of format {format}, which isn't known here. Save it as {file} instead"
+        message = (
+            "{path} is a notebook of format {format}, which isn't known here. Save it as {file}"
+            " instead"
+        )
         raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
     if language := _language(notebook.get("metadata")):
-        message = "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and save it"
+        message = (
+            "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and"
+            " save it"
+        )
         raise SubmissionError(message, path=path, language=language)
     assert isinstance(notebook, dict)
     return notebook
@@ -146,13 +205,19 @@ def _language(metadata: Any) -> str | None:
     return None
 
 
-def _code_cells(path: str, notebook: dict[str, Any], code_bytes: int) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Number, text and tags of each code cell; raises SubmissionError for one that is damaged, and where it is too much."""
+def _code_cells(
+    path: str, notebook: dict[str, Any], code_bytes: int
+) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Number, text and tags of each code cell; raises SubmissionError for one that is damaged, and
+    where it is too much.
+    """
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
     if len(cells) > MAX_CELLS:
-        message = "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
+        message = (
+            "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
+        )
         raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
     for number, cell in enumerate(cells, 1):
         source = cell.get("source") if isinstance(cell, dict) else None
@@ -165,18 +230,27 @@ def _code_cells(path: str, notebook: dict[str, Any], code_bytes: int) -> Iterato
             code = _readable(f"{path}, cell {number}", source)
             code_bytes -= len(code.encode()) + 1
             if code_bytes < 0:
-                message = "{path} holds too much code, at cell {number}. Keep the cells that the lesson needs"
+                message = (
+                    "{path} holds too much code, at cell {number}. Keep the cells that the lesson"
+                    " needs"
+                )
                 raise SubmissionError(message, path=path, number=str(number))
             yield number, code, _tags(cell.get("metadata"))
 
 
 def _tags(metadata: Any) -> frozenset[str]:
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else frozenset()
+    return (
+        frozenset(tag for tag in tags if isinstance(tag, str))
+        if isinstance(tags, list)
+        else frozenset()
+    )
 
 
 def _readable(place: str, source: str) -> str:
-    """A cell's text with line ends as Python has them; raises SubmissionError where it holds what no text file can."""
+    """A cell's text with line ends as Python has them; raises SubmissionError where it holds what
+    no text file can.
+    """
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
@@ -205,7 +279,9 @@ def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool,
 
 
 def _taken_out(lines: list[str]) -> list[str]:
-    """What the lines import from ``__future__``, which they no longer do then: that has to stand before all else."""
+    """What the lines import from ``__future__``, which they no longer do then: that has to stand
+    before all else.
+    """
     features = []
     for index, line in enumerate(lines):
         if found := FUTURE.fullmatch(line):
@@ -219,19 +295,23 @@ def _any_code(lines: list[str]) -> bool:
 
 
 def _prelude(features: list[str], text: list[str]) -> str:
-    """What has to stand before the cells: imports from ``__future__``, and ``display``, which a notebook has by itself. A line or none."""
+    """What has to stand before the cells: imports from ``__future__``, and ``display``, which a
+    notebook has by itself. A line or none.
+    """
     parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
     if any(DISPLAY.search(line) for line in text):
         parts.append("from builtins import print as display")
     return "; ".join(parts)
 
 
-# ----------------------------------------------------------------------------------------------------------------- magics
+# ------------------------------------------------------------------------------------------- magics
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A cell's lines, with ``pass`` in place of what was left out, and that: the line and what it was."""
+    """A cell's lines, with ``pass`` in place of what was left out, and that: the line and what it
+    was.
+    """
 
     lines: list[str]
     left_out: list[tuple[int, str]]
@@ -252,7 +332,9 @@ OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 
 
 def without_magics(code: str) -> Kept:
-    """A cell without what only IPython understands. A line inside a string, or that goes on with a statement, is no magic."""
+    """A cell without what only IPython understands. A line inside a string, or that goes on with a
+    statement, is no magic.
+    """
     lines = code.removesuffix("\n").split("\n")
     kept = Kept(lines, [])
     state = _Lexer()
@@ -280,12 +362,16 @@ def _magic(line: str) -> str | None:
     return next((what for pattern, what in ELSEWHERE if pattern.match(stripped)), None)
 
 
-PIECE = re.compile(r"""\#.*|(?P<long>\"\"\"|''')|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|(?P<open>[(\[{])|(?P<close>[)\]}])""")
+PIECE = re.compile(
+    r"""\#.*|(?P<long>\"\"\"|''')|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|(?P<open>[(\[{])|(?P<close>[)\]}])"""
+)
 LONG_END = {'"""': re.compile(r'(?:\\.|[^\\])*?"""'), "'''": re.compile(r"(?:\\.|[^\\])*?'''")}
 
 
 class _Lexer:
-    """Reads lines, and knows whether the next one begins a statement: no bracket, no long string and no backslash is open."""
+    """Reads lines, and knows whether the next one begins a statement: no bracket, no long string
+    and no backslash is open.
+    """
 
     def __init__(self) -> None:
         self.quote = ""

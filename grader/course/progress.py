@@ -1,8 +1,9 @@
-"""How far a learner has come: one small file in the workspace, which ``grade`` reads and writes and no score depends on.
+"""How far a learner has come: one small file in the workspace, which ``grade`` reads and writes and
+no score depends on.
 
-``.gradlings.json`` is there where ``grade init`` made a folder, and only there is it written. It is read with tolerance: what is not
-as it should be counts as not there, keys that this version doesn't know are kept, a file that is no JSON is set aside. It is written
-as a whole or not at all.
+``.gradlings.json`` is there where ``grade init`` made a folder, and only there is it written. It is
+read with tolerance: what is not as it should be counts as not there, keys that this version doesn't
+know are kept, a file that is no JSON is set aside. It is written as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A mistake that was met: in which check, since when, when that check passed again, and its name. Times are ISO 8601, UTC."""
+    """A mistake that was met: in which check, since when, when that check passed again, and its
+    name. Times are ISO 8601, UTC.
+    """
 
     check: str
     seen_at: str
@@ -53,8 +56,8 @@ class Point:
 class LessonProgress:
     """What is known of one lesson.
 
-    ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong in it, each with its own seed;
-    ``kept`` what a newer version wrote.
+    ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong
+    in it, each with its own seed; ``kept`` what a newer version wrote.
     """
 
     attempts: int = 0
@@ -122,26 +125,38 @@ class Progress:
 
 
 def all_right(result: LessonResult) -> bool:
-    """Whether nothing is left to do here: full marks, or in a students' bundle all but what is held back."""
+    """Whether nothing is left to do here: full marks, or in a students' bundle all but what is held
+    back.
+    """
     plain = [check for check in result.checks if not check.bonus]
     shown = bool(plain) and all(check.outcome is Outcome.PASSED for check in plain)
     return result.status is LessonStatus.PASSED or (result.held_checks > 0 and shown)
 
 
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
-    """The function that the first check is about that is wrong, else the first that is not started; None where all is right."""
+    """The function that the first check is about that is wrong, else the first that is not started;
+    None where all is right.
+    """
     plain = [check for check in checks if not check.bonus]
     wrong = [check.function for check in plain if check.outcome not in WAITS]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]
     return next(iter(wrong + blank), None)
 
 
-def with_sightings(known: dict[str, Sighting], checks: tuple[CheckResult, ...], at: str) -> dict[str, Sighting]:
+def with_sightings(
+    known: dict[str, Sighting], checks: tuple[CheckResult, ...], at: str
+) -> dict[str, Sighting]:
     """Mistakes after one more run: those met now, and those whose check passes cleared."""
-    met = {check.diagnosis: Sighting(check.id, at, title=check.diagnosis_title) for check in reversed(checks) if check.diagnosis}
+    met = {
+        check.diagnosis: Sighting(check.id, at, title=check.diagnosis_title)
+        for check in reversed(checks)
+        if check.diagnosis
+    }
     passed = {check.id for check in checks if check.outcome is Outcome.PASSED}
     found = {
-        mistake: replace(old, cleared_at=at) if old.cleared_at is None and mistake not in met and old.check in passed else old
+        mistake: replace(old, cleared_at=at)
+        if old.cleared_at is None and mistake not in met and old.check in passed
+        else old
         for mistake, old in known.items()
     }
     for mistake, new in met.items():
@@ -149,7 +164,7 @@ def with_sightings(known: dict[str, Sighting], checks: tuple[CheckResult, ...], 
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------- the file
+# ----------------------------------------------------------------------------------------- the file
 
 
 def find_workspace(place: Path) -> Path | None:
@@ -169,13 +184,17 @@ def read_progress(workspace: Path) -> Progress:
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
-    """Read, change and write the file; raises OSError where it can't be written. One that is damaged is set aside as ``.damaged``."""
+    """Read, change and write the file; raises OSError where it can't be written. One that is
+    damaged is set aside as ``.damaged``.
+    """
     path = workspace / FILE
     if path.exists() and _data(path) is None:
         with contextlib.suppress(OSError):
             path.replace(path.with_name(FILE + ".damaged"))
     changed = change(read_progress(workspace))
-    _write(path, json.dumps(_as_json(changed), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    _write(
+        path, json.dumps(_as_json(changed), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    )
     return changed
 
 
@@ -183,7 +202,9 @@ def _write(path: Path, text: str) -> None:
     """The file with that text, or as it was."""
     handle, name = tempfile.mkstemp(prefix=FILE, dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+        with os.fdopen(
+            handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+        ) as stream:
             stream.write(text)
         Path(name).replace(path)
     except BaseException:
@@ -198,12 +219,28 @@ def _as_json(progress: Progress) -> dict[str, Any]:
 
 
 def _lesson_as_json(one: LessonProgress) -> dict[str, Any]:
-    plain = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "wrong", "hints")
+    plain = (
+        "attempts",
+        "best",
+        "last",
+        "bonus",
+        "completed_at",
+        "gave_up_at",
+        "stuck_on",
+        "wrong",
+        "hints",
+    )
     mistakes = {
-        name: {"check": s.check, "seen_at": s.seen_at, "cleared_at": s.cleared_at, "title": s.title} for name, s in one.mistakes.items()
+        name: {"check": s.check, "seen_at": s.seen_at, "cleared_at": s.cleared_at, "title": s.title}
+        for name, s in one.mistakes.items()
     }
     history = [[point.at, point.score] for point in one.history]
-    return {**one.kept, **{key: getattr(one, key) for key in plain}, "mistakes": mistakes, "history": history}
+    return {
+        **one.kept,
+        **{key: getattr(one, key) for key in plain},
+        "mistakes": mistakes,
+        "history": history,
+    }
 
 
 def _data(path: Path) -> dict[str, Any] | None:
@@ -216,18 +253,35 @@ def _data(path: Path) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-KNOWN = ("attempts", "best", "last", "bonus", "completed_at", "gave_up_at", "stuck_on", "wrong", "hints", "mistakes", "history")
+KNOWN = (
+    "attempts",
+    "best",
+    "last",
+    "bonus",
+    "completed_at",
+    "gave_up_at",
+    "stuck_on",
+    "wrong",
+    "hints",
+    "mistakes",
+    "history",
+)
 
 
 def _lesson(data: Any) -> LessonProgress:
     data = _table(data)
     mistakes = {
         name: Sighting(
-            _text(one.get("check")) or "", _text(one.get("seen_at")) or "", _text(one.get("cleared_at")), _text(one.get("title"))
+            _text(one.get("check")) or "",
+            _text(one.get("seen_at")) or "",
+            _text(one.get("cleared_at")),
+            _text(one.get("title")),
         )
         for name, one in ((name, _table(one)) for name, one in _table(data.get("mistakes")).items())
     }
-    pairs = [pair for pair in _list(data.get("history")) if isinstance(pair, list) and len(pair) == 2]
+    pairs = [
+        pair for pair in _list(data.get("history")) if isinstance(pair, list) and len(pair) == 2
+    ]
     return LessonProgress(
         attempts=int(_number(data.get("attempts"))),
         best=_number(data.get("best")),
@@ -236,10 +290,17 @@ def _lesson(data: Any) -> LessonProgress:
         completed_at=_text(data.get("completed_at")),
         gave_up_at=_text(data.get("gave_up_at")),
         stuck_on=_text(data.get("stuck_on")),
-        wrong={name: int(_number(seed, most=2**32)) for name, seed in _table(data.get("wrong")).items()},
-        hints={name: min(LAST_STEP, int(_number(step))) for name, step in _table(data.get("hints")).items()},
+        wrong={
+            name: int(_number(seed, most=2**32)) for name, seed in _table(data.get("wrong")).items()
+        },
+        hints={
+            name: min(LAST_STEP, int(_number(step)))
+            for name, step in _table(data.get("hints")).items()
+        },
         mistakes=mistakes,
-        history=tuple(Point(_text(at) or "", _number(score)) for at, score in pairs)[-HISTORY_LENGTH:],
+        history=tuple(Point(_text(at) or "", _number(score)) for at, score in pairs)[
+            -HISTORY_LENGTH:
+        ],
         kept={key: value for key, value in data.items() if key not in KNOWN},
     )
 
@@ -258,5 +319,10 @@ def _text(value: Any) -> str | None:
 
 def _number(value: Any, default: float = 0.0, *, most: float = 1e9) -> float:
     """A number that is one, finite, not negative, and below ``most``."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < most and math.isfinite(value)
+    good = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < most
+        and math.isfinite(value)
+    )
     return value if good else default

@@ -1,4 +1,5 @@
-"""The way through a course: where a learner stands at each lesson, which one comes next, and what it comes to in the end.
+"""The way through a course: where a learner stands at each lesson, which one comes next, and what
+it comes to in the end.
 
 Nothing is locked: a lesson that waits for others can be graded all the same.
 """
@@ -41,7 +42,10 @@ def standing(lesson: Lesson, progress: Progress) -> Standing:
 def next_lesson(course: Course, progress: Progress) -> Lesson | None:
     """The first lesson that is not complete and waits for none; None where all are complete."""
     unfinished = [lesson for lesson in course.lessons if not progress.of(lesson.id).complete]
-    return next((lesson for lesson in unfinished if not needs(lesson, progress)), unfinished[0] if unfinished else None)
+    return next(
+        (lesson for lesson in unfinished if not needs(lesson, progress)),
+        unfinished[0] if unfinished else None,
+    )
 
 
 def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesson, ...]:
@@ -49,13 +53,17 @@ def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesso
     return tuple(
         other
         for other in course.lessons
-        if lesson.id in other.builds_on and set(needs(other, progress)) <= {lesson.id} and not progress.of(other.id).complete
+        if lesson.id in other.builds_on
+        and set(needs(other, progress)) <= {lesson.id}
+        and not progress.of(other.id).complete
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Achievement:
-    """What a learner's way through a course comes to. ``began`` and ``ended`` are days, ISO 8601; ``hints`` counts steps."""
+    """What a learner's way through a course comes to. ``began`` and ``ended`` are days, ISO 8601;
+    ``hints`` counts steps.
+    """
 
     complete: int
     lessons: int

@@ -1,7 +1,8 @@
-"""A new lesson as text: a complete, tiny one that passes its own proof, to be turned into yours piece by piece.
+"""A new lesson as text: a complete, tiny one that passes its own proof, to be turned into yours
+piece by piece.
 
-What only a person can write stands there as ``TO WRITE: …``, and ``grade verify`` lists every such place until it is gone. Imports
-``stubs``; polib when a catalogue is made.
+What only a person can write stands there as ``TO WRITE: …``, and ``grade verify`` lists every such
+place until it is gone. Imports ``stubs``; polib when a catalogue is made.
 """
 
 from __future__ import annotations
@@ -145,19 +146,28 @@ FILES = {
 """A lesson's files below the course's root, but for those that are made from others."""
 
 LEARNERS_TEXTS = (
-    "$name(x) is twice x", "the gradient of $name(x) is twice the incoming one", "$name leaves x as it was",
-    "$name(x) is wrong", "$name wrote into x", "x is squared", "For x = {x} you returned {actual}, which is x * x = {square}.",
-)  # fmt: skip
+    "$name(x) is twice x",
+    "the gradient of $name(x) is twice the incoming one",
+    "$name leaves x as it was",
+    "$name(x) is wrong",
+    "$name wrote into x",
+    "x is squared",
+    "For x = {x} you returned {actual}, which is x * x = {square}.",
+)
 """What of those files a translation has to have, titles, hints and README apart."""
 
 
 def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
-    """By path below the course's root, the files of a new lesson that asks for the function ``name``."""
+    """By path below the course's root, the files of a new lesson that asks for the function
+    ``name``.
+    """
     words = {"lesson": lesson, "name": name}
     files = {filled(path, words): filled(text, words) for path, text in FILES.items()}
     folder = f"exercises/{lesson}"
     files[f"{folder}/{lesson}.py"] = stub_of(files[f"solutions/{lesson}.py"], name=lesson)
-    files[f"{folder}/{lang}.po"] = catalogue([filled(text, words) for text in LEARNERS_TEXTS], lesson, lang)
+    files[f"{folder}/{lang}.po"] = catalogue(
+        [filled(text, words) for text in LEARNERS_TEXTS], lesson, lang
+    )
     return files
 
 
@@ -171,7 +181,10 @@ def catalogue(texts: list[str], lesson: str, lang: str) -> str:
     import polib
 
     file = polib.POFile(wrapwidth=140)
-    file.header = f"The lesson {lesson} in the language {lang}. Titles, summary and hints come here too, once they are written."
+    file.header = (
+        f"The lesson {lesson} in the language {lang}. Titles, summary and hints come here too, once"
+        " they are written."
+    )
     file.metadata = {
         "Language": lang,
         "MIME-Version": "1.0",
@@ -183,7 +196,9 @@ def catalogue(texts: list[str], lesson: str, lang: str) -> str:
 
 
 def placeholders_in(path: Path) -> Iterator[str]:
-    """Each line of a file in which something is still to be written: ``README.md:5: TO WRITE: …``."""
+    """Each line of a file in which something is still to be written: ``README.md:5: TO WRITE:
+    …``.
+    """
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         _, mark, wanted = line.partition(MARK)
         if mark:

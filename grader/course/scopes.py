@@ -17,8 +17,14 @@ def is_stored(name: ast.Name) -> bool:
 
 
 def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
-    """What a function, a class body or a module binds, arguments among them, without what functions and lambdas inside it bind."""
-    names = set() if isinstance(scope, ast.ClassDef | ast.Module) else {argument.arg for argument in arguments_of(scope.args)}
+    """What a function, a class body or a module binds, arguments among them, without what functions
+    and lambdas inside it bind.
+    """
+    names = (
+        set()
+        if isinstance(scope, ast.ClassDef | ast.Module)
+        else {argument.arg for argument in arguments_of(scope.args)}
+    )
     free: set[str] = set()
     todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
     while todo:
@@ -33,7 +39,9 @@ def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
-        elif isinstance(node, COMPREHENSIONS):  # its own variables are its own; what := binds in it is the function's
+        elif isinstance(
+            node, COMPREHENSIONS
+        ):  # its own variables are its own; what := binds in it is the function's
             names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
             continue
         elif isinstance(node, ast.Lambda):
@@ -49,23 +57,32 @@ def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
-    """The names that imports among some statements bind, functions and classes inside apart: what each stands for, and its line."""
+    """The names that imports among some statements bind, functions and classes inside apart: what
+    each stands for, and its line.
+    """
     found: dict[str, tuple[str, int]] = {}
     todo = list(reversed(body))
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
             found |= {name: (meant, node.lineno) for name, meant in imported(node)}
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(node, DEFINING):
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
+            node, DEFINING
+        ):
             todo += reversed(list(ast.iter_child_nodes(node)))
     return found
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """The names that one import binds, with what they stand for: ``("F", "torch.nn.functional")``."""
+    """The names that one import binds, with what they stand for: ``("F",
+    "torch.nn.functional")``.
+    """
     for alias in node.names:
         if isinstance(node, ast.Import):
-            yield alias.asname or alias.name.split(".")[0], alias.name if alias.asname else alias.name.split(".")[0]
+            yield (
+                alias.asname or alias.name.split(".")[0],
+                alias.name if alias.asname else alias.name.split(".")[0],
+            )
         elif node.module:
             yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 

@@ -1,4 +1,6 @@
-"""A student's file as text: definitions, and which names they use. It is parsed here and never executed."""
+"""A student's file as text: definitions, and which names they use. It is parsed here and never
+executed.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.scopes import COMPREHENSIONS, DEFINING, FUNCTIONS, bound_names, dotted_name, imported, imports_in, is_stored, meanings
+from grader.course.scopes import (
+    COMPREHENSIONS,
+    DEFINING,
+    FUNCTIONS,
+    bound_names,
+    dotted_name,
+    imported,
+    imports_in,
+    is_stored,
+    meanings,
+)
 
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
-PLAIN_BASES = frozenset({"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"})
+PLAIN_BASES = frozenset(
+    {"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"}
+)
 """What calls none of the methods that a class adds to it."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file's text and the name that messages call it by. Of a notebook, ``cells`` has the cells' numbers and their first lines."""
+    """A file's text and the name that messages call it by. Of a notebook, ``cells`` has the cells'
+    numbers and their first lines.
+    """
 
     text: str
     filename: str
@@ -35,14 +51,18 @@ class Source:
 
     @property
     def tree(self) -> ast.Module:
-        """The syntax tree; an empty one where the text is no Python (the worker says so, with line and column)."""
+        """The syntax tree; an empty one where the text is no Python (the worker says so, with line
+        and column).
+        """
         root = self.nodes[0]
         assert isinstance(root, ast.Module)
         return root
 
     @functools.cached_property
     def nodes(self) -> list[ast.AST]:
-        """Every node of the tree, level by level as ``ast.walk`` has them, so that whoever looks for something need not walk again."""
+        """Every node of the tree, level by level as ``ast.walk`` has them, so that whoever looks
+        for something need not walk again.
+        """
         nothing = ast.Module(body=[], type_ignores=[])
         try:
             found: list[ast.AST] = [ast.parse(self.text)]
@@ -61,21 +81,39 @@ class Source:
 
     @property
     def unreadable(self) -> bool:
-        """Whether there is text, and no tree of it: it is no Python, nested too deeply to be read here, or too long (``MAX_NODES``)."""
+        """Whether there is text, and no tree of it: it is no Python, nested too deeply to be read
+        here, or too long (``MAX_NODES``).
+        """
         return bool(self.text.strip()) and not self.tree.body
 
     @functools.cached_property
     def definitions(self) -> dict[str, Definition]:
-        """Top-level functions, classes and assignments by name; of several with one name the last, as Python has it."""
-        return {name: node for node in self.tree.body if isinstance(node, Definition) for name in defined_names(node)}
+        """Top-level functions, classes and assignments by name; of several with one name the last,
+        as Python has it.
+        """
+        return {
+            name: node
+            for node in self.tree.body
+            if isinstance(node, Definition)
+            for name in defined_names(node)
+        }
 
     @functools.cached_property
     def imports(self) -> dict[str, str]:
-        """Local names of imports anywhere in the file, with what they stand for: ``{"F": "torch.nn.functional"}``."""
-        return dict(pair for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom) for pair in imported(node))
+        """Local names of imports anywhere in the file, with what they stand for: ``{"F":
+        "torch.nn.functional"}``.
+        """
+        return dict(
+            pair
+            for node in self.nodes
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for pair in imported(node)
+        )
 
     @functools.cached_property
-    def _known_parts(self) -> dict[ast.AST, tuple[ast.ClassDef, list[ast.FunctionDef | ast.AsyncFunctionDef]]]:
+    def _known_parts(
+        self,
+    ) -> dict[ast.AST, tuple[ast.ClassDef, list[ast.FunctionDef | ast.AsyncFunctionDef]]]:
         return {}
 
     @functools.cached_property
@@ -84,30 +122,43 @@ class Source:
 
     def line(self, number: int | None) -> str:
         """A line's text without indentation; empty where there is no such line."""
-        lines = self.text.split("\n")  # not splitlines, which also breaks at form feeds and Unicode's separators
+        lines = self.text.split(
+            "\n"
+        )  # not splitlines, which also breaks at form feeds and Unicode's separators
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
     def in_cell(self, number: int) -> tuple[int | None, int]:
-        """Where people see a line: the notebook's cell and the line in that; outside of notebooks None and the line itself."""
+        """Where people see a line: the notebook's cell and the line in that; outside of notebooks
+        None and the line itself.
+        """
         if not self.cells:
             return None, number
-        cell, first = self.cells[max(0, bisect.bisect_right(self.cells, number, key=lambda cell: cell[1]) - 1)]
+        cell, first = self.cells[
+            max(0, bisect.bisect_right(self.cells, number, key=lambda cell: cell[1]) - 1)
+        ]
         return cell, max(1, number - first + 1)
 
     def place(self, number: int) -> str:
         """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
         cell, line = self.in_cell(number)
-        return f"{self.filename}:{line}" if cell is None else f"{self.filename}, cell {cell}, line {line}"
+        return (
+            f"{self.filename}:{line}"
+            if cell is None
+            else f"{self.filename}, cell {cell}, line {line}"
+        )
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
-        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with ``header``) its first line.
+        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with
+        ``header``) its first line.
 
         None where it is missing.
         """
         head, _, member = path.partition(".")
         node: ast.AST | None = self.definitions.get(head)
         if isinstance(node, ast.ClassDef) and member:
-            node = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node)
+            node = next(
+                (m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node
+            )
         if node is None:
             return None
         whole = header or isinstance(node, ast.ClassDef)
@@ -116,16 +167,24 @@ class Source:
 
     @functools.cached_property
     def _module_names(self) -> dict[str, str | None]:
-        """What the module's own imports stand for, those apart that a later definition of the same name hides."""
+        """What the module's own imports stand for, those apart that a later definition of the same
+        name hides.
+        """
         places = {name: node.lineno for name, node in self.definitions.items()}
-        return {name: meant for name, (meant, line) in imports_in(self.tree.body).items() if line > places.get(name, 0)}
+        return {
+            name: meant
+            for name, (meant, line) in imports_in(self.tree.body).items()
+            if line > places.get(name, 0)
+        }
 
     def names_used(self, *names: str) -> dict[str, int]:
-        """What the definitions ``names``, and the top-level ones that they use in turn, refer to, with a line each.
+        """What the definitions ``names``, and the top-level ones that they use in turn, refer to,
+        with a line each.
 
-        Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Docstrings don't count, and neither does what nobody named refers to: a demonstration at the end, a method of a class that was only
-        referred to, where no attribute of that name is, what a table has under another key.
+        Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any
+        value is ``.name``. Docstrings don't count, and neither does what nobody named refers to: a
+        demonstration at the end, a method of a class that was only referred to, where no attribute
+        of that name is, what a table has under another key.
         """
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)
@@ -151,13 +210,23 @@ class Source:
                         seen.add(head)
                         todo.append(head)
                 if not parts:
-                    parts += [method for name in found.keys() & methods.keys() for method in methods.pop(name)]
+                    parts += [
+                        method
+                        for name in found.keys() & methods.keys()
+                        for method in methods.pop(name)
+                    ]
         return found
 
-    def _in_parts(self, node: ast.ClassDef) -> tuple[list[ast.AST], list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+    def _in_parts(
+        self, node: ast.ClassDef
+    ) -> tuple[list[ast.AST], list[ast.FunctionDef | ast.AsyncFunctionDef]]:
         """A class without the methods that only their names call, and those."""
         if node not in self._known_parts:
-            called = [part for part in node.body if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name)]
+            called = [
+                part
+                for part in node.body
+                if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name)
+            ]
             rest = copy.copy(node)
             rest.body = [part for part in node.body if part not in called]
             self._known_parts[node] = rest, called
@@ -165,7 +234,9 @@ class Source:
         return [rest], called
 
     def _is_plain(self, node: ast.ClassDef) -> bool:
-        """Whether nobody calls a class's methods by themselves, as autograd calls those of a Function."""
+        """Whether nobody calls a class's methods by themselves, as autograd calls those of a
+        Function.
+        """
         todo, seen = [node], {node}
         while todo:
             node = todo.pop()
@@ -174,7 +245,9 @@ class Source:
             for base in node.bases:
                 name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
                 own = self.definitions.get(name)
-                if not isinstance(own, ast.ClassDef) or own is node:  # of that name there was another before
+                if (
+                    not isinstance(own, ast.ClassDef) or own is node
+                ):  # of that name there was another before
                     head, _, rest = name.partition(".")
                     meant = self._module_names.get(head) or head
                     if (f"{meant}.{rest}" if rest else meant) not in PLAIN_BASES:
@@ -191,8 +264,8 @@ class Source:
         return self._known_references[part]
 
     def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
-        """Names and attributes below a node. A name is what is bound to it where it stands: what an import brought, or something of the
-        function's own, which is nobody else's and left out.
+        """Names and attributes below a node. A name is what is bound to it where it stands: what an
+        import brought, or something of the function's own, which is nobody else's and left out.
         """
         todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]
         entries = set()
@@ -204,12 +277,22 @@ class Source:
                 continue
             if isinstance(node, ast.ClassDef):  # what its body binds is hidden from its methods
                 inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
-                todo += [(child, bound if isinstance(child, DEFINING) else inside) for child in ast.iter_child_nodes(node)]
+                todo += [
+                    (child, bound if isinstance(child, DEFINING) else inside)
+                    for child in ast.iter_child_nodes(node)
+                ]
                 continue
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):  # defaults belong to whoever defines it
-                body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+            if isinstance(
+                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+            ):  # defaults belong to whoever defines it
+                body: list[ast.AST] = (
+                    [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+                )
                 inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(body))
-                todo += [(child, inside if child in body else bound) for child in ast.iter_child_nodes(node)]
+                todo += [
+                    (child, inside if child in body else bound)
+                    for child in ast.iter_child_nodes(node)
+                ]
                 continue
             if isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
@@ -227,31 +310,48 @@ class Source:
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
 
     def _entry(self, node: ast.Subscript, bound: Mapping[str, str | None]) -> ast.expr | None:
-        """What ``TABLE["key"]`` is, where TABLE is a dictionary that is written out at the top level."""
-        if not isinstance(node.value, ast.Name) or node.value.id in bound or not isinstance(node.slice, ast.Constant):
+        """What ``TABLE["key"]`` is, where TABLE is a dictionary that is written out at the top
+        level.
+        """
+        if (
+            not isinstance(node.value, ast.Name)
+            or node.value.id in bound
+            or not isinstance(node.slice, ast.Constant)
+        ):
             return None
         table = self.definitions.get(node.value.id)
-        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(table.value, ast.Dict):
+        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(
+            table.value, ast.Dict
+        ):
             return None
         entries = {
-            key.value: value for key, value in zip(table.value.keys, table.value.values, strict=True) if isinstance(key, ast.Constant)
+            key.value: value
+            for key, value in zip(table.value.keys, table.value.values, strict=True)
+            if isinstance(key, ast.Constant)
         }
         return entries.get(node.slice.value)
 
     def is_bare_raise(self, line: int) -> bool:
         """Whether all that some function does is on that line, docstring apart, as in a stub."""
         functions = [node for node in self.nodes if isinstance(node, FUNCTIONS)]
-        return any(node.body[-1].lineno == line and all(map(is_docstring, node.body[:-1])) for node in functions)
+        return any(
+            node.body[-1].lineno == line and all(map(is_docstring, node.body[:-1]))
+            for node in functions
+        )
 
     def may_be_changed(self, name: str) -> bool:
-        """Whether more than its definition may say what ``name`` is: a statement that binds it again, or, of a constant, that names it."""
+        """Whether more than its definition may say what ``name`` is: a statement that binds it
+        again, or, of a constant, that names it.
+        """
         if isinstance(self.definitions.get(name), DEFINING):
             rest = [node for node in self.tree.body if not isinstance(node, Definition)]
             return name in bound_names(ast.Module(body=rest, type_ignores=[]))
         return sum(isinstance(node, ast.Name) and node.id == name for node in self.nodes) > 1
 
     def same_definition(self, other: Source, name: str) -> bool:
-        """Whether both files define ``name`` in the same way, docstrings, comments and layout apart."""
+        """Whether both files define ``name`` in the same way, docstrings, comments and layout
+        apart.
+        """
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         return mine is not None and theirs is not None and _alike(mine, theirs)
 
@@ -261,20 +361,37 @@ def defined_names(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
-        return [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name) and is_stored(name)]
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return [
+            name.id
+            for target in node.targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and is_stored(name)
+        ]
+    if (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.value is not None
+    ):
         return [node.target.id]
     return []
 
 
 def is_docstring(node: ast.stmt) -> bool:
     """Whether a statement is a bare string."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def is_ellipsis(node: ast.stmt) -> bool:
     """Whether a statement is a bare ``...``."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is ...
+    )
 
 
 def _alike(mine: ast.AST, theirs: ast.AST) -> bool:
@@ -290,7 +407,9 @@ def _alike(mine: ast.AST, theirs: ast.AST) -> bool:
             if len(one) != len(other):
                 return False
             todo += zip(one, other, strict=True)
-        elif repr(one) != repr(other):  # 0.0 is no -0.0, and NaN, which no literal is, would be like itself
+        elif repr(one) != repr(
+            other
+        ):  # 0.0 is no -0.0, and NaN, which no literal is, would be like itself
             return False
     return True
 

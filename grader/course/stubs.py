@@ -8,11 +8,13 @@ A solution marks what the student is to write::
         return Sigmoid.apply(x)
         # end solution
 
-The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:`` lines, the text of those; or nothing,
-where the region is at the top level and has none (helpers of the solution's own).
+The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:``
+lines, the text of those; or nothing, where the region is at the top level and has none (helpers of
+the solution's own).
 
-A *fragment* (``tests/mistakes``, ``tests/lookalikes``, ``tests/accepted``) holds only the definitions in which it differs; ``compose``
-puts them in place of the solution's, so that what a file shows is what it is about. Of a class it may hold a part, after ``...``::
+A *fragment* (``tests/mistakes``, ``tests/lookalikes``, ``tests/accepted``) holds only the
+definitions in which it differs; ``compose`` puts them in place of the solution's, so that what a
+file shows is what it is about. Of a class it may hold a part, after ``...``::
 
     class Value:
         ...
@@ -31,7 +33,9 @@ BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """The stub that a solution generates; ``name`` is for messages. Raises CourseError where markers don't pair up."""
+    """The stub that a solution generates; ``name`` is for messages. Raises CourseError where
+    markers don't pair up.
+    """
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
@@ -57,7 +61,11 @@ def stub_of(solution: str, *, name: str) -> str:
 
 def replacement(region: list[str], indent: str) -> list[str]:
     """What stands in the stub in place of a region."""
-    given = [line.strip()[len(STUB) :].removeprefix(" ") for line in region if line.strip().startswith(STUB)]
+    given = [
+        line.strip()[len(STUB) :].removeprefix(" ")
+        for line in region
+        if line.strip().startswith(STUB)
+    ]
     if given:
         return [(indent + line).rstrip() for line in given]
     return [indent + "raise NotImplementedError"] if indent else []
@@ -66,26 +74,45 @@ def replacement(region: list[str], indent: str) -> list[str]:
 def without_markers(solution: str) -> str:
     """A solution as people read it: no markers."""
     lines = solution.splitlines()
-    kept = [line for line in lines if line.strip() not in (BEGIN, END) and not line.strip().startswith(STUB)]
+    kept = [
+        line
+        for line in lines
+        if line.strip() not in (BEGIN, END) and not line.strip().startswith(STUB)
+    ]
     return "\n".join(kept) + "\n"
 
 
 def compose(solution: str, fragment: str, *, name: str) -> str:
     """The solution with the fragment's top-level definitions in place of its own.
 
-    What the solution doesn't define (imports, helpers) goes before its first definition. A class whose body begins with ``...`` is
-    composed in the same way: what it doesn't define stays the solution's. Raises CourseError where the fragment is no Python.
+    What the solution doesn't define (imports, helpers) goes before its first definition. A class
+    whose body begins with ``...`` is composed in the same way: what it doesn't define stays the
+    solution's. Raises CourseError where the fragment is no Python.
     """
     try:
         old, new = ast.parse(solution), ast.parse(fragment)
     except SyntaxError as error:
         raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
     lines = solution.splitlines()
-    return "\n".join(_composed(lines, old.body, fragment.splitlines(), new.body, 0, len(lines))).rstrip("\n") + "\n"
+    return (
+        "\n".join(
+            _composed(lines, old.body, fragment.splitlines(), new.body, 0, len(lines))
+        ).rstrip("\n")
+        + "\n"
+    )
 
 
-def _composed(lines: list[str], old: list[ast.stmt], pieces: list[str], new: list[ast.stmt], start: int, end: int) -> list[str]:
-    """The lines from ``start`` to ``end``, which hold the statements ``old``, with those of ``new`` (lines of ``pieces``) in place."""
+def _composed(
+    lines: list[str],
+    old: list[ast.stmt],
+    pieces: list[str],
+    new: list[ast.stmt],
+    start: int,
+    end: int,
+) -> list[str]:
+    """The lines from ``start`` to ``end``, which hold the statements ``old``, with those of ``new``
+    (lines of ``pieces``) in place.
+    """
     place = {name: number for number, node in enumerate(old) for name in defined_names(node)}
     mine: dict[int, list[str]] = {}
     first: list[str] = []
@@ -97,8 +124,19 @@ def _composed(lines: list[str], old: list[ast.stmt], pieces: list[str], new: lis
         if known:
             number = max(place[name] for name in known)
             before = old[number]
-            if isinstance(node, ast.ClassDef) and isinstance(before, ast.ClassDef) and is_ellipsis(node.body[0]):
-                text = _composed(lines, before.body, pieces, node.body[1:], first_line(before) - 1, before.end_lineno or end)
+            if (
+                isinstance(node, ast.ClassDef)
+                and isinstance(before, ast.ClassDef)
+                and is_ellipsis(node.body[0])
+            ):
+                text = _composed(
+                    lines,
+                    before.body,
+                    pieces,
+                    node.body[1:],
+                    first_line(before) - 1,
+                    before.end_lineno or end,
+                )
             mine.setdefault(number, []).extend(text)
             redefined |= set(known)
         elif isinstance(node, ast.ImportFrom) and node.module == "__future__":

@@ -1,4 +1,6 @@
-"""Zips from strangers: opened within bounds, their members' names as their makers meant them. Nothing is ever unpacked to a path."""
+"""Zips from strangers: opened within bounds, their members' names as their makers meant them.
+Nothing is ever unpacked to a path.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ MAX_INNER_BYTES = 256 << 20
 """A zip within a zip, laid open on disk while it is read."""
 FREE_BYTES = 8 << 20
 MAX_RATIO = 40
-"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: zips hardly shrink, so more is a bomb."""
+"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: zips hardly
+shrink, so more is a bomb.
+"""
 CHUNK_BYTES = 1 << 18
 NO_ZIP = "{path} is no readable zip: {reason}. Make it anew, or unpack it into a folder"
 
@@ -31,15 +35,22 @@ END, END64, LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 ELSEWHERE = 0xFFFFFFFF
 """In the old record: see the one of the 64-bit form."""
 TAIL_BYTES = 22 + 0xFFFF + 20 + 56
-"""Where the records that end a zip lie: one of 22 bytes, a comment, and the two of the 64-bit form."""
+"""Where the records that end a zip lie: one of 22 bytes, a comment, and the two of the 64-bit form.
+"""
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:
-    """A zip, open for reading; raises SubmissionError, naming it, where it is none or holds too many entries."""
+    """A zip, open for reading; raises SubmissionError, naming it, where it is none or holds too
+    many entries.
+    """
     try:
         with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as stream:
             if _directory_bytes(stream) > members * ENTRY_BYTES:
-                raise SubmissionError("{path} holds far more than {most} entries. Zip the lessons alone", path=name, most=f"{members:,}")
+                raise SubmissionError(
+                    "{path} holds far more than {most} entries. Zip the lessons alone",
+                    path=name,
+                    most=f"{members:,}",
+                )
         archive = zipfile.ZipFile(file)
     except SubmissionError:
         raise
@@ -54,10 +65,11 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
 
 
 def _directory_bytes(stream: IO[bytes]) -> int:
-    """How long a zip's directory may be: zipfile reads all of it at once, into records that take ten times as much.
+    """How long a zip's directory may be: zipfile reads all of it at once, into records that take
+    ten times as much.
 
-    Which of several end records counts is decided differently by different versions of zipfile, so the largest claim does here.
-    (Format: PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
+    Which of several end records counts is decided differently by different versions of zipfile, so
+    the largest claim does here. (Format: PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
     """
     stream.seek(max(0, stream.seek(0, 2) - TAIL_BYTES))
     tail = stream.read()
@@ -71,16 +83,23 @@ def _directory_bytes(stream: IO[bytes]) -> int:
 
 
 def _numbers(data: bytes, signature: bytes, form: str, offset: int) -> list[int]:
-    """The number that stands ``offset`` bytes after the beginning of each record with that signature."""
+    """The number that stands ``offset`` bytes after the beginning of each record with that
+    signature.
+    """
     starts = (found.start() + offset for found in re.finditer(re.escape(signature), data))
-    return [struct.unpack_from(form, data, start)[0] for start in starts if start + struct.calcsize(form) <= len(data)]
+    return [
+        struct.unpack_from(form, data, start)[0]
+        for start in starts
+        if start + struct.calcsize(form) <= len(data)
+    ]
 
 
 def member_path(entry: zipfile.ZipInfo) -> str:
     """A member's path with slashes.
 
-    A zip says whether a name is UTF-8; where it doesn't, zipfile takes it for code page 437. macOS writes UTF-8 without saying so, and
-    Korean Windows its own code page, so what can be read as one of them is.
+    A zip says whether a name is UTF-8; where it doesn't, zipfile takes it for code page 437. macOS
+    writes UTF-8 without saying so, and Korean Windows its own code page, so what can be read as one
+    of them is.
     """
     path = entry.filename
     if not entry.flag_bits & 0x800 and not path.isascii():
@@ -103,7 +122,9 @@ def _as_meant(path: str) -> str:
         return path
     foreign = [letter for letter in korean if not letter.isascii()]
     common = sum(_is_common_korean(letter) for letter in foreign)
-    return korean if 2 * common >= len(foreign) else path  # an accented name can be read as rare syllables, never as common ones
+    return (
+        korean if 2 * common >= len(foreign) else path
+    )  # an accented name can be read as rare syllables, never as common ones
 
 
 def _is_common_korean(letter: str) -> bool:
@@ -119,7 +140,9 @@ def is_link(entry: zipfile.ZipInfo) -> bool:
 
 
 def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
-    """A zip within a zip as a file to be read in any order, a small one in memory; raises SubmissionError where it grows too large."""
+    """A zip within a zip as a file to be read in any order, a small one in memory; raises
+    SubmissionError where it grows too large.
+    """
     opened: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=FREE_BYTES)  # noqa: SIM115 - the caller closes it
     limit = min(MAX_INNER_BYTES, max(FREE_BYTES, MAX_RATIO * packed_bytes))
     written = 0
@@ -127,7 +150,10 @@ def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
         while chunk := packed.read(CHUNK_BYTES):
             written += len(chunk)
             if written > limit:
-                message = "{path} grows beyond {megabytes} MB when it is opened. Hand in a zip of the lessons alone"
+                message = (
+                    "{path} grows beyond {megabytes} MB when it is opened. Hand in a zip of the"
+                    " lessons alone"
+                )
                 raise SubmissionError(message, path=name, megabytes=str(limit >> 20))
             opened.write(chunk)
     except BaseException:

@@ -1,6 +1,7 @@
 """The author's API: what a check file imports.
 
-A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is the title that people see::
+A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is
+the title that people see::
 
     @check(points=2, about="Sigmoid", needs=test_forward)
     def test_gradient_uses_the_incoming_gradient(student, draw):
@@ -10,8 +11,9 @@ A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw
         (want,) = torch.autograd.grad(torch.sigmoid(x), x, v)
         assert_gradient(got, want, inputs={"x": x, "v": v})
 
-``student`` is the file that is graded, ``reference`` the solution; both have the functions of the file as attributes and
-``observe(scenario, …)``. A message is a template: ``{name}`` is filled from the failure's facts and inputs.
+``student`` is the file that is graded, ``reference`` the solution; both have the functions of the
+file as attributes and ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from
+the failure's facts and inputs.
 """
 
 from __future__ import annotations
@@ -43,10 +45,31 @@ from grader.judge.remote.session import NotStarted, Student
 from grader.worker.wire.values import Opaque, StudentRef
 
 __all__ = [
-    "CheckFailure", "CheckSpec", "Draw", "Student", "assert_equal", "assert_gradcheck", "assert_gradgradcheck", "assert_gradient",
-    "assert_hands_on", "assert_not_used", "assert_raises", "assert_tensor", "assert_that", "beside", "check", "drawing", "fail",
-    "graph_figure", "graphs_figure", "in_short", "own_graph", "prediction_figure", "predictions", "type_name",
-]  # fmt: skip
+    "CheckFailure",
+    "CheckSpec",
+    "Draw",
+    "Student",
+    "assert_equal",
+    "assert_gradcheck",
+    "assert_gradgradcheck",
+    "assert_gradient",
+    "assert_hands_on",
+    "assert_not_used",
+    "assert_raises",
+    "assert_tensor",
+    "assert_that",
+    "beside",
+    "check",
+    "drawing",
+    "fail",
+    "graph_figure",
+    "graphs_figure",
+    "in_short",
+    "own_graph",
+    "prediction_figure",
+    "predictions",
+    "type_name",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,14 +97,20 @@ class CheckSpec:
 
 
 def check(
-    *, points: float, about: str, needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (), hint: str | None = None,
-    at: str | None = None, bonus: bool = False,
-) -> Callable[[F], F]:  # fmt: skip
+    *,
+    points: float,
+    about: str,
+    needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (),
+    hint: str | None = None,
+    at: str | None = None,
+    bonus: bool = False,
+) -> Callable[[F], F]:
     """Declare a test as a check.
 
-    ``about`` is the student's function, class or constant that it judges; ``needs`` the checks (or their names, for those in the
-    other file) without which it is skipped; ``hint`` a key of the lesson's ``hints.toml`` and ``at`` the definition that a failure
-    points to (``"Sigmoid.backward"``), both by default ``about``.
+    ``about`` is the student's function, class or constant that it judges; ``needs`` the checks (or
+    their names, for those in the other file) without which it is skipped; ``hint`` a key of the
+    lesson's ``hints.toml`` and ``at`` the definition that a failure points to
+    (``"Sigmoid.backward"``), both by default ``about``.
     """
     wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
     names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
@@ -94,12 +123,14 @@ def check(
 
 
 def beside(file: str) -> types.ModuleType:
-    """``helpers.py`` beside a check file (``beside(__file__)``): what the visible and the hidden checks of a lesson share."""
+    """``helpers.py`` beside a check file (``beside(__file__)``): what the visible and the hidden
+    checks of a lesson share.
+    """
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
 
 
-# --------------------------------------------------------------------------------------------------------------- assertions
+# --------------------------------------------------------------------------------------- assertions
 
 
 def type_name(value: Any) -> str:
@@ -122,8 +153,12 @@ def assert_that(condition: bool, message: str, **details: Any) -> None:
         raise CheckFailure(message, **details)
 
 
-def assert_equal(actual: Any, expected: Any, message: str = "not what was expected", **details: Any) -> None:
-    """Plain data must be the same: same types, same values; numbers are compared exactly, 1 and 1.0 and True apart."""
+def assert_equal(
+    actual: Any, expected: Any, message: str = "not what was expected", **details: Any
+) -> None:
+    """Plain data must be the same: same types, same values; numbers are compared exactly, 1 and 1.0
+    and True apart.
+    """
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
 
@@ -134,41 +169,63 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, Tensor):
         return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
     if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+        return len(left) == len(right) and all(
+            _same(a, b) for a, b in zip(left, right, strict=True)
+        )
     if isinstance(left, dict):
         return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
     return bool(left == right)
 
 
 def assert_tensor(
-    actual: Any, expected: Tensor, message: str = "the value is wrong", *, rtol: float | None = None, atol: float | None = None,
+    actual: Any,
+    expected: Tensor,
+    message: str = "the value is wrong",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
     **details: Any,
-) -> None:  # fmt: skip
-    """A tensor must have the expected shape, dtype and values, within the dtype's tolerance (``TOLERANCES``), or that given."""
+) -> None:
+    """A tensor must have the expected shape, dtype and values, within the dtype's tolerance
+    (``TOLERANCES``), or that given.
+    """
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
     if actual is None:
-        raise CheckFailure("None came back where a Tensor is promised: is there a return?", facts=facts, **details)
+        raise CheckFailure(
+            "None came back where a Tensor is promised: is there a return?", facts=facts, **details
+        )
     if not isinstance(actual, Tensor):
         raise CheckFailure("{type} came back where a Tensor is promised", facts=facts, **details)
     if actual.shape != expected.shape:
         facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
-        raise CheckFailure("the shape is {shape}, expected {expected_shape}", facts=facts, **details)
+        raise CheckFailure(
+            "the shape is {shape}, expected {expected_shape}", facts=facts, **details
+        )
     if actual.dtype != expected.dtype:
         facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
-        raise CheckFailure("the dtype is {dtype}, expected {expected_dtype}", facts=facts, **details)
+        raise CheckFailure(
+            "the dtype is {dtype}, expected {expected_dtype}", facts=facts, **details
+        )
     default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
     if not torch.allclose(
-        actual.detach(), expected.detach(), rtol=default_rtol if rtol is None else rtol, atol=default_atol if atol is None else atol,
+        actual.detach(),
+        expected.detach(),
+        rtol=default_rtol if rtol is None else rtol,
+        atol=default_atol if atol is None else atol,
         equal_nan=True,
-    ):  # fmt: skip
+    ):
         raise CheckFailure(message, facts=facts, **details)
 
 
-def assert_gradient(actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any) -> None:
+def assert_gradient(
+    actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
+) -> None:
     """Like ``assert_tensor``, for a gradient: None is said to be one that is missing."""
     if actual is None:
-        raise CheckFailure("no gradient came back (None)", expected=expected, actual=None, **details)
+        raise CheckFailure(
+            "no gradient came back (None)", expected=expected, actual=None, **details
+        )
     assert_tensor(actual, expected, message, **details)
 
 
@@ -177,14 +234,20 @@ def _dtype(tensor: Tensor) -> str:
 
 
 def assert_raises(
-    name: str, function: Callable[..., Any], *args: Any, message: str = "{wanted} should have been raised", **details: Any
+    name: str,
+    function: Callable[..., Any],
+    *args: Any,
+    message: str = "{wanted} should have been raised",
+    **details: Any,
 ) -> str:
     """The call must raise an exception of the class ``name`` (or one derived from it); its text."""
     details["facts"] = {**details.get("facts", {}), "wanted": name}
     try:
         result = function(*args)
     except StudentError as error:
-        if error.is_a(name) and not (error.type_name == "NotImplementedError" and error.raised_here):
+        if error.is_a(name) and not (
+            error.type_name == "NotImplementedError" and error.raised_here
+        ):
             return error.message
         raise
     except Exception as error:
@@ -194,10 +257,14 @@ def assert_raises(
     raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
 
 
-def assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None) -> None:
-    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for a v, the gradient.
+def assert_hands_on(
+    student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
+) -> None:
+    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for a v,
+    the gradient.
 
-    What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor there is nothing to compare with.
+    What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor
+    there is nothing to compare with.
     """
     with student.writing_allowed():
         _assert_hands_on(student, name, of, x, v)
@@ -223,41 +290,70 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     except (StudentError, WorkerLost):
         return
     if gradient is not None:
-        found = torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0] if got.requires_grad else None
-        assert_gradient(found, gradient, "the gradient through {name}(x) is not what {function}(x) gives", **details)
+        found = (
+            torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0]
+            if got.requires_grad
+            else None
+        )
+        assert_gradient(
+            found,
+            gradient,
+            "the gradient through {name}(x) is not what {function}(x) gives",
+            **details,
+        )
 
 
-def assert_not_used(student: Student, about: Sequence[str], banned: Sequence[str], message: str) -> None:
-    """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions ``about``, or by what they call."""
+def assert_not_used(
+    student: Student, about: Sequence[str], banned: Sequence[str], message: str
+) -> None:
+    """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions
+    ``about``, or by what they call.
+    """
     if student.source.unreadable:
         raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)
     for name in banned:
         if name in used:
             raise CheckFailure(
-                message, facts={"used": name.lstrip("."), "line": used[name]}, actual=Opaque(student.source.line(used[name]))
+                message,
+                facts={"used": name.lstrip("."), "line": used[name]},
+                actual=Opaque(student.source.line(used[name])),
             )
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure where one is missing or no bool."""
+    """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure
+    where one is missing or no bool.
+    """
     found = getattr(student, name)
     if not isinstance(found, dict):
-        raise CheckFailure("{name} is of type {type}, not a dictionary", actual=found, facts={"name": name, "type": type_name(found)})
+        raise CheckFailure(
+            "{name} is of type {type}, not a dictionary",
+            actual=found,
+            facts={"name": name, "type": type_name(found)},
+        )
     if found and all(value is Ellipsis for value in found.values()):
         raise NotStarted(name)
     for key in keys:
         if key not in found or found[key] is Ellipsis:
             raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
         if type(found[key]) is not bool:
-            raise CheckFailure("the prediction for {key} is no True or False", actual=found[key], facts={"key": repr(key)})
+            raise CheckFailure(
+                "the prediction for {key} is no True or False",
+                actual=found[key],
+                facts={"key": repr(key)},
+            )
     return found
 
 
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one call of a Function ``name``."""
+    """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one
+    call of a Function ``name``.
+    """
     full = f"{name}.apply" if path == "apply" else path
-    return graphs_figure(student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs))
+    return graphs_figure(
+        student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
+    )
 
 
 def is_number(value: Any) -> bool:

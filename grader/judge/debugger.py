@@ -1,7 +1,8 @@
-"""The child process of ``grade replay --pdb``: one check, run here on the student's file, with a debugger in the student's code.
+"""The child process of ``grade replay --pdb``: one check, run here on the student's file, with a
+debugger in the student's code.
 
-The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict. What the check would have asked a worker
-it asks a ``LocalStudent``. A notebook runs cell by cell.
+The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict.
+What the check would have asked a worker it asks a ``LocalStudent``. A notebook runs cell by cell.
 """
 
 from __future__ import annotations
@@ -39,27 +40,42 @@ def main() -> None:
 
 
 def debug(request: dict[str, Any], say: Catalogue) -> None:
-    """Run the check. Stop where the student's code raises; where it is only wrong, or with ``stop``, at the first line of the function."""
+    """Run the check. Stop where the student's code raises; where it is only wrong, or with
+    ``stop``, at the first line of the function.
+    """
     path, cells = request["file"], tuple((number, first) for number, first in request["cells"])
     check = the_check([Path(file) for file in request["checks"]], request["check"])
     source = Source(request["text"], Path(path).name, cells)
     id = f"{request['lesson']}.{request['check']}"
-    seed = check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
+    seed = (
+        check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
+    )
 
     def run() -> None:
         student = LocalStudent(source, request["scenarios"], module=executed(source, path))
         solution = request["solution"]
-        reference = Withheld() if solution is None else LocalStudent(Source(solution, source.filename), request["scenarios"])
+        reference = (
+            Withheld()
+            if solution is None
+            else LocalStudent(Source(solution, source.filename), request["scenarios"])
+        )
         given = {"student": student, "reference": reference, "draw": Draw(seed)}
         check(**{name: given[name] for name in inspect.signature(check).parameters})
 
     if not request["stop"]:
         error = outcome_of(run)
         if error is None:
-            print(say("This check passes with this seed. To step through your code all the same: --break"))
+            print(
+                say(
+                    "This check passes with this seed. To step through your code all the same:"
+                    " --break"
+                )
+            )
             return
         print(told(error, source, say))
-        if own := own_part(error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}):
+        if own := own_part(
+            error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}
+        ):
             stopping = debugger()
             stopping.reset()
             stopping.interaction(None, own)
@@ -114,13 +130,17 @@ def the_check(files: list[Path], name: str) -> Callable[..., Any]:
 
 
 def executed(source: Source, path: str) -> types.ModuleType:
-    """The student's module, under the names by which a debugger finds its lines: the file's, or one for each cell of a notebook."""
+    """The student's module, under the names by which a debugger finds its lines: the file's, or one
+    for each cell of a notebook.
+    """
     if source.cells:
         return execute_cells(cells_of(source.text, source.cells), source.module, path)
     return execute(source.text, source.module, path)
 
 
-def own_part(where: types.TracebackType | None, files: Collection[str]) -> types.TracebackType | None:
+def own_part(
+    where: types.TracebackType | None, files: Collection[str]
+) -> types.TracebackType | None:
     """The traceback down to the last line in one of the files; None where there is none."""
     steps: list[types.TracebackType] = []
     while where is not None:
@@ -135,14 +155,23 @@ def own_part(where: types.TracebackType | None, files: Collection[str]) -> types
 
 
 def first_lines(source: Source, path: str) -> list[int]:
-    """The first line of a function's body; of a class those of its methods, or of the one that ``path`` names."""
+    """The first line of a function's body; of a class those of its methods, or of the one that
+    ``path`` names.
+    """
     head, _, member = path.partition(".")
     node: ast.AST | None = source.definitions.get(head)
     if isinstance(node, ast.ClassDef):
-        functions = [one for one in node.body if isinstance(one, ast.FunctionDef) and member in ("", one.name)]
+        functions = [
+            one
+            for one in node.body
+            if isinstance(one, ast.FunctionDef) and member in ("", one.name)
+        ]
     else:
         functions = [node] if isinstance(node, ast.FunctionDef) else []
-    return [next((line.lineno for line in one.body if not is_docstring(line)), one.body[0].lineno) for one in functions]
+    return [
+        next((line.lineno for line in one.body if not is_docstring(line)), one.body[0].lineno)
+        for one in functions
+    ]
 
 
 if __name__ == "__main__":

@@ -38,29 +38,54 @@ def describe(value: Any, depth: int = 0) -> Any:
     if isinstance(value, complex):
         return {"other": str(value)}
     if isinstance(value, str):
-        return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
+        return (
+            value
+            if len(value) <= MAX_TEXT
+            else value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
+        )
     if isinstance(value, Tensor):
         return _tensor(value)
     if depth > 6:
         return {"other": "…"}
     if isinstance(value, dict):
-        return {"dict": [[describe(k, depth + 1), describe(v, depth + 1)] for k, v in list(value.items())[:MAX_ITEMS]], **_cut(value)}
+        return {
+            "dict": [
+                [describe(k, depth + 1), describe(v, depth + 1)]
+                for k, v in list(value.items())[:MAX_ITEMS]
+            ],
+            **_cut(value),
+        }
     for kind in (list, tuple, set):
         if isinstance(value, kind):
             items = sorted(value, key=repr) if kind is set else value
-            return {kind.__name__: [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]], **_cut(value)}
+            return {
+                kind.__name__: [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]],
+                **_cut(value),
+            }
     return {"other": _text(value)}
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
     """Both values; of two long tensors of one shape the same part, where they differ first."""
     start = 0
-    if isinstance(expected, Tensor) and isinstance(actual, Tensor) and expected.shape == actual.shape and expected.numel() > MAX_ELEMENTS:
-        same = torch.isclose(actual.detach().flatten(), expected.detach().flatten().to(actual.dtype), equal_nan=True)
+    if (
+        isinstance(expected, Tensor)
+        and isinstance(actual, Tensor)
+        and expected.shape == actual.shape
+        and expected.numel() > MAX_ELEMENTS
+    ):
+        same = torch.isclose(
+            actual.detach().flatten(), expected.detach().flatten().to(actual.dtype), equal_nan=True
+        )
         differing = (~same).nonzero()
         first = int(differing[0]) if len(differing) else 0
-        start = max(0, min(first - 2, expected.numel() - MAX_ELEMENTS)) if first >= MAX_ELEMENTS else 0
-    return tuple(_tensor(value, start) if isinstance(value, Tensor) else describe(value) for value in (expected, actual))  # type: ignore[return-value]
+        start = (
+            max(0, min(first - 2, expected.numel() - MAX_ELEMENTS)) if first >= MAX_ELEMENTS else 0
+        )
+    return tuple(
+        _tensor(value, start) if isinstance(value, Tensor) else describe(value)
+        for value in (expected, actual)
+    )  # type: ignore[return-value]
 
 
 def _cut(value: Any) -> dict[str, int]:
@@ -90,15 +115,23 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
         return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
-    data: dict[str, Any] = {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
+    data: dict[str, Any] = {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+    }
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
     if plain.numel() > MAX_ELEMENTS:
         part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
         before = {"before": start} if start else {}
         return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
-    brackets = math.prod(n for n in plain.shape if n)  # of shape (60000, 0) there would be that many, and not a number
-    return {"tensor": _numbers(plain.tolist()) if plain.numel() or brackets <= MAX_ELEMENTS else [], **data}
+    brackets = math.prod(
+        n for n in plain.shape if n
+    )  # of shape (60000, 0) there would be that many, and not a number
+    return {
+        "tensor": _numbers(plain.tolist()) if plain.numel() or brackets <= MAX_ELEMENTS else [],
+        **data,
+    }
 
 
 def _numbers(value: Any) -> Any:

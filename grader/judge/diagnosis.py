@@ -1,4 +1,5 @@
-"""Naming mistakes: from a failed check to the misconception behind it, with the numbers that show it.
+"""Naming mistakes: from a failed check to the misconception behind it, with the numbers that show
+it.
 
 A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
 
@@ -10,9 +11,10 @@ A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
         local = local_derivative(failure.inputs.get("x"))
         return {} if same(failure.actual, local) else None
 
-A rule gets the failure and the student (it may ask the student more), and returns None where it does not recognise its mistake, else
-the facts that its explanation shows. Rules are tried in the order of the file; the first that recognises wins, so put the narrow
-ones first. A rule that stumbles over the student's answers recognises nothing.
+A rule gets the failure and the student (it may ask the student more), and returns None where it
+does not recognise its mistake, else the facts that its explanation shows. Rules are tried in the
+order of the file; the first that recognises wins, so put the narrow ones first. A rule that
+stumbles over the student's answers recognises nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised, if it did."""
+    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised, if
+    it did.
+    """
 
     check: str
     about: str
@@ -59,7 +63,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception. ``about``: the functions that it can be made in; in no other does a solution that shows it lose marks."""
+    """A named misconception. ``about``: the functions that it can be made in; in no other does a
+    solution that shows it lose marks.
+    """
 
     id: str
     about: tuple[str, ...]
@@ -77,7 +83,9 @@ class Diagnosis:
     evidence: str
 
 
-def mistake(id: str, *, about: str | Sequence[str], title: str, explanation: str) -> Callable[[Rule], Mistake]:
+def mistake(
+    id: str, *, about: str | Sequence[str], title: str, explanation: str
+) -> Callable[[Rule], Mistake]:
     """Make a mistake of a rule; explanation and rule as the module's docstring has them."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
@@ -88,8 +96,12 @@ def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
     return [value for value in namespace.values() if isinstance(value, Mistake)]
 
 
-def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student, say: Catalogue) -> tuple[Diagnosis | None, str | None]:
-    """The first mistake whose rule recognises the failure, worded by ``say``; and a traceback where a rule itself broke, for the author."""
+def diagnose(
+    mistakes: Sequence[Mistake], failure: Failure, student: Student, say: Catalogue
+) -> tuple[Diagnosis | None, str | None]:
+    """The first mistake whose rule recognises the failure, worded by ``say``; and a traceback where
+    a rule itself broke, for the author.
+    """
     trouble = None
     for candidate in mistakes:
         if failure.about not in candidate.about:
@@ -103,16 +115,34 @@ def diagnose(mistakes: Sequence[Mistake], failure: Failure, student: Student, sa
             continue
         if facts is not None:
             told = in_cells({**failure.facts, **facts}, student.source)
-            shown = {"expected": failure.expected, "actual": failure.actual, **failure.inputs, **told}
-            return Diagnosis(candidate.id, fill_text(candidate.title, shown, say), fill_text(candidate.explanation, shown, say)), trouble
+            shown = {
+                "expected": failure.expected,
+                "actual": failure.actual,
+                **failure.inputs,
+                **told,
+            }
+            return (
+                Diagnosis(
+                    candidate.id,
+                    fill_text(candidate.title, shown, say),
+                    fill_text(candidate.explanation, shown, say),
+                ),
+                trouble,
+            )
     return None, trouble
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Facts in which ``line``, a line of the file, is told as people see it where that is a notebook: "2 of cell 4"."""
+    """Facts in which ``line``, a line of the file, is told as people see it where that is a
+    notebook: "2 of cell 4".
+    """
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
-    return facts if cell is None else {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
+    return (
+        facts
+        if cell is None
+        else {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
+    )
 
 
 class _Facts(dict[str, str]):
@@ -121,8 +151,9 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: dict[str, Any], say: Catalogue) -> str:
-    """A template in the language of ``say``, its ``{names}`` replaced: strings as they are or, where they are texts of ours, in that
-    language too; phrases filled in turn; other values as the report shows them.
+    """A template in the language of ``say``, its ``{names}`` replaced: strings as they are or,
+    where they are texts of ours, in that language too; phrases filled in turn; other values as the
+    report shows them.
     """
 
     shown = _Facts({name: show_fact(value, say) for name, value in facts.items()})
@@ -136,18 +167,33 @@ def show_fact(value: Any, say: Catalogue) -> str:
     return say.known(value) if isinstance(value, str) else text(describe(value))
 
 
-# ------------------------------------------------------------------------------------------------------------ for rules
+# ---------------------------------------------------------------------------------------- for rules
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Whether two tensors (or numbers) agree in shape and, within a tolerance, in values; dtypes may differ."""
+    """Whether two tensors (or numbers) agree in shape and, within a tolerance, in values; dtypes
+    may differ.
+    """
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
         return False
-    return torch.allclose(left.detach().to(torch.float64), right.detach().to(torch.float64), rtol=rtol, atol=atol, equal_nan=True)
+    return torch.allclose(
+        left.detach().to(torch.float64),
+        right.detach().to(torch.float64),
+        rtol=rtol,
+        atol=atol,
+        equal_nan=True,
+    )
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Whether two tensors of one shape are clearly different, so that agreeing with one says something against the other."""
-    return isinstance(left, Tensor) and isinstance(right, Tensor) and left.shape == right.shape and not same(left, right)
+    """Whether two tensors of one shape are clearly different, so that agreeing with one says
+    something against the other.
+    """
+    return (
+        isinstance(left, Tensor)
+        and isinstance(right, Tensor)
+        and left.shape == right.shape
+        and not same(left, right)
+    )

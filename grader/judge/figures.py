@@ -1,7 +1,9 @@
-"""Figures of a failed check, as plain data: a graph, two Jacobians, predictions beside what happened.
+"""Figures of a failed check, as plain data: a graph, two Jacobians, predictions beside what
+happened.
 
-A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check has failed, so one that passes
-costs nothing. A figure is an aid: where it can't be made, there is none, and the verdict stands.
+A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check
+has failed, so one that passes costs nothing. A figure is an aid: where it can't be made, there is
+none, and the verdict stands.
 
 ======================  ==================================================================================================
 ``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None; ``first_difference`` and
@@ -39,7 +41,9 @@ FigureMaker = Callable[[], Figure | None]
 
 
 def made(makers: Sequence[FigureMaker]) -> list[Figure]:
-    """The figures that can be made. The student's code may be asked for them and raise anything: that is no verdict."""
+    """The figures that can be made. The student's code may be asked for them and raise anything:
+    that is no verdict.
+    """
     found = []
     for make in makers[:MAX_FIGURES]:
         try:
@@ -53,18 +57,21 @@ def made(makers: Sequence[FigureMaker]) -> list[Figure]:
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """A block of a check: the failure or the student's exception that ends it brings these figures too, after a failure's own."""
+    """A block of a check: the failure or the student's exception that ends it brings these figures
+    too, after a failure's own.
+    """
     try:
         yield
     except CheckFailure as failure:
         failure.figures = (*failure.figures, *makers)
         raise
     except StudentError as error:
-        error.figures = makers  # not added: the error of a file that can't be loaded is raised again for every check
+        # not added: the error of a file that can't be loaded is raised again for every check
+        error.figures = makers
         raise
 
 
-# ----------------------------------------------------------------------------------------------------------------- graphs
+# ------------------------------------------------------------------------------------------- graphs
 
 
 def pictured(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
@@ -72,11 +79,15 @@ def pictured(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPictu
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
 
-def graph_figure(root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None) -> Figure:
-    """The graph that a student was asked about, and in it the place ``at`` which what came back was wrong.
+def graph_figure(
+    root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
+) -> Figure:
+    """The graph that a student was asked about, and in it the place ``at`` which what came back was
+    wrong.
 
-    ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the numbers of its visits. ``("edge", 2)``:
-    where the second edge of the root leads. ``("leaf", "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
+    ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the
+    numbers of its visits. ``("edge", 2)``: where the second edge of the root leads. ``("leaf",
+    "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
     """
     picture = pictured(root, names)
     kind, place = at or ("", None)
@@ -94,7 +105,11 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
     if kind == "entry":
         found = walk(picture)[place - 1 : place]
     elif kind == "edge":
-        found = [edge.target for edge in picture.edges if edge.source == picture.nodes[0].id and edge.slot == place - 1]
+        found = [
+            edge.target
+            for edge in picture.edges
+            if edge.source == picture.nodes[0].id and edge.slot == place - 1
+        ]
     elif kind == "leaf":
         found = [node.id for node in picture.nodes if node.kind == "leaf" and node.name == place]
     elif kind == "tensor":
@@ -103,7 +118,9 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """The ids of the nodes as a walk meets them, depth-first and in pre-order, constants left out; up to a node that is cut."""
+    """The ids of the nodes as a walk meets them, depth-first and in pre-order, constants left out;
+    up to a node that is cut.
+    """
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []
     stack = [picture.nodes[0].id]
@@ -127,17 +144,24 @@ def visits(picture: GraphPicture) -> dict[str, str]:
 
 
 def graphs_figure(
-    actual: Any, expected: Any, *, notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}), at: str | None = None
+    actual: Any,
+    expected: Any,
+    *,
+    notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    at: str | None = None,
 ) -> Figure:
-    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ first. Raises ValueError for what is none.
+    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ
+    first. Raises ValueError for what is none.
 
-    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of the tensor to mark instead, for graphs
-    that may well differ in shape.
+    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of
+    the tensor to mark instead, for graphs that may well differ in shape.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
     if at is not None or mine is None:
-        here, there = (picture and at and place_of(picture, "tensor", at) for picture in (mine, wanted))
+        here, there = (
+            picture and at and place_of(picture, "tensor", at) for picture in (mine, wanted)
+        )
     else:
         here, there = first_difference(mine, wanted, closely=True)
     return {
@@ -173,7 +197,7 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     return trace(made_up.apply(*copies.values()), copies)  # type: ignore[attr-defined]
 
 
-# -------------------------------------------------------------------------------------------------------------- Jacobians
+# ---------------------------------------------------------------------------------------- Jacobians
 
 
 def jacobian_figure(
@@ -185,17 +209,32 @@ def jacobian_figure(
     rtol: float = 1e-3,
     eps: float = 1e-6,
 ) -> Figure | None:  # fmt: skip
-    """The Jacobian by backward beside that by central differences, for the first input in which they disagree; None where they agree."""
+    """The Jacobian by backward beside that by central differences, for the first input in which
+    they disagree; None where they agree.
+    """
     for place, name in enumerate(names):
         if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
             continue
-        copies = [one.detach().clone().requires_grad_(one.requires_grad) if isinstance(one, Tensor) else one for one in inputs]
+        copies = [
+            (
+                one.detach().clone().requires_grad_(one.requires_grad)
+                if isinstance(one, Tensor)
+                else one
+            )
+            for one in inputs
+        ]
         analytic, numeric, cut = both_jacobians(function, copies, place, eps)
         if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
             return {
-                "kind": "jacobian", "analytic": rows_of(analytic), "numeric": rows_of(numeric), "atol": atol, "rtol": rtol,
-                "input": name, "output": "y", "cut": cut,
-            }  # fmt: skip
+                "kind": "jacobian",
+                "analytic": rows_of(analytic),
+                "numeric": rows_of(numeric),
+                "atol": atol,
+                "rtol": rtol,
+                "input": name,
+                "output": "y",
+                "cut": cut,
+            }
     return None
 
 
@@ -204,46 +243,68 @@ def rows_of(matrix: Tensor) -> list[list[float | str]]:
     return [[number(value) for value in row] for row in matrix.tolist()]
 
 
-def both_jacobians(function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float) -> tuple[Tensor, Tensor, list[int]]:
-    """∂y/∂x by backward and by central differences, a row for each output, a column for each element of the input; how many are cut."""
+def both_jacobians(
+    function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
+) -> tuple[Tensor, Tensor, list[int]]:
+    """∂y/∂x by backward and by central differences, a row for each output, a column for each
+    element of the input; how many are cut.
+    """
 
     def value(x: Tensor) -> Tensor:
         result = function(*inputs[:place], x, *inputs[place + 1 :])
-        return next(one for one in (result if isinstance(result, tuple) else (result,)) if isinstance(one, Tensor))
+        return next(
+            one
+            for one in (result if isinstance(result, tuple) else (result,))
+            if isinstance(one, Tensor)
+        )
 
     base = inputs[place].detach()
     x = base.clone().requires_grad_()
     y = value(x).flatten()
     rows, columns = min(y.numel(), MAX_SIDE), min(x.numel(), MAX_SIDE)
-    analytic, numeric = torch.zeros(rows, columns, dtype=torch.float64), torch.zeros(rows, columns, dtype=torch.float64)
+    analytic, numeric = (
+        torch.zeros(rows, columns, dtype=torch.float64),
+        torch.zeros(rows, columns, dtype=torch.float64),
+    )
     for row in range(rows):
-        (gradient,) = torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True) if y.requires_grad else (None,)
+        (gradient,) = (
+            torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True)
+            if y.requires_grad
+            else (None,)
+        )
         if gradient is not None:
             analytic[row] = gradient.detach().flatten()[:columns]
     for column in range(columns):
         step = torch.zeros_like(base).flatten()
         step[column] = eps
         step = step.reshape(base.shape)
-        ends = [value((base + sign * step).requires_grad_()).detach().flatten()[:rows] for sign in (1, -1)]
+        ends = [
+            value((base + sign * step).requires_grad_()).detach().flatten()[:rows]
+            for sign in (1, -1)
+        ]
         numeric[:, column] = (ends[0] - ends[1]) / (2 * eps)
     return analytic, numeric, [y.numel() - rows, x.numel() - columns]
 
 
 def gradient_of(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Callable[..., Any]:
-    """The function whose Jacobian gradgradcheck looks at: x and an incoming gradient to the gradient at x."""
+    """The function whose Jacobian gradgradcheck looks at: x and an incoming gradient to the
+    gradient at x.
+    """
 
     def gradient(*values: Tensor) -> Tensor:
         *xs, v = values
         wanted = [x for x in xs if x.requires_grad]
-        (first, *_) = torch.autograd.grad(function(*xs), wanted, v, create_graph=True)
+        first, *_ = torch.autograd.grad(function(*xs), wanted, v, create_graph=True)
         return first
 
     return gradient
 
 
-# ------------------------------------------------------------------------------------------------------------ predictions
+# -------------------------------------------------------------------------------------- predictions
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Predictions beside what happened: what, predicted, outcome, why. Texts may be phrases; the judge words them."""
+    """Predictions beside what happened: what, predicted, outcome, why. Texts may be phrases; the
+    judge words them.
+    """
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

@@ -1,7 +1,8 @@
 """What looks like tampering, for a person to look at. A flag never changes points.
 
-Two looks, and neither is proof: the text of the file, read here without executing it (``flags_in``), and what the worker says has been
-replaced in torch and in the builtins while the file was loaded (``Worker.do_load``), which the file could hide.
+Two looks, and neither is proof: the text of the file, read here without executing it
+(``flags_in``), and what the worker says has been replaced in torch and in the builtins while the
+file was loaded (``Worker.do_load``), which the file could hide.
 """
 
 from __future__ import annotations
@@ -51,7 +52,12 @@ MODULES = {
     "pickle": "makes objects that run code where they are loaded",
 }
 PATCHED_MODULES = ("torch", "builtins", "sys", "numpy", "math")
-BUILTINS = {"exec": "runs code from text", "eval": "runs code from text", "open": "opens files", "__import__": "imports by name"}
+BUILTINS = {
+    "exec": "runs code from text",
+    "eval": "runs code from text",
+    "open": "opens files",
+    "__import__": "imports by name",
+}
 
 
 def flags_in(source: Source) -> list[str]:
@@ -65,21 +71,37 @@ def flags_in(source: Source) -> list[str]:
 
 def _flags_of(node: ast.AST, source: Source) -> list[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        return [f"{MODULES[top]} ({name})" for name in names if (top := name.split(".")[0]) in MODULES]
+        names = (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+        )
+        return [
+            f"{MODULES[top]} ({name})" for name in names if (top := name.split(".")[0]) in MODULES
+        ]
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
         targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
         return [f"replaces {name}" for target in targets if (name := _outside(target, source))]
     if isinstance(node, ast.Call):
         name = resolved(node.func, source)
-        if name == "setattr" and node.args and (owner := resolved(node.args[0], source)) and owner.split(".")[0] in PATCHED_MODULES:
+        if (
+            name == "setattr"
+            and node.args
+            and (owner := resolved(node.args[0], source))
+            and owner.split(".")[0] in PATCHED_MODULES
+        ):
             return [f"replaces attributes of {owner}"]
         if name in BUILTINS:
             return [f"{BUILTINS[name]} ({name})"]
     if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in TAILS):
         name = resolved(node, source)
         return [f"{REACHING_OUT[name]} ({name})"] if name in REACHING_OUT else []
-    if isinstance(node, ast.FunctionDef) and node.name in ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__"):
+    if isinstance(node, ast.FunctionDef) and node.name in (
+        "__eq__",
+        "__torch_function__",
+        "__instancecheck__",
+        "__reduce__",
+    ):
         return [f"defines {node.name}"]
     return []
 
@@ -95,7 +117,9 @@ def resolved(node: ast.expr, source: Source) -> str | None:
 
 
 def _outside(target: ast.expr, source: Source) -> str | None:
-    """The name of a module's attribute that an assignment replaces, where the module is not the student's."""
+    """The name of a module's attribute that an assignment replaces, where the module is not the
+    student's.
+    """
     if isinstance(target, ast.Subscript):
         target = target.value
     if not isinstance(target, ast.Attribute):

@@ -1,4 +1,6 @@
-"""torch's own gradcheck and gradgradcheck as assertions: on a function across the border, in one frame; with the Jacobians that disagree."""
+"""torch's own gradcheck and gradgradcheck as assertions: on a function across the border, in one
+frame; with the Jacobians that disagree.
+"""
 
 from __future__ import annotations
 
@@ -16,53 +18,93 @@ from grader.judge.remote.proxies import RemoteCallable
 from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_questions
 
 
-def assert_gradcheck(function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradcheck disagrees", **options: Any) -> None:
-    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric Jacobian where it has them."""
+def assert_gradcheck(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    message: str = "gradcheck disagrees",
+    **options: Any,
+) -> None:
+    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric
+    Jacobian where it has them.
+    """
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
-            stack.enter_context(function.foreseeing(gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))))
+            stack.enter_context(
+                function.foreseeing(
+                    gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
+                )
+            )
         _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
 def assert_gradgradcheck(
-    function: Callable[..., Any], inputs: Sequence[Tensor], message: str = "gradgradcheck disagrees", **options: Any
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    message: str = "gradgradcheck disagrees",
+    **options: Any,
 ) -> None:
     """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
     with contextlib.ExitStack() as stack:
-        if isinstance(function, RemoteCallable) and getattr(function(*inputs), "shape", None) == inputs[0].shape:
+        if (
+            isinstance(function, RemoteCallable)
+            and getattr(function(*inputs), "shape", None) == inputs[0].shape
+        ):
             v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            stack.enter_context(function.foreseeing(gradgradcheck_questions(function.path, inputs, v)))
+            stack.enter_context(
+                function.foreseeing(gradgradcheck_questions(function.path, inputs, v))
+            )
             options = {"grad_outputs": v, **options}
         _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 
 
-def _gradcheck(checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]) -> None:
+def _gradcheck(
+    checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]
+) -> None:
     named = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
     details: dict[str, Any] = {"inputs": dict(zip(named, inputs, strict=True))}
     try:
         checker(function, tuple(inputs), **options)
     except GradcheckError as error:
         text = str(error)
-        details["facts"] = {"gradcheck": text[:600], "gradcheck_call": (checker.__name__, function, tuple(inputs), options)}
+        details["facts"] = {
+            "gradcheck": text[:600],
+            "gradcheck_call": (checker.__name__, function, tuple(inputs), options),
+        }
         details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
         raise CheckFailure(message, **{**details, **jacobians(text)}) from None
     except RuntimeError as error:
-        if "element 0 of tensors does not require grad" in str(error) or "none have requires_grad" in str(error):
-            raise CheckFailure("the result is cut off from the graph: it does not require grad", **details) from None
+        if "element 0 of tensors does not require grad" in str(
+            error
+        ) or "none have requires_grad" in str(error):
+            raise CheckFailure(
+                "the result is cut off from the graph: it does not require grad", **details
+            ) from None
         raise
 
 
-def _disagreement(checker: Any, function: Any, inputs: Sequence[Tensor], names: Sequence[str], options: dict[str, Any]) -> Figure | None:
+def _disagreement(
+    checker: Any,
+    function: Any,
+    inputs: Sequence[Tensor],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> Figure | None:
     """The two Jacobians that a checker compared: of the function, or of its gradient."""
     terms = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
         return jacobian_figure(function, inputs, names, **terms)
-    v = torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64).reshape(function(*inputs).shape).requires_grad_()
+    v = (
+        torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64)
+        .reshape(function(*inputs).shape)
+        .requires_grad_()
+    )
     return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
 
 
 def jacobians(text: str) -> dict[str, Tensor]:
-    """``{"expected": numeric, "actual": analytic}`` as far as they can be read from gradcheck's message."""
+    """``{"expected": numeric, "actual": analytic}`` as far as they can be read from gradcheck's
+    message.
+    """
     found = {}
     for key, label in (("expected", "numerical:"), ("actual", "analytical:")):
         _, _, rest = text.partition(label)
@@ -79,6 +121,9 @@ def _matrix(text: str) -> Tensor | None:
         return None
     rows = text[start + len("tensor([[") : end].split("],")
     try:
-        return torch.tensor([[float(number) for number in row.strip(" [\n").split(",")] for row in rows], dtype=torch.float64)
+        return torch.tensor(
+            [[float(number) for number in row.strip(" [\n").split(",")] for row in rows],
+            dtype=torch.float64,
+        )
     except ValueError:
         return None

@@ -1,4 +1,5 @@
-"""A student in this very process: for the references, which we trust, and for what benchmarks compare with.
+"""A student in this very process: for the references, which we trust, and for what benchmarks
+compare with.
 
 The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here.
 """
@@ -15,7 +16,9 @@ from grader.worker.wire.values import copied
 
 
 class Withheld:
-    """In the solution's place where there is none, in a students' bundle: whatever it is asked for is missing."""
+    """In the solution's place where there is none, in a students' bundle: whatever it is asked for
+    is missing.
+    """
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Nothing to be seen; raises MissingName."""
@@ -32,14 +35,18 @@ class Withheld:
 class LocalStudent:
     """A module that was executed here, with its scenarios."""
 
-    def __init__(self, source: Source, scenarios: str, *, module: types.ModuleType | None = None) -> None:
+    def __init__(
+        self, source: Source, scenarios: str, *, module: types.ModuleType | None = None
+    ) -> None:
         """``module`` is the source's where it was executed already."""
         self.source = source
         self._module = module or execute(source.text, source.module, source.filename)
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario on copies of the arguments; its measurements as they would have crossed the border."""
+        """Run a scenario on copies of the arguments; its measurements as they would have crossed
+        the border.
+        """
         args, kwargs = copied(args), copied(kwargs)
         return copied(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 

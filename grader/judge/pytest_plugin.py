@@ -1,7 +1,8 @@
 """The pytest plugin that judges a lesson's checks.
 
-pytest collects and runs them; this plugin gives them their fixtures, decides before each whether it can be asked at all and afterwards
-what became of it. The result (``results``) travels in pytest-json-report's metadata.
+pytest collects and runs them; this plugin gives them their fixtures, decides before each whether it
+can be asked at all and afterwards what became of it. The result (``results``) travels in
+pytest-json-report's metadata.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class LessonPlugin:
     session: Session
     remote: RemoteStudent
     item: pytest.Item
-    """The check that is run. Fixtures that asked pytest for it would have it read their signatures again for every check."""
+    """The check that is run. Fixtures that asked pytest for it would have it read their signatures
+    again for every check.
+    """
 
     def __init__(self, spec: dict[str, Any]) -> None:
         """``spec`` as ``grading.spec_for`` makes it."""
@@ -55,7 +58,11 @@ class LessonPlugin:
         self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
         solution: str | None = spec["solution"]
         self.withheld = solution is None
-        self.solved = Withheld() if solution is None else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
+        self.solved = (
+            Withheld()
+            if solution is None
+            else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
+        )
         self.results = Results(spec, self.say, self.solved)
         self.asked: frozenset[str] = frozenset()
         self.seed = 0
@@ -66,10 +73,19 @@ class LessonPlugin:
         self.outcomes: dict[str, Outcome] = {}
         self._untouched: dict[str, bool] = {}
 
-    def take(self, session: Session, *, seed: int, seeds: Mapping[str, int] | None = None, recorded: str | None = None) -> None:
-        """The submission to judge, by its session; each check's seed is derived from ``seed``, but for those that have theirs in ``seeds``.
+    def take(
+        self,
+        session: Session,
+        *,
+        seed: int,
+        seeds: Mapping[str, int] | None = None,
+        recorded: str | None = None,
+    ) -> None:
+        """The submission to judge, by its session; each check's seed is derived from ``seed``, but
+        for those that have theirs in ``seeds``.
 
-        What the check ``recorded`` does is written down, and left in ``script``: its lines, or why there is none.
+        What the check ``recorded`` does is written down, and left in ``script``: its lines, or why
+        there is none.
         """
         self.session = session
         self.remote = RemoteStudent(session)
@@ -79,7 +95,7 @@ class LessonPlugin:
         self.outcomes = {}
         self._untouched = {}
 
-    # -------------------------------------------------------------------------------------------------------- fixtures
+    # ------------------------------------------------------------------------------------- fixtures
 
     @pytest.fixture
     def student(self) -> RemoteStudent:
@@ -99,7 +115,7 @@ class LessonPlugin:
         """Randomness from this check's seed."""
         return Draw(self.seed_of(self.id_of(self.item)))
 
-    # ------------------------------------------------------------------------------------------------------------ names
+    # ---------------------------------------------------------------------------------------- names
 
     def id_of(self, item: pytest.Item) -> str:
         """``custom_sigmoid.gradient_uses_the_incoming_gradient``."""
@@ -118,33 +134,44 @@ class LessonPlugin:
         return spec
 
     def untouched(self, name: str) -> bool:
-        """Whether a definition is still the stub's, and nothing else in the file says what it is."""
+        """Whether a definition is still the stub's, and nothing else in the file says what it
+        is.
+        """
         if name not in self._untouched:
             source = self.session.source
-            self._untouched[name] = source.same_definition(self.stub, name) and not source.may_be_changed(name)
+            self._untouched[name] = source.same_definition(
+                self.stub, name
+            ) and not source.may_be_changed(name)
         return self._untouched[name]
 
-    # ------------------------------------------------------------------------------------------------------------- hooks
+    # ---------------------------------------------------------------------------------------- hooks
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """A check comes after those that it needs, whichever file they are in.
 
-        In a students' bundle those that ask the reference are not asked, and nobody waits for a check that isn't there.
+        In a students' bundle those that ask the reference are not asked, and nobody waits for a
+        check that isn't there.
         """
         if self.withheld:
-            items[:] = [item for item in items if "reference" not in getattr(item, "fixturenames", ())]
+            items[:] = [
+                item for item in items if "reference" not in getattr(item, "fixturenames", ())
+            ]
         by_name = {item.name: item for item in items}
         self.asked = frozenset(by_name)
         ordered: dict[str, pytest.Item] = {}
 
         def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
             if item.name in path:
-                raise EngineFault(f"checks need each other in a circle: {' → '.join((*path, item.name))}")
+                raise EngineFault(
+                    f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+                )
             for need in self.spec_of(item).needs:
                 if need not in by_name and self.withheld:
                     continue
                 if need not in by_name:
-                    raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
+                    raise EngineFault(
+                        f"{item.nodeid} needs {need}, which is no check of this lesson"
+                    )
                 place(by_name[need], (*path, item.name))
             ordered.setdefault(item.name, item)
 
@@ -153,12 +180,16 @@ class LessonPlugin:
         items[:] = ordered.values()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Whether the check can be asked: the module loads, the function is begun, what it needs has passed."""
+        """Whether the check can be asked: the module loads, the function is begun, what it needs
+        has passed.
+        """
         self.item = item
         spec = self.spec_of(item)
         self.session.load()
         self.session.wrote = False
-        torch.default_generator.manual_seed(self.seed_of(self.id_of(item)))  # for what draws by itself, as gradgradcheck does
+        torch.default_generator.manual_seed(
+            self.seed_of(self.id_of(item))
+        )  # for what draws by itself, as gradgradcheck does
         self.session.asked = None
         if self.untouched(spec.about):
             raise NotStarted(spec.about)
@@ -172,12 +203,20 @@ class LessonPlugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
         """The one check that is recorded is watched while it runs."""
-        with self.recorder if self.recorder and self.id_of(pyfuncitem) == self.recorded else contextlib.nullcontext():
+        with (
+            self.recorder
+            if self.recorder and self.id_of(pyfuncitem) == self.recorded
+            else contextlib.nullcontext()
+        ):
             return (yield)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport:
-        """A stage as pytest tells it: a line. Its own account of a failure reads and parses the source of every frame."""
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> pytest.TestReport:
+        """A stage as pytest tells it: a line. Its own account of a failure reads and parses the
+        source of every frame.
+        """
         return pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
@@ -191,10 +230,18 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """A stage in the report: no more than this, since nobody reads the rest, and writing it out takes a terminal's writer each time."""
-        return {"duration": report.duration, "outcome": report.outcome, **({"longrepr": report.longrepr} if report.longrepr else {})}
+        """A stage in the report: no more than this, since nobody reads the rest, and writing it out
+        takes a terminal's writer each time.
+        """
+        return {
+            "duration": report.duration,
+            "outcome": report.outcome,
+            **({"longrepr": report.longrepr} if report.longrepr else {}),
+        }
 
-    def pytest_json_runtest_metadata(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+    def pytest_json_runtest_metadata(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> dict[str, Any] | None:
         """The check's result, once it is known."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
@@ -204,32 +251,65 @@ class LessonPlugin:
         if self.recorder is not None and self.id_of(item) == self.recorded:
             self.script = self.written(self.recorder, verdict)
         check_id = self.id_of(item)
-        judged = Judged(check_id, item, self.spec_of(item), verdict, self.seed_of(check_id), call.duration)
+        judged = Judged(
+            check_id, item, self.spec_of(item), verdict, self.seed_of(check_id), call.duration
+        )
         return {"check": self.results.of(judged, self.session, self.remote).as_data()}
 
-    # ---------------------------------------------------------------------------------------------------------- verdicts
+    # ------------------------------------------------------------------------------------- verdicts
 
     def verdict(self, item: pytest.Item, error: BaseException | None) -> Verdict:
         """What became of a check, from what ended it, if anything did."""
         if error is None:
             return passed(wrote=self.session.wrote)
         if isinstance(error, Blocked):
-            needed = next((self.say(title(other)) for other in item.session.items if other.name == str(error)), str(error))
+            needed = next(
+                (
+                    self.say(title(other))
+                    for other in item.session.items
+                    if other.name == str(error)
+                ),
+                str(error),
+            )
             return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
-        return verdict_of(error, self.session.source, self.session.limits) or self.unexpected(item, error)
+        return verdict_of(error, self.session.source, self.session.limits) or self.unexpected(
+            item, error
+        )
 
     def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:
-        """An exception that no check means to raise: tried again on the reference, it is either our fault or what came back."""
+        """An exception that no check means to raise: tried again on the reference, it is either our
+        fault or what came back.
+        """
         note = "".join(traceback.format_exception(error))
-        arguments = {name: value for name, value in getattr(item, "funcargs", {}).items() if name in ("student", "reference", "draw")}
+        arguments = {
+            name: value
+            for name, value in getattr(item, "funcargs", {}).items()
+            if name in ("student", "reference", "draw")
+        }
         if not arguments or self.breaks_on_the_reference(item, arguments):
-            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": f"{type(error).__name__}: {error}"}, note=note)
+            return Verdict(
+                Outcome.GRADER_ERROR,
+                "{reason}",
+                {"reason": f"{type(error).__name__}: {error}"},
+                note=note,
+            )
         explained = student_error(explain(error, self.session.source.filename))
-        return Verdict(Outcome.FAILED, "what came back could not be used: {raised}", {"raised": str(explained)}, error=explained)
+        return Verdict(
+            Outcome.FAILED,
+            "what came back could not be used: {raised}",
+            {"raised": str(explained)},
+            error=explained,
+        )
 
     def breaks_on_the_reference(self, item: pytest.Item, arguments: Collection[str]) -> bool:
-        """Whether a check raises there too. Not asked in a students' bundle, which was proved with the reference when it was made."""
-        again = {"student": self.solved, "reference": self.solved, "draw": Draw(self.seed_of(self.id_of(item)))}
+        """Whether a check raises there too. Not asked in a students' bundle, which was proved with
+        the reference when it was made.
+        """
+        again = {
+            "student": self.solved,
+            "reference": self.solved,
+            "draw": Draw(self.seed_of(self.id_of(item))),
+        }
         try:
             if not self.withheld:
                 item.obj(**{name: again[name] for name in arguments})  # type: ignore[attr-defined]
@@ -243,8 +323,13 @@ class LessonPlugin:
             return None
         try:
             return script_of(
-                recorder, expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs,
-                gradcheck=verdict.facts.get("gradcheck_call"), module=self.session.source.module, scenarios=self.scenarios,
-            )  # fmt: skip
+                recorder,
+                expected=verdict.expected,
+                actual=verdict.actual,
+                inputs=verdict.inputs,
+                gradcheck=verdict.facts.get("gradcheck_call"),
+                module=self.session.source.module,
+                scenarios=self.scenarios,
+            )
         except Inexpressible as reason:
             return str(reason)

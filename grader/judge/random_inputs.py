@@ -1,7 +1,7 @@
 """Random inputs of a check: everything from one seed, and nothing from torch's global generator.
 
-Numbers have two decimals and stay away from zero, so that messages are short and kinks are not hit by accident; ask for
-``digits=None`` to have all of them.
+Numbers have two decimals and stay away from zero, so that messages are short and kinks are not hit
+by accident; ask for ``digits=None`` to have all of them.
 """
 
 from __future__ import annotations
@@ -53,14 +53,22 @@ class Draw:
         digits: int | None = 2,
         avoid: float = 0.1,
     ) -> Tensor:
-        """A tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each element at least ``avoid`` from zero."""
-        values = torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
+        """A tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each element at
+        least ``avoid`` from zero.
+        """
+        values = (
+            torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
+        )
         if digits is not None:
             values = (values * 10**digits).round() / 10**digits
         if avoid and low < avoid and high > -avoid:
             near = values.abs() < avoid
             if bool(near.any()):
-                away = values.abs() + avoid if digits is None else torch.full_like(values, avoid + 0.07)  # no two alike by chance
+                away = (
+                    values.abs() + avoid
+                    if digits is None
+                    else torch.full_like(values, avoid + 0.07)
+                )  # no two alike by chance
                 if low < 0:
                     away[values < 0 if high > avoid else ...] *= -1
                 values = torch.where(near, away, values)
@@ -75,7 +83,9 @@ class Draw:
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def noncontiguous(self, rows: int = 3, columns: int = 4, **options: Any) -> Tensor:
-        """A ``rows`` by ``columns`` tensor that is a leaf with transposed strides and an offset; options as for ``tensor``."""
+        """A ``rows`` by ``columns`` tensor that is a leaf with transposed strides and an offset;
+        options as for ``tensor``.
+        """
         requires_grad = options.pop("requires_grad", False)
         wide = self.tensor(columns + 2, rows, **options)
         return wide[1 : columns + 1].t().detach().requires_grad_(requires_grad)
@@ -85,7 +95,9 @@ class Draw:
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
     def elementwise(self) -> Program:
-        """A smooth elementwise function of one tensor, different for every seed, all of whose derivatives are modest on [-2, 2]."""
+        """A smooth elementwise function of one tensor, different for every seed, all of whose
+        derivatives are modest on [-2, 2].
+        """
         a, b, c, d = self.coefficients(4)
         forms = [
             lambda x: (x * a).sin() + x**3 * b,
@@ -99,7 +111,9 @@ class Draw:
         return program(self.choice(forms))
 
     def scalar_function(self, size: int) -> Program:
-        """A smooth function of a vector of ``size`` elements to a scalar, with mixed second derivatives."""
+        """A smooth function of a vector of ``size`` elements to a scalar, with mixed second
+        derivatives.
+        """
         a, b, c = self.coefficients(3)
         weights = self.tensor(size, size, low=-1.0, high=1.0)
         forms = [

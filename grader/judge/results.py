@@ -1,4 +1,6 @@
-"""A check's result as it is written down: what the verdict, the lesson's texts and the student's file make of it together."""
+"""A check's result as it is written down: what the verdict, the lesson's texts and the student's
+file make of it together.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,16 @@ from grader.core.scoring import points_for
 from grader.course.source import Source
 from grader.judge.checks import CheckSpec
 from grader.judge.describe import describe, describe_pair
-from grader.judge.diagnosis import Diagnosis, Failure, Mistake, diagnose, fill_text, in_cells, mistakes_in, show_fact
+from grader.judge.diagnosis import (
+    Diagnosis,
+    Failure,
+    Mistake,
+    diagnose,
+    fill_text,
+    in_cells,
+    mistakes_in,
+    show_fact,
+)
 from grader.judge.figures import Figure, made
 from grader.judge.local_student import LocalStudent, Withheld, execute
 from grader.judge.random_inputs import Draw
@@ -45,7 +56,9 @@ class Judged:
 class Results:
     """Writes the results of one lesson's checks, in one language: made once for the lesson."""
 
-    def __init__(self, spec: dict[str, Any], say: Catalogue, reference: LocalStudent | Withheld) -> None:
+    def __init__(
+        self, spec: dict[str, Any], say: Catalogue, reference: LocalStudent | Withheld
+    ) -> None:
         """``spec`` as ``grading.spec_for`` makes it."""
         self.say = say
         self.reference = reference
@@ -54,7 +67,9 @@ class Results:
         self.mistakes = load_mistakes(spec["diagnosis"])
 
     def of(self, judged: Judged, session: Session, remote: RemoteStudent) -> CheckResult:
-        """The result of a check of the submission that ``session`` talks to; ``remote`` is the student that a rule may ask again."""
+        """The result of a check of the submission that ``session`` talks to; ``remote`` is the
+        student that a rule may ask again.
+        """
         spec, verdict, source = judged.spec, judged.verdict, session.source
         call = self.call_in(verdict, session)
         diagnosis, trouble = self.diagnosed(judged, remote) if session.loadable else (None, None)
@@ -65,7 +80,9 @@ class Results:
         output = session.take_output()
         figures = [worded(figure, self.say) for figure in made(verdict.figures)]
         session.take_output()  # what was printed for a figure is no part of the check
-        message = verdict.message and fill_text(verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say)
+        message = verdict.message and fill_text(
+            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say
+        )
         return CheckResult(
             id=judged.id,
             title=self.say(title(judged.item)),
@@ -82,7 +99,9 @@ class Results:
             hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
-            inputs={self.say.known(name): describe(value) for name, value in verdict.inputs.items()},
+            inputs={
+                self.say.known(name): describe(value) for name, value in verdict.inputs.items()
+            },
             source_line=shown,
             cell=cell,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
@@ -94,27 +113,55 @@ class Results:
             call=call,
         )
 
-    def diagnosed(self, judged: Judged, remote: RemoteStudent) -> tuple[Diagnosis | None, str | None]:
+    def diagnosed(
+        self, judged: Judged, remote: RemoteStudent
+    ) -> tuple[Diagnosis | None, str | None]:
         """The mistake behind a failure, and what went wrong in the rules that look for it."""
         spec, verdict = judged.spec, judged.verdict
         if verdict.outcome not in DIAGNOSED:
             return None, None
         failure = Failure(
-            check=judged.item.name, about=spec.about, message=verdict.message or "", reference=self.reference, draw=Draw(judged.seed),
-            expected=verdict.expected, actual=verdict.actual, inputs=verdict.inputs, facts=verdict.facts, error=verdict.error,
-        )  # fmt: skip
+            check=judged.item.name,
+            about=spec.about,
+            message=verdict.message or "",
+            reference=self.reference,
+            draw=Draw(judged.seed),
+            expected=verdict.expected,
+            actual=verdict.actual,
+            inputs=verdict.inputs,
+            facts=verdict.facts,
+            error=verdict.error,
+        )
         return diagnose(self.mistakes, failure, remote, self.say)
 
     def call_in(self, verdict: Verdict, session: Session) -> str | None:
-        """The call that failed, to paste; none where a tensor is no longer what it was when it was handed over."""
-        if verdict.outcome in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR) or session.wrote:
+        """The call that failed, to paste; none where a tensor is no longer what it was when it was
+        handed over.
+        """
+        if (
+            verdict.outcome
+            in (
+                Outcome.PASSED,
+                Outcome.NOT_STARTED,
+                Outcome.SKIPPED,
+                Outcome.GRADER_ERROR,
+            )
+            or session.wrote
+        ):
             return None
         inputs = {self.say.known(name): value for name, value in verdict.inputs.items()}
-        return snippet(session.asked, module=session.source.module, inputs=inputs, gradcheck="gradcheck" in verdict.facts)
+        return snippet(
+            session.asked,
+            module=session.source.module,
+            inputs=inputs,
+            gradcheck="gradcheck" in verdict.facts,
+        )
 
 
 def line_of(verdict: Verdict, spec: CheckSpec, source: Source) -> int | None:
-    """The line to show: where it was raised; the definition's header where it could not even be called; else its last return."""
+    """The line to show: where it was raised; the definition's header where it could not even be
+    called; else its last return.
+    """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
     return source.anchor(spec.at, header=verdict.error is not None)

@@ -1,7 +1,7 @@
 """The judge: runs one lesson's checks against one submission and says what became of each.
 
-It holds the checks, the solution and the truth; the student's file it knows as text, and asks a worker for whatever that text
-does. pytest is its engine.
+It holds the checks, the solution and the truth; the student's file it knows as text, and asks a
+worker for whatever that text does. pytest is its engine.
 """
 
 from __future__ import annotations
@@ -32,20 +32,34 @@ from grader.judge.results import results_in
 PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
 debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping unittest subtests"""
 PYTEST_OPTIONS = (
-    "--noconftest", "--import-mode=importlib", "--assert=plain",
+    "--noconftest",
+    "--import-mode=importlib",
+    "--assert=plain",
     *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
-    "--json-report-file=none", "--json-report-omit", "log", "keywords", "streams", "warnings", "collectors", "traceback",
-)  # fmt: skip
-"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings."""
+    "--json-report-file=none",
+    "--json-report-omit",
+    "log",
+    "keywords",
+    "streams",
+    "warnings",
+    "collectors",
+    "traceback",
+)
+"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings.
+"""
 
 CHECK_FILES = ("test_visible", "test_hidden")
-UNREADABLE = "it is too long, or its expressions are nested too deeply, to be read before it is run. Write it in shorter pieces"
+UNREADABLE = (
+    "it is too long, or its expressions are nested too deeply, to be read before it is run. Write"
+    " it in shorter pieces"
+)
 
 
 class Judge:
     """One lesson's checks, collected once, and what is needed to judge submissions by them.
 
-    ``spec`` is the lesson's (``grading.spec_for``), a *task* one submission's (``grading.task_for``).
+    ``spec`` is the lesson's (``grading.spec_for``), a *task* one submission's
+    (``grading.task_for``).
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -53,20 +67,24 @@ class Judge:
         self.plugin = LessonPlugin(spec)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
-        """Collect the checks, then call ``serve`` with what judges a submission, as often as there are submissions.
+        """Collect the checks, then call ``serve`` with what judges a submission, as often as there
+        are submissions.
 
         Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
 
-    def judge(self, checks: pytest.Session, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+    def judge(
+        self, checks: pytest.Session, task: dict[str, Any], workers: WorkerSource
+    ) -> dict[str, Any]:
         """Run the collected checks on one submission. The result as plain data:
 
-        ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not be loaded, with its line),
-        ``guarantees`` and ``missing`` of the worker's sandbox, ``flags`` for a person to look at, ``untranslated`` texts,
-        ``script`` of the check that was to be recorded (lines, why there are none, or None),
-        ``catalogue`` of the lesson's mistakes and what they are about. Nothing of it stays for the next submission.
+        ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not
+        be loaded, with its line), ``guarantees`` and ``missing`` of the worker's sandbox, ``flags``
+        for a person to look at, ``untranslated`` texts, ``script`` of the check that was to be
+        recorded (lines, why there are none, or None), ``catalogue`` of the lesson's mistakes and
+        what they are about. Nothing of it stays for the next submission.
         """
         try:
             invalid = self.take(task, workers)
@@ -76,7 +94,10 @@ class Judge:
                 self.plugin.session.close()
         session = self.plugin.session
         guarantees, missing = session.guarantees
-        replaced = [f"{session.source.filename} replaced {name} while it was loaded" for name in session.replaced]
+        replaced = [
+            f"{session.source.filename} replaced {name} while it was loaded"
+            for name in session.replaced
+        ]
         return {
             "checks": list(results_in(report)),
             "invalid": invalid,
@@ -92,23 +113,40 @@ class Judge:
         """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
         cells = tuple((number, line) for number, line in task["cells"])
         source = Source(task["source"], task["filename"], cells)
-        problem = task["problem"] and StudentError("invalid file", task["problem"]["message"], line=task["problem"]["line"])
+        problem = task["problem"] and StudentError(
+            "invalid file", task["problem"]["message"], line=task["problem"]["line"]
+        )
         limits = Limits.from_dict(task["limits"])
-        session = Session(workers, source=source, scenarios=self.spec["scenarios"], limits=limits, unloadable=problem or None)
+        session = Session(
+            workers,
+            source=source,
+            scenarios=self.spec["scenarios"],
+            limits=limits,
+            unloadable=problem or None,
+        )
         self.plugin.take(session, seed=task["seed"], seeds=task["seeds"], recorded=task["recorded"])
         try:
             session.load()
             if source.unreadable:  # rules that look at the source would look at nothing
-                raise session.refuse(StudentError(self.plugin.say("unreadable file"), self.plugin.say(UNREADABLE)))
+                raise session.refuse(
+                    StudentError(self.plugin.say("unreadable file"), self.plugin.say(UNREADABLE))
+                )
         except StudentError as error:
             return {"message": error.message if problem else str(error), "line": error.line}
         except WorkerLost as lost:
             say = self.plugin.say
-            return {"message": say("loading the file: {reason}", reason=say(lost.template, **lost.facts)), "line": None}
+            return {
+                "message": say(
+                    "loading the file: {reason}", reason=say(lost.template, **lost.facts)
+                ),
+                "line": None,
+            }
         return None
 
 
-def judged_once(spec: dict[str, Any], task: dict[str, Any], workers: WorkerSource) -> dict[str, Any]:
+def judged_once(
+    spec: dict[str, Any], task: dict[str, Any], workers: WorkerSource
+) -> dict[str, Any]:
     """Collect a lesson's checks for a single submission and judge it."""
     results: list[dict[str, Any]] = []
     Judge(spec).run(lambda judge: results.append(judge(task, workers)))
@@ -120,7 +158,9 @@ Judging = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the engine."""
+    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the
+    engine.
+    """
 
     pytest_addhooks = None
 
@@ -131,7 +171,9 @@ class SubmissionReport(JSONReport):  # type: ignore[misc]
 
 
 class _Engine:
-    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to ``serve``."""
+    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to
+    ``serve``.
+    """
 
     def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
         self._serve = serve
@@ -149,7 +191,9 @@ class _Engine:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Everything is collected: time for submissions. What goes wrong here is kept from pytest, and raised when it is done."""
+        """Everything is collected: time for submissions. What goes wrong here is kept from pytest,
+        and raised when it is done.
+        """
         if session.testsfailed:
             return None
         self.served = True
@@ -164,7 +208,9 @@ class _Engine:
         if report.failed:
             self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
 
-    def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str]:
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport | pytest.CollectReport
+    ) -> tuple[str, str, str]:
         """What pytest's terminal says elsewhere."""
         return report.outcome, "", ""
 
@@ -177,15 +223,24 @@ def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
     root = str(Path(files[0]).parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         options = ["-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS]
-        code = pytest.main([*files, *options], plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin])
+        code = pytest.main(
+            [*files, *options],
+            plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin],
+        )
     if engine.trouble is not None:
         raise engine.trouble
     if not engine.served:
-        raise EngineFault("\n".join([*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]))
+        raise EngineFault(
+            "\n".join(
+                [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
+            )
+        )
 
 
 def forget_check_files() -> None:
-    """Where there is no fork, one process collects several lessons, whose check files have the same names."""
+    """Where there is no fork, one process collects several lessons, whose check files have the same
+    names.
+    """
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 
@@ -204,4 +259,6 @@ def warm_up() -> None:
     """Have pytest load what it loads when it first runs, so that forks have it."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        pytest.main(["--version", "-c", os.devnull, *PYTEST_OPTIONS], plugins=[pytest_jsonreport.plugin])
+        pytest.main(
+            ["--version", "-c", os.devnull, *PYTEST_OPTIONS], plugins=[pytest_jsonreport.plugin]
+        )

@@ -41,17 +41,41 @@ class Verdict:
 
 
 LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
-    ("MemoryError", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("can't allocate memory", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("[Errno 12]", "the limit of {limit} MB of memory was hit: {raised}", lambda limits: limits.memory_bytes // MIB),
-    ("[Errno 27]", "the limit of {limit} MB for one file was hit: {raised}", lambda limits: limits.file_bytes // MIB),
-    ("[Errno 24]", "the limit of {limit} open files was hit: {raised}", lambda limits: limits.open_files),
+    (
+        "MemoryError",
+        "the limit of {limit} MB of memory was hit: {raised}",
+        lambda limits: limits.memory_bytes // MIB,
+    ),
+    (
+        "can't allocate memory",
+        "the limit of {limit} MB of memory was hit: {raised}",
+        lambda limits: limits.memory_bytes // MIB,
+    ),
+    (
+        "[Errno 12]",
+        "the limit of {limit} MB of memory was hit: {raised}",
+        lambda limits: limits.memory_bytes // MIB,
+    ),
+    (
+        "[Errno 27]",
+        "the limit of {limit} MB for one file was hit: {raised}",
+        lambda limits: limits.file_bytes // MIB,
+    ),
+    (
+        "[Errno 24]",
+        "the limit of {limit} open files was hit: {raised}",
+        lambda limits: limits.open_files,
+    ),
 )
-"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE); what to say; the limit."""
+"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE);
+what to say; the limit.
+"""
 
 
 def passed(*, wrote: bool) -> Verdict:
-    """No objection; but what was compared with tensors that the student's code has written into was compared with nothing."""
+    """No objection; but what was compared with tensors that the student's code has written into was
+    compared with nothing.
+    """
     return Verdict(Outcome.FAILED, WROTE) if wrote else Verdict(Outcome.PASSED)
 
 
@@ -60,9 +84,15 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
     match error:
         case CheckFailure():
             return Verdict(
-                Outcome.FAILED, error.message, error.facts, error.expected, error.actual, error.inputs, line=error.facts.get("line"),
+                Outcome.FAILED,
+                error.message,
+                error.facts,
+                error.expected,
+                error.actual,
+                error.inputs,
+                line=error.facts.get("line"),
                 figures=error.figures,
-            )  # fmt: skip
+            )
         case NotStarted():
             return Verdict(Outcome.NOT_STARTED)
         case StudentError():
@@ -72,15 +102,26 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
         case WorkerLost():
             return Verdict(Outcome(error.outcome), error.template, error.facts)
         case GradcheckError():
-            return Verdict(Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]})
+            return Verdict(
+                Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]}
+            )
         case EngineFault():
-            return Verdict(Outcome.GRADER_ERROR, "{reason}", {"reason": str(error)}, note="".join(traceback.format_exception(error)))
+            return Verdict(
+                Outcome.GRADER_ERROR,
+                "{reason}",
+                {"reason": str(error)},
+                note="".join(traceback.format_exception(error)),
+            )
     return None
 
 
 def missing(error: MissingName, filename: str) -> Verdict:
     """A name is not there; one that is almost the same is likely to be it, misspelt."""
-    facts = {"file": filename, "name": error.name, "present": ", ".join(error.present) or "no public name"}
+    facts = {
+        "file": filename,
+        "name": error.name,
+        "present": ", ".join(error.present) or "no public name",
+    }
     # A stub may hold both sigmoid and Sigmoid: who has one of them has not misspelt the other.
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
@@ -95,9 +136,23 @@ def raised(error: StudentError, source: Source, limits: Limits) -> Verdict:
     if error.type_name == "NotImplementedError" and error.raised_here:
         if error.line is None or source.is_bare_raise(error.line):
             return Verdict(Outcome.NOT_STARTED, line=error.line)
-        return Verdict(Outcome.ERROR, "the stub's raise NotImplementedError is still there, and is reached", error=error, line=error.line)
+        return Verdict(
+            Outcome.ERROR,
+            "the stub's raise NotImplementedError is still there, and is reached",
+            error=error,
+            line=error.line,
+        )
     for sign, template, limit in LIMITS_HIT:
         if sign in str(error):
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
-            return Verdict(Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures)
-    return Verdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error, line=error.line, figures=error.figures)
+            return Verdict(
+                Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures
+            )
+    return Verdict(
+        Outcome.ERROR,
+        "{raised}",
+        {"raised": str(error)},
+        error=error,
+        line=error.line,
+        figures=error.figures,
+    )

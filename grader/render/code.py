@@ -1,4 +1,5 @@
-"""A learner's Python on a page: coloured, some lines around one, and line beside line with the reference.
+"""A learner's Python on a page: coloured, some lines around one, and line beside line with the
+reference.
 
 Pygments reads it and escapes it; control characters are made harmless before.
 """
@@ -19,12 +20,16 @@ MAX_LINE = 400
 MAX_LINES = 3000
 """A longer file is shown without colour, and is not compared."""
 TEXTS_KEPT = 32
-"""How many coloured texts are remembered: a page shows each of its own several times, and a class has thousands of pages."""
+"""How many coloured texts are remembered: a page shows each of its own several times, and a class
+has thousands of pages.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of code: its number, its text as HTML, and whether it is the one that this is about."""
+    """A line of code: its number, its text as HTML, and whether it is the one that this is
+    about.
+    """
 
     number: int
     code: str
@@ -42,8 +47,11 @@ class Beside:
 
 @functools.lru_cache(TEXTS_KEPT)
 def coloured(text: str) -> tuple[str, ...]:
-    """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet knows."""
-    # pygments.lexers replaces itself while it is imported: a thread that waited for that finds no lexer in what it waited for.
+    """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet
+    knows.
+    """
+    # pygments.lexers replaces itself while it is imported: a thread that waited for that finds no
+    # lexer in what it waited for.
     from pygments import highlight
     from pygments.formatters.html import HtmlFormatter
     from pygments.lexers.python import PythonLexer
@@ -69,14 +77,18 @@ def excerpt(text: str, number: int) -> list[Line]:
 
 
 def beside(mine: str, reference: str) -> list[Beside]:
-    """Both files, row by row, what is far from any difference left out; nothing where they agree, or one is too long."""
+    """Both files, row by row, what is far from any difference left out; nothing where they agree,
+    or one is too long.
+    """
     left, right = mine.rstrip().split("\n"), reference.rstrip().split("\n")
     if left == right or max(len(left), len(right)) > MAX_LINES:
         return []
     return list(_rows(left, right, coloured("\n".join(left)), coloured("\n".join(right))))
 
 
-def _rows(left: list[str], right: list[str], mine: tuple[str, ...], reference: tuple[str, ...]) -> Iterator[Beside]:
+def _rows(
+    left: list[str], right: list[str], mine: tuple[str, ...], reference: tuple[str, ...]
+) -> Iterator[Beside]:
     groups = difflib.SequenceMatcher(a=left, b=right, autojunk=False).get_grouped_opcodes(CONTEXT)
     for number, group in enumerate(groups):
         if number or group[0][1] or group[0][3]:
@@ -85,5 +97,8 @@ def _rows(left: list[str], right: list[str], mine: tuple[str, ...], reference: t
             ours = [Line(k + 1, mine[k]) for k in range(i, after_i)]
             theirs = [Line(k + 1, reference[k]) for k in range(j, after_j)]
             for place in range(max(len(ours), len(theirs))):
-                pair = (ours[place] if place < len(ours) else None, theirs[place] if place < len(theirs) else None)
+                pair = (
+                    ours[place] if place < len(ours) else None,
+                    theirs[place] if place < len(theirs) else None,
+                )
                 yield Beside("same" if tag == "equal" else "changed", *pair)

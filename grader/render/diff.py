@@ -15,8 +15,12 @@ STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}
 
 
 def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
-    """Lines that begin with ``-`` are the learner's, with ``+`` the reference's; a longer one goes on below. None where both agree."""
-    lines = list(difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm=""))
+    """Lines that begin with ``-`` are the learner's, with ``+`` the reference's; a longer one goes
+    on below. None where both agree.
+    """
+    lines = list(
+        difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm="")
+    )
     for line in lines[2:]:  # after the two that name files
         if line.startswith("@@"):
             yield Text("⋯", "cyan")

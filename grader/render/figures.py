@@ -1,4 +1,6 @@
-"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left out."""
+"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left
+out.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A drawing on a page: its caption, the SVG (markup of ours, all text in it escaped), and the same as text or as a table of rows."""
+    """A drawing on a page: its caption, the SVG (markup of ours, all text in it escaped), and the
+    same as text or as a table of rows.
+    """
 
     caption: str
     svg: str
@@ -47,7 +51,11 @@ def panels(figure: dict[str, Any], say: Catalogue) -> list[Panel]:
     try:
         if figure.get("kind") == "graph":
             return [
-                Panel(caption, draw_svg(picture, say, marked=marked, title=caption), "\n".join(map(str, tree)))
+                Panel(
+                    caption,
+                    draw_svg(picture, say, marked=marked, title=caption),
+                    "\n".join(map(str, tree)),
+                )
                 for caption, picture, marked, tree in _graphs(figure, say)
             ]
         if figure.get("kind") == "jacobian":
@@ -63,10 +71,15 @@ def cards(figure: dict[str, Any]) -> list[Card]:
     return [Card(*(clean(str(cell), 400) for cell in row)) for row in rows if len(row) == 4]
 
 
-def _graphs(figure: dict[str, Any], say: Catalogue) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
+def _graphs(
+    figure: dict[str, Any], say: Catalogue
+) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
     """The pictures of a figure, the expected one last: caption, picture, what is marked, tree."""
     alone = figure["actual"] is None
-    captions = {"actual": say("The graph, yours"), "expected": say("The graph of the question") if alone else say("The graph, expected")}
+    captions = {
+        "actual": say("The graph, yours"),
+        "expected": say("The graph of the question") if alone else say("The graph, expected"),
+    }
     for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
         if figure[key] is not None:
             picture = GraphPicture.from_json(figure[key])
@@ -75,10 +88,16 @@ def _graphs(figure: dict[str, Any], say: Catalogue) -> Iterator[tuple[str, Graph
 
 
 def _heat(pair: Jacobians, say: Catalogue) -> Panel:
-    caption = say("Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input)
+    caption = say(
+        "Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input
+    )
     differing = set(pair.differing())
     rows = tuple(
-        (("≠ " if (i, j) in differing else "") + pair.entry(i, j), number(mine, 6), number(pair.numeric[i][j], 6))
+        (
+            ("≠ " if (i, j) in differing else "") + pair.entry(i, j),
+            number(mine, 6),
+            number(pair.numeric[i][j], 6),
+        )
         for i, row in enumerate(pair.analytic)
         for j, mine in enumerate(row)
     )
@@ -86,8 +105,12 @@ def _heat(pair: Jacobians, say: Catalogue) -> Panel:
     return Panel(caption, draw_heatmap(pair, say), rows=rows, heads=heads)
 
 
-def figure_lines(figure: dict[str, Any], say: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
-    """A figure for a terminal: a tree with what belongs where it differs, short or ``whole``; entries of a Jacobian; predictions."""
+def figure_lines(
+    figure: dict[str, Any], say: Catalogue, width: int, *, whole: bool = False
+) -> list[Text]:
+    """A figure for a terminal: a tree with what belongs where it differs, short or ``whole``;
+    entries of a Jacobian; predictions.
+    """
     draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
         "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions
     }  # fmt: skip
@@ -103,7 +126,9 @@ def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     for line in (line for *_, tree in others for line in tree if line.marked):
         words = say("expected there") if marked else say("missing in yours")
-        shown = Text.assemble((words + "  ", "dim"), tree_line(replace(line, branch="", marked=False)))
+        shown = Text.assemble(
+            (words + "  ", "dim"), tree_line(replace(line, branch="", marked=False))
+        )
         shown.truncate(width, overflow="ellipsis")
         return [*found, shown]
     return found
@@ -119,7 +144,10 @@ def _trees(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
 
 def tree_line(line: TreeLine) -> Text:
     """A line of a tree, its branch and its details faint, a marked one red."""
-    text = Text.assemble((line.branch, "dim"), (line.label, "bold red" if line.marked else "dim" if line.faint else ""))
+    text = Text.assemble(
+        (line.branch, "dim"),
+        (line.label, "bold red" if line.marked else "dim" if line.faint else ""),
+    )
     if line.details:
         text.append(f"  {line.details}", "dim")
     return text.append("  ◀", "red") if line.marked else text
@@ -128,10 +156,17 @@ def tree_line(line: TreeLine) -> Text:
 def _worst(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
     pair = Jacobians.from_json(figure)
     differing = pair.differing()
-    rows = [(pair.entry(i, j), number(pair.analytic[i][j], 4), number(pair.numeric[i][j], 4)) for i, j in differing[:WORST]]
+    rows = [
+        (pair.entry(i, j), number(pair.analytic[i][j], 4), number(pair.numeric[i][j], 4))
+        for i, j in differing[:WORST]
+    ]
     lines = _columns(["", say("your backward"), say("differences of your forward")], rows)
     more = len(differing) - len(rows)
-    return [*lines, Text("  " + say("and {count} more that differ", count=more), "dim")] if more > 0 else lines
+    return (
+        [*lines, Text("  " + say("and {count} more that differ", count=more), "dim")]
+        if more > 0
+        else lines
+    )
 
 
 def _predictions(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
@@ -148,6 +183,11 @@ def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
     widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]
 
     def line(cells: tuple[str, ...]) -> str:
-        return "  " + "  ".join(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        return (
+            "  "
+            + "  ".join(
+                set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)
+            ).rstrip()
+        )
 
     return [Text(line(tuple(heads)), "dim"), *(Text(line(row)) for row in rows)]

@@ -1,8 +1,9 @@
-"""A report for GitHub Actions: annotations at the lines that they are about, a summary of the run, and a terminal that obeys nobody else.
+"""A report for GitHub Actions: annotations at the lines that they are about, a summary of the run,
+and a terminal that obeys nobody else.
 
-The runner takes any printed line that begins with ``::`` (blanks before it don't count) for a command, so what a student's code
-printed or named must never be printed where commands are obeyed: ``silenced`` turns them off around it. Format: GitHub's "Workflow
-commands for GitHub Actions".
+The runner takes any printed line that begins with ``::`` (blanks before it don't count) for a
+command, so what a student's code printed or named must never be printed where commands are obeyed:
+``silenced`` turns them off around it. Format: GitHub's "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -45,21 +46,34 @@ def escaped_property(text: str) -> str:
 
 
 def error_lines(report: Report, folder: PurePosixPath, say: Catalogue) -> Iterator[str]:
-    """A command for each check that needs attention, the first ten; files are below ``folder``, relative to the repository."""
-    wanted = [(lesson, check) for lesson in report.lessons for check in lesson.checks if check.outcome not in QUIET]
+    """A command for each check that needs attention, the first ten; files are below ``folder``,
+    relative to the repository.
+    """
+    wanted = [
+        (lesson, check)
+        for lesson in report.lessons
+        for check in lesson.checks
+        if check.outcome not in QUIET
+    ]
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
             text = clean(lesson.message or say(STATUS_WORDS[lesson.status]))
-            yield command(lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, say))
-    shown = [(lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID]
+            yield command(
+                lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, say)
+            )
+    shown = [
+        (lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID
+    ]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
         text = message(check, say) + in_cell(lesson, check, say)
         yield command(lesson, folder, line_of(check), f"{lesson.id}: {check.title}", text)
 
 
 def line_of(check: CheckResult | None) -> int | None:
-    """The line to annotate; none of a notebook, whose lines on the disk are not those that people see."""
+    """The line to annotate; none of a notebook, whose lines on the disk are not those that people
+    see.
+    """
     return check.source_line if check and check.cell is None else None
 
 
@@ -68,10 +82,18 @@ def in_cell(lesson: LessonResult, check: CheckResult | None, say: Catalogue) -> 
     return "\n" + clean(place(lesson, check, say)) if check and check.cell else ""
 
 
-def command(lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str) -> str:
+def command(
+    lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str
+) -> str:
     """``::error file=…,line=…,title=…::…``."""
-    place = {"file": str(folder / lesson.file) if lesson.file else None, "line": str(line) if line else None, "title": clean(title)}
-    properties = ",".join(f"{name}={escaped_property(value)}" for name, value in place.items() if value)
+    place = {
+        "file": str(folder / lesson.file) if lesson.file else None,
+        "line": str(line) if line else None,
+        "title": clean(title),
+    }
+    properties = ",".join(
+        f"{name}={escaped_property(value)}" for name, value in place.items() if value
+    )
     return f"::error {properties}::{escaped(text)}"
 
 
@@ -88,7 +110,7 @@ def message(check: CheckResult, say: Catalogue) -> str:
     return "\n".join(clean(line) for line in lines)
 
 
-# ---------------------------------------------------------------------------------------------------------------- summary
+# ------------------------------------------------------------------------------------------ summary
 
 
 def summary(report: Report, say: Catalogue) -> str:
@@ -99,14 +121,23 @@ def summary(report: Report, say: Catalogue) -> str:
     if report.grader_faults:
         lines += [say(OWN_FAULT), ""]
     lines += [f"| {say('lesson')} | {say('points')} | |", "|---|---:|---|"]
-    lines += [f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} | {markdown(standing(lesson, say))} |" for lesson in report.lessons]
+    lines += [
+        f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} |"
+        f" {markdown(standing(lesson, say))} |"
+        for lesson in report.lessons
+    ]
     for lesson in report.lessons:
-        unread = lesson.status is LessonStatus.INVALID  # the table has its one reason, which no check could add to
+        unread = (
+            lesson.status is LessonStatus.INVALID
+        )  # the table has its one reason, which no check could add to
         wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
-            lines.append(f"* {MARKS[check.outcome]} {markdown(check.title)}<br>{markdown(message(check, say))}")
+            lines.append(
+                f"* {MARKS[check.outcome]}"
+                f" {markdown(check.title)}<br>{markdown(message(check, say))}"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -115,20 +146,29 @@ def standing(lesson: LessonResult, say: Catalogue) -> str:
     if lesson.message:
         line = line_of(next((check for check in lesson.checks if check.source_line), None))
         return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message
-    counts = [(say(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks)) for outcome in Outcome]
+    counts = [
+        (say(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks))
+        for outcome in Outcome
+    ]
     if lesson.held_checks:
         counts.append((say("held back"), lesson.held_checks))
     return " · ".join(f"{count} {word}" for word, count in counts if count)
 
 
 def markdown(text: str) -> str:
-    """Text that is nothing but text: every character that Markdown or HTML gives a meaning is a character reference."""
+    """Text that is nothing but text: every character that Markdown or HTML gives a meaning is a
+    character reference.
+    """
     shown = (f"&#{ord(c)};" if c in "\\`*_{}[]<>()#+-!|&~:@$\"'" else c for c in clean(text))
     return "".join(shown).replace("\n", "<br>")
 
 
 def place_in_repository(place: Path, workspace: str | None) -> PurePosixPath:
-    """Where a folder of submissions lies in the repository that was checked out, as annotations name files."""
+    """Where a folder of submissions lies in the repository that was checked out, as annotations
+    name files.
+    """
     root = Path(workspace or ".").resolve()
     folder = place.resolve()
-    return PurePosixPath(folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix())
+    return PurePosixPath(
+        folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix()
+    )

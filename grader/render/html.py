@@ -1,7 +1,8 @@
 """A report as one self-contained page: Jinja2 with autoescape always on, nothing from elsewhere.
 
-The page's content security policy allows its own style sheet and its own script, by hash, and nothing more; what a student's code
-wrote is text in it. Without the script the page is whole: it copies, filters and goes from check to check, and makes nothing.
+The page's content security policy allows its own style sheet and its own script, by hash, and
+nothing more; what a student's code wrote is text in it. Without the script the page is whole: it
+copies, filters and goes from check to check, and makes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT
 from grader.render.graph.svg import SHAPES
-from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_MARKS, STATUS_WORDS, WORDS
+from grader.render.labels import (
+    HELD_BACK,
+    MARKS,
+    OWN_FAULT,
+    QUIET,
+    STATUS_MARKS,
+    STATUS_WORDS,
+    WORDS,
+)
 from grader.render.learner_page import Keepsake
 from grader.render.locations import place
 
@@ -39,7 +48,11 @@ if TYPE_CHECKING:
 def environment() -> jinja2.Environment:
     """Our templates, every value escaped, an unknown name an error."""
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates()), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(templates()),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     env.filters |= {
         "value": lambda value: clean(text(value)),
@@ -50,9 +63,21 @@ def environment() -> jinja2.Environment:
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
     }
-    env.globals |= {"marks": MARKS, "words": WORDS, "status_words": STATUS_WORDS, "own_fault": OWN_FAULT, "held_back": HELD_BACK}
+    env.globals |= {
+        "marks": MARKS,
+        "words": WORDS,
+        "status_words": STATUS_WORDS,
+        "own_fault": OWN_FAULT,
+        "held_back": HELD_BACK,
+    }
     env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}
-    env.globals |= {"pair": pair, "anchor": anchor, "to_open": to_open, "folded": folded, "absent": absent}
+    env.globals |= {
+        "pair": pair,
+        "anchor": anchor,
+        "to_open": to_open,
+        "folded": folded,
+        "absent": absent,
+    }
     env.globals |= {"panels": panels, "cards": cards, "place": place}
     return env
 
@@ -71,7 +96,9 @@ def style() -> str:
 
 
 def style_hash(sheet: str) -> str:
-    """The source expression that allows just this style sheet or script (Content Security Policy Level 3, hash-source)."""
+    """The source expression that allows just this style sheet or script (Content Security Policy
+    Level 3, hash-source).
+    """
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 
@@ -86,21 +113,33 @@ def to_open(lesson: LessonResult) -> CheckResult | None:
 
 
 def to_do(lesson: LessonResult) -> int:
-    """How many places of a lesson need attention: the checks that are not right, or the file itself."""
+    """How many places of a lesson need attention: the checks that are not right, or the file
+    itself.
+    """
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
     return sum(check.outcome not in QUIET for check in lesson.checks)
 
 
 def folded(lessons: Sequence[LessonResult], keepsake: Keepsake) -> list[LessonResult]:
-    """The lessons of several that a page gives a line each: nothing is written, and nothing is known of them that would be lost."""
+    """The lessons of several that a page gives a line each: nothing is written, and nothing is
+    known of them that would be lost.
+    """
     blank = [one for one in lessons if one.status is LessonStatus.NOT_STARTED and len(lessons) > 1]
-    told = [one for one in blank if one.notes or keepsake.of(one).progress.attempts or any(check.output for check in one.checks)]
+    told = [
+        one
+        for one in blank
+        if one.notes
+        or keepsake.of(one).progress.attempts
+        or any(check.output for check in one.checks)
+    ]
     return [one for one in blank if one not in told]
 
 
 def absent(lessons: Sequence[LessonResult]) -> list[LessonResult]:
-    """The lessons of several that have no file; a page gives them a line each, after what there is."""
+    """The lessons of several that have no file; a page gives them a line each, after what there
+    is.
+    """
     return [one for one in lessons if one.status is LessonStatus.MISSING and len(lessons) > 1]
 
 
@@ -123,9 +162,10 @@ def render_page(
 ) -> str:
     """The page for one submission, in the language of ``say``.
 
-    ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of its score; ``keepsake`` is what a
-    learner's own page holds beside the report. ``inline`` is the magic that grades again, where the page is shown in a notebook, in a
-    frame that runs no script. ``places`` says of lessons where a command looks for the same files, with ``--in``.
+    ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of
+    its score; ``keepsake`` is what a learner's own page holds beside the report. ``inline`` is the
+    magic that grades again, where the page is shown in a notebook, in a frame that runs no script.
+    ``places`` says of lessons where a command looks for the same files, with ``--in``.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
@@ -139,4 +179,11 @@ def render_page(
         "called": called,
         "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     }
-    return page.render(report=report, adjustments=adjustments, counted=counted, keepsake=keepsake or Keepsake(), inline=inline, **parts)
+    return page.render(
+        report=report,
+        adjustments=adjustments,
+        counted=counted,
+        keepsake=keepsake or Keepsake(),
+        inline=inline,
+        **parts,
+    )

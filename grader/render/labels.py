@@ -40,5 +40,11 @@ STATUS_MARKS = {
 }
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
-HELD_BACK = "{count} checks, worth {points} points, don't run in this bundle; they run where your work is graded."
-OWN_FAULT = "Part of this could not be judged, by the grader's own fault. It costs you nothing; please report it."
+HELD_BACK = (
+    "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
+    " graded."
+)
+OWN_FAULT = (
+    "Part of this could not be judged, by the grader's own fault. It costs you nothing; please"
+    " report it."
+)

@@ -1,4 +1,5 @@
-"""What a learner's own page holds beside the report: their code, how they came here, and the solutions that they have earned.
+"""What a learner's own page holds beside the report: their code, how they came here, and the
+solutions that they have earned.
 
 A page of ``grade batch`` has none of it.
 """
@@ -29,17 +30,25 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class LessonStory:
-    """One lesson's part. ``source`` is the learner's file as it was graded, ``solution`` the reference where it is theirs to see."""
+    """One lesson's part. ``source`` is the learner's file as it was graded, ``solution`` the
+    reference where it is theirs to see.
+    """
 
     source: str = ""
     solution: str | None = None
     progress: LessonProgress = field(default_factory=LessonProgress)
 
     def excerpt(self, check: CheckResult) -> list[Line]:
-        """The check's line with some around it; none where the file is not at hand or is another."""
+        """The check's line with some around it; none where the file is not at hand or is
+        another.
+        """
         lines = self.source.split("\n")
         number = check.source_line or 0
-        there = check.cell is None and 0 < number <= len(lines) and (check.source_text or "") in lines[number - 1]
+        there = (
+            check.cell is None
+            and 0 < number <= len(lines)
+            and (check.source_text or "") in lines[number - 1]
+        )
         return excerpt(self.source, number) if there else []
 
     def comparison(self) -> list[Beside]:
@@ -69,7 +78,9 @@ class LessonStory:
 
 @dataclass(frozen=True, slots=True)
 class Keepsake:
-    """A learner's part of a page: when it was made (ISO 8601, the learner's own time), each lesson's; at the end the course's numbers."""
+    """A learner's part of a page: when it was made (ISO 8601, the learner's own time), each
+    lesson's; at the end the course's numbers.
+    """
 
     made_at: str = ""
     lessons: dict[str, LessonStory] = field(default_factory=dict)
@@ -91,17 +102,26 @@ class Keepsake:
 
 
 def met(name: str, sighting: Sighting) -> Met:
-    """A sighting as it is shown; one of which only the mistake's id was kept has that for its name."""
+    """A sighting as it is shown; one of which only the mistake's id was kept has that for its
+    name.
+    """
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
-    return Met(clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared)
+    return Met(
+        clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
+    )
 
 
 def sparkline(history: Sequence[Point]) -> str:
-    """``x,y x,y …`` of a line through the scores, evenly apart, from none to the highest at the top; empty for fewer than two."""
+    """``x,y x,y …`` of a line through the scores, evenly apart, from none to the highest at the
+    top; empty for fewer than two.
+    """
     if len(history) < 2:
         return ""
     most = max(max(point.score for point in history), 10.0)
     step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
     high = SPARK_HEIGHT - 2 * SPARK_EDGE
-    places = ((SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most) for k, point in enumerate(history))
+    places = (
+        (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
+        for k, point in enumerate(history)
+    )
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

@@ -1,4 +1,6 @@
-"""A learner's way on the terminal: the lessons with where they stand, what comes next, and the end of the course."""
+"""A learner's way on the terminal: the lessons with where they stand, what comes next, and the end
+of the course.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,32 @@ from grader.course.progress import Progress
 from grader.course.roadmap import Achievement, Standing, achieved, needs, next_lesson, standing
 from grader.render.terminal import points
 
-STANDING_MARKS = {Standing.COMPLETE: "✔", Standing.BEGUN: "◐", Standing.OPEN: "○", Standing.WAITING: "·"}
-STANDING_STYLES = {Standing.COMPLETE: "green", Standing.BEGUN: "yellow", Standing.OPEN: "", Standing.WAITING: "dim"}
+STANDING_MARKS = {
+    Standing.COMPLETE: "✔",
+    Standing.BEGUN: "◐",
+    Standing.OPEN: "○",
+    Standing.WAITING: "·",
+}
+STANDING_STYLES = {
+    Standing.COMPLETE: "green",
+    Standing.BEGUN: "yellow",
+    Standing.OPEN: "",
+    Standing.WAITING: "dim",
+}
 PANEL_WIDTH = 64
 
 
 def lesson_table(
-    course: Course, progress: Progress, *, here: set[str], say: Catalogue, own: Callable[[Lesson], Callable[[str], str]]
+    course: Course,
+    progress: Progress,
+    *,
+    here: set[str],
+    say: Catalogue,
+    own: Callable[[Lesson], Callable[[str], str]],
 ) -> RenderableType:
-    """All lessons, a line each: its state, name, points, title, and what it waits for; ``own`` gives a lesson's own words."""
+    """All lessons, a line each: its state, name, points, title, and what it waits for; ``own``
+    gives a lesson's own words.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(say("lesson"), no_wrap=True)
@@ -46,23 +65,42 @@ def lesson_table(
             state.append(f" {say('not here')}", "yellow")
         elif lesson is following:
             state.append(f" {say('next')}", "bold cyan")
-        name = Text(lesson.id, "bold" if lesson is following else style if stands is Standing.WAITING else "")
-        table.add_row(state, name, Text(scored), Text(own(lesson)(lesson.title), "dim" if style else ""), notes)
+        name = Text(
+            lesson.id,
+            "bold" if lesson is following else style if stands is Standing.WAITING else "",
+        )
+        table.add_row(
+            state,
+            name,
+            Text(scored),
+            Text(own(lesson)(lesson.title), "dim" if style else ""),
+            notes,
+        )
     return table
 
 
 def summary_line(course: Course, progress: Progress, say: Catalogue) -> Text:
     """How many lessons are complete, and the points."""
     so_far = achieved(course, progress)
-    counted = say("{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons)
+    counted = say(
+        "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
+    )
     scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
-    return Text(f"{counted} · {scored}" + (" " + say("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""))
+    return Text(
+        f"{counted} · {scored}"
+        + (" " + say("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
+    )
 
 
 def labelled(rows: list[tuple[str, str]]) -> Text:
     """Lines of a label and a text, the texts below one another."""
     width = max(cell_len(label) for label, _ in rows) + 3
-    return Text("\n").join([Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown) for label, shown in rows])
+    return Text("\n").join(
+        [
+            Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown)
+            for label, shown in rows
+        ]
+    )
 
 
 def show_finish(console: Console, reached: Achievement, say: Catalogue, title: str) -> None:
@@ -84,7 +122,16 @@ def show_finish(console: Console, reached: Achievement, say: Catalogue, title: s
         Align.center(Text(say("You can differentiate what you can compute."), "italic")),
     )
     width = min(PANEL_WIDTH, console.width)
-    console.print(Panel(body, box=box.DOUBLE, width=width, padding=(1, 2), border_style="green", subtitle=dates(reached)))
+    console.print(
+        Panel(
+            body,
+            box=box.DOUBLE,
+            width=width,
+            padding=(1, 2),
+            border_style="green",
+            subtitle=dates(reached),
+        )
+    )
 
 
 def finish_rows(reached: Achievement, say: Catalogue) -> list[tuple[str, str]]:
@@ -104,4 +151,6 @@ def finish_rows(reached: Achievement, say: Catalogue) -> list[tuple[str, str]]:
 
 def dates(reached: Achievement) -> str:
     """``2026-03-01 – 2026-04-12``, or one day."""
-    return " – ".join(dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day))
+    return " – ".join(
+        dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
+    )

@@ -10,4 +10,9 @@ def place(lesson: LessonResult, check: CheckResult, say: Catalogue) -> str:
     """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
     if check.cell is None:
         return f"{lesson.file}:{check.source_line}"
-    return say("{file}, cell {cell}, line {line}", file=lesson.file, cell=check.cell, line=check.source_line)
+    return say(
+        "{file}, cell {cell}, line {line}",
+        file=lesson.file,
+        cell=check.cell,
+        line=check.source_line,
+    )

@@ -1,7 +1,7 @@
 """A report on the terminal: lessons, checks, points, and for what is wrong a message to act on.
 
-Rich lays it out and leaves colour away where there is no terminal or NO_COLOR is set. Everything that a student's code wrote is
-shown as plain text, control characters removed.
+Rich lays it out and leaves colour away where there is no terminal or NO_COLOR is set. Everything
+that a student's code wrote is shown as plain text, control characters removed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ COLOURS = {
 }
 INDENT = 4
 WAITING_SHOWN = 3
-"""How many waiting checks, and lessons not started, are listed one by one; more are one line: what is wrong comes first."""
+"""How many waiting checks, and lessons not started, are listed one by one; more are one line: what
+is wrong comes first.
+"""
 PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
@@ -54,7 +56,13 @@ def make_console(*, stderr: bool = False) -> Console:
 def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
     """The whole report as text without colours, for where there is no terminal."""
     console = Console(
-        markup=False, highlight=False, emoji=False, width=columns, color_system=None, force_jupyter=False, force_terminal=False
+        markup=False,
+        highlight=False,
+        emoji=False,
+        width=columns,
+        color_system=None,
+        force_jupyter=False,
+        force_terminal=False,
     )
     with console.capture() as shown:
         show_report(console, report, html=None, say=say)
@@ -62,9 +70,15 @@ def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
 
 
 def show_report(
-    console: Console, report: Report, *, html: str | None, say: Catalogue | None = None, places: Mapping[str, Path] = MappingProxyType({})
+    console: Console,
+    report: Report,
+    *,
+    html: str | None,
+    say: Catalogue | None = None,
+    places: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
-    """The whole report: a block for each lesson, then the total and what to do next, in the language of ``say``.
+    """The whole report: a block for each lesson, then the total and what to do next, in the
+    language of ``say``.
 
     ``places`` says of lessons where a command looks for the same files, with ``--in``.
     """
@@ -78,15 +92,30 @@ def show_report(
     page.show_total(html)
 
 
-def show_whole(console: Console, lesson: LessonResult, checks: Iterable[CheckResult], *, seed: int, say: Catalogue) -> None:
-    """Some checks of a lesson, whatever became of them, with nothing folded; or why the lesson could not be judged."""
+def show_whole(
+    console: Console,
+    lesson: LessonResult,
+    checks: Iterable[CheckResult],
+    *,
+    seed: int,
+    say: Catalogue,
+) -> None:
+    """Some checks of a lesson, whatever became of them, with nothing folded; or why the lesson
+    could not be judged.
+    """
     lines = Lines(console, say, whole=True)
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         console.print(Padding(lines.why_not(lesson), (0, 0, 1, INDENT), expand=False))
         return
     for check in checks:
         lines.show_check(check)
-        steps = [(say("Check"), check.id), (say("Seeds"), say("{seed} of the run, {own} the check's own", seed=seed, own=check.seed))]
+        steps = [
+            (say("Check"), check.id),
+            (
+                say("Seeds"),
+                say("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
+            ),
+        ]
         for part in lines.details(check, lesson):
             console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
         lines.print_labelled([*steps, *lines.hint(check, lesson)])
@@ -106,13 +135,19 @@ class Lines:
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
-            why.append(clean(f"\n{place(lesson, line, self.say)}    "), style="dim").append(clean(line.source_text or ""), style="default")
+            why.append(clean(f"\n{place(lesson, line, self.say)}    "), style="dim").append(
+                clean(line.source_text or ""), style="default"
+            )
         return why
 
     def show_check(self, check: CheckResult) -> None:
         """One check that is not right, on a line."""
         bonus = " " + self.say("bonus") if check.bonus else ""
-        self.show_line(check.outcome, check.title, f"{points(check.points)} / {points(check.max_points)}{bonus}")
+        self.show_line(
+            check.outcome,
+            check.title,
+            f"{points(check.points)} / {points(check.max_points)}{bonus}",
+        )
 
     def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
         """A mark, a title, and points at the right."""
@@ -127,7 +162,9 @@ class Lines:
         """The lines that explain a failure."""
         say = self.say
         if check.inputs:
-            yield Text("   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items()))
+            yield Text(
+                "   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
+            )
         if check.expected is None and check.actual is not None:
             yield Text.assemble((say("got") + "  ", "dim"), clean(text(check.actual)))
         elif check.expected is not None:
@@ -140,11 +177,18 @@ class Lines:
         for figure in check.figures:
             yield from figure_lines(figure, say, self.console.width - INDENT, whole=self.whole)
         if check.evidence:
-            yield Text.assemble((say("Looks like") + ": ", "bold"), clean(f"{check.diagnosis_title}. {check.evidence}"))
+            yield Text.assemble(
+                (say("Looks like") + ": ", "bold"),
+                clean(f"{check.diagnosis_title}. {check.evidence}"),
+            )
         if check.source_line:
-            yield Text.assemble((clean(f"{place(lesson, check, say)}    "), "dim"), clean(check.source_text or ""))
+            yield Text.assemble(
+                (clean(f"{place(lesson, check, say)}    "), "dim"), clean(check.source_text or "")
+            )
         if check.output:
-            yield Text.assemble((say("It printed") + "  ", "dim"), clean(self.first_lines(check.output)))
+            yield Text.assemble(
+                (say("It printed") + "  ", "dim"), clean(self.first_lines(check.output))
+            )
 
     def first_lines(self, output: str) -> str:
         """The first lines of what was printed, and how many there are more."""
@@ -157,19 +201,30 @@ class Lines:
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """The way to a nudge, where there is one."""
-        return [(self.say("A nudge"), f"grade hint {lesson.id}")] if check.outcome is not Outcome.PASSED else []
+        return (
+            [(self.say("A nudge"), f"grade hint {lesson.id}")]
+            if check.outcome is not Outcome.PASSED
+            else []
+        )
 
     def print_labelled(self, rows: list[tuple[str, str]]) -> None:
-        """Rows of a label and what to type or know; a command stays in one line, so that it can be copied."""
+        """Rows of a label and what to type or know; a command stays in one line, so that it can be
+        copied.
+        """
         width = max(cell_len(label) for label, _ in rows) + 2
         for label, command in rows:
-            self.console.print(Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"), soft_wrap=True)
+            self.console.print(
+                Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"),
+                soft_wrap=True,
+            )
 
 
 class Page(Lines):
     """One report on one console in one language."""
 
-    def __init__(self, console: Console, report: Report, say: Catalogue, places: Mapping[str, Path]) -> None:
+    def __init__(
+        self, console: Console, report: Report, say: Catalogue, places: Mapping[str, Path]
+    ) -> None:
         super().__init__(console, say)
         self.report = report
         self.places = places
@@ -181,14 +236,29 @@ class Page(Lines):
         if report.bonus:
             total.append("  " + say("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
-            total.append("  " + say("{points} points held back", points=points(report.held_points)), style="yellow")
+            total.append(
+                "  " + say("{points} points held back", points=points(report.held_points)),
+                style="yellow",
+            )
         if html:
             total.append(f"   {html}")
-        total.append("   " + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed), style="dim")
+        total.append(
+            "   "
+            + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed),
+            style="dim",
+        )
         self.console.print(total)
-        others = sum(max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1) for lesson in report.lessons)
+        others = sum(
+            max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1)
+            for lesson in report.lessons
+        )
         if html and others:
-            self.console.print(Text(say("{count} more wrong: told in full in {page}", count=others, page=html), "dim"))
+            self.console.print(
+                Text(
+                    say("{count} more wrong: told in full in {page}", count=others, page=html),
+                    "dim",
+                )
+            )
         if report.held_checks:
             held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))
@@ -199,7 +269,9 @@ class Page(Lines):
         """One lesson: its score, then what is not right, the first in full."""
         head = Table.grid(padding=(0, 2))
         scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
-        head.add_row(Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim"))
+        head.add_row(
+            Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim")
+        )
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             self.console.print(Padding(self.why_not(lesson), (0, 0, 0, INDENT), expand=False))
@@ -221,27 +293,44 @@ class Page(Lines):
                 self.print_labelled(self.next_steps(check, lesson))
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
-            self.show_line(Outcome.SKIPPED, self.say("{count} checks wait for what is wrong above", count=len(folded)), scored)
+            self.show_line(
+                Outcome.SKIPPED,
+                self.say("{count} checks wait for what is wrong above", count=len(folded)),
+                scored,
+            )
         self.show_notes(lesson)
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
-        """Lessons that nobody has begun, in one line: they must not push what is wrong off the screen."""
+        """Lessons that nobody has begun, in one line: they must not push what is wrong off the
+        screen.
+        """
         if lessons:
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
-            self.show_line(Outcome.NOT_STARTED, self.say("{count} lessons are not started", count=len(lessons)), scored)
+            self.show_line(
+                Outcome.NOT_STARTED,
+                self.say("{count} lessons are not started", count=len(lessons)),
+                scored,
+            )
             self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:
         """What was left out of a notebook, and an empty line."""
         if lesson.notes:
-            self.console.print(Padding(Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False))
+            self.console.print(
+                Padding(
+                    Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False
+                )
+            )
         self.console.print()
 
     def summary(self, lesson: LessonResult) -> str:
         """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             return self.say(STATUS_WORDS[lesson.status])
-        counts = [(self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks)) for outcome in Outcome]
+        counts = [
+            (self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks))
+            for outcome in Outcome
+        ]
         if lesson.held_checks:
             counts.append((self.say("held back"), lesson.held_checks))
         return " · ".join(f"{count} {word}" for word, count in counts if count)
@@ -249,5 +338,8 @@ class Page(Lines):
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """What to type next."""
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
-        again = (self.say("Again"), shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]))
+        again = (
+            self.say("Again"),
+            shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]),
+        )
         return [*self.hint(check, lesson), again]

@@ -26,21 +26,30 @@ def default_mode() -> str:
 
 
 def fingerprint(spec: dict[str, Any]) -> str:
-    """What tells one lesson from another, and from itself after an edit: its texts, and when its files were last changed."""
+    """What tells one lesson from another, and from itself after an edit: its texts, and when its
+    files were last changed.
+    """
     folders = {Path(file).parent for file in (*spec["visible_checks"], *spec["hidden_checks"])}
-    files = [*map(Path, spec["texts"]), *(file for folder in sorted(folders) for file in sorted(folder.glob("*.py")))]
+    files = [
+        *map(Path, spec["texts"]),
+        *(file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))),
+    ]
     changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
     return hashlib.sha256(json.dumps([spec, changed], sort_keys=True).encode()).hexdigest()
 
 
 class Host:
-    """One fork host. It is started at once and imports torch while the caller does something else; a dead one is replaced.
+    """One fork host. It is started at once and imports torch while the caller does something else;
+    a dead one is replaced.
 
-    One that is ``lasting``, for dozens of submissions, takes a moment longer to start and forks faster ever after. With ``apart``, Ctrl-C
-    on a terminal reaches the caller alone, who then says what becomes of a job under way.
+    One that is ``lasting``, for dozens of submissions, takes a moment longer to start and forks
+    faster ever after. With ``apart``, Ctrl-C on a terminal reaches the caller alone, who then says
+    what becomes of a job under way.
     """
 
-    def __init__(self, mode: str | None = None, *, lasting: bool = False, apart: bool = False) -> None:
+    def __init__(
+        self, mode: str | None = None, *, lasting: bool = False, apart: bool = False
+    ) -> None:
         self._arguments = [mode or default_mode(), *(["lasting"] if lasting else [])]
         self._apart = apart
         self._abandoned = False
@@ -65,11 +74,15 @@ class Host:
                 start_new_session=self._apart,
             )
 
-    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
-        """The judge's result for a task; raises EngineFault where there is none, SandboxRefused where the host may not judge.
+    def judge(
+        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The judge's result for a task; raises EngineFault where there is none, SandboxRefused
+        where the host may not judge.
 
-        ``terms`` say how workers are confined; ``spec`` is the lesson's, and crosses only when this host has not had it yet.
-        The host cleans up behind the result; that it has is read before the next task, and where it could not, a new one takes that.
+        ``terms`` say how workers are confined; ``spec`` is the lesson's, and crosses only when this
+        host has not had it yet. The host cleans up behind the result; that it has is read before
+        the next task, and where it could not, a new one takes that.
         """
         self.settle()
         self.start()
@@ -79,7 +92,12 @@ class Host:
         new = key not in self._lessons
         self._lessons.add(key)
         try:
-            envelope = {**terms, "lesson": key, "new": new, "late_imports": lazy_imports.needed(task["source"])}
+            envelope = {
+                **terms,
+                "lesson": key,
+                "new": new,
+                "late_imports": lazy_imports.needed(task["source"]),
+            }
             jobs.write(b"".join([pack(envelope), pack(spec) if new else b"", pack(task)]))
             jobs.flush()
             frame = read_frame(results)
@@ -96,7 +114,9 @@ class Host:
         return result
 
     def settle(self) -> None:
-        """Wait until nothing is left of the last task's processes; a host that ended, or is out of step, is closed."""
+        """Wait until nothing is left of the last task's processes; a host that ended, or is out of
+        step, is closed.
+        """
         if self._process is None:
             return
         clean: object = True
@@ -123,10 +143,14 @@ class Host:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """Have the process end what it is at and itself, from another thread than the one that waits in ``judge``: that raises."""
+        """Have the process end what it is at and itself, from another thread than the one that
+        waits in ``judge``: that raises.
+        """
         process = self._process
         if process is not None and process.poll() is None:
-            if sys.platform == "win32":  # which knows no signal for another process; its workers end with it
+            if (
+                sys.platform == "win32"
+            ):  # which knows no signal for another process; its workers end with it
                 process.terminate()
             else:
                 process.send_signal(signal.SIGINT)

@@ -1,22 +1,25 @@
 """The fork host: the process in which torch is imported once, for everything that comes after.
 
-For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox, which lesson, whether the submission needs
-what torch imports late), which the host reads; the lesson's *spec* where the host has not had it, which the host leaves to a lesson host
-that it forks; and the *task* (the submission, the seed), which is left to a judge. A lesson host (``lesson_host``) has collected the
-lesson's checks and forks a judge that serves many tasks. A judge asks the fork host for workers, and writes its result to standard output
-itself::
+For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox,
+which lesson, whether the submission needs what torch imports late), which the host reads; the
+lesson's *spec* where the host has not had it, which the host leaves to a lesson host that it forks;
+and the *task* (the submission, the seed), which is left to a judge. A lesson host (``lesson_host``)
+has collected the lesson's checks and forks a judge that serves many tasks. A judge asks the fork
+host for workers, and writes its result to standard output itself::
 
     supervisor ─envelope─▶ fork host ──fork──▶ lesson host ──fork──▶ judge ──"start"──▶ fork host ──fork──▶ worker
         │ └──────spec────────────────────────────▶ │                 │ ▲                                     │
         │ └──────task──────────────────────────────────────────────▶ │ └────────── socket, output ───────────┘
         ◀────────result──────────────────────────────────────────────┘
 
-When nothing of the job is left, the host closes it with a frame of its own. Where the envelope asks for it, it then forks a *spare*
-worker, which is confined before there is a job for it (``forked.Spare``).
+When nothing of the job is left, the host closes it with a frame of its own. Where the envelope asks
+for it, it then forks a *spare* worker, which is confined before there is a job for it
+(``forked.Spare``).
 
-So no check, no solution, no submission and no result is ever in the fork host's memory, and a worker, which is its copy, has none
-either. The host runs no torch operation: a fork of a process that ever ran a parallel region hangs, and autograd before a fork
-breaks children where there is an accelerator. What torch loads lazily is imported before the first fork; what it loads for function
+So no check, no solution, no submission and no result is ever in the fork host's memory, and a
+worker, which is its copy, has none either. The host runs no torch operation: a fork of a process
+that ever ran a parallel region hangs, and autograd before a fork breaks children where there is an
+accelerator. What torch loads lazily is imported before the first fork; what it loads for function
 transforms and optimizers, before the first worker that needs it (``late_imports``).
 
 Without fork (``spawn``) the host judges in its own process, and workers are plain processes.
@@ -42,11 +45,15 @@ from grader.worker.sandbox import adopt_orphans, discard, empty_scratch, monitor
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
-"""How much longer than the lesson's limit a judge may take before it counts as hung, by our own fault."""
+"""How much longer than the lesson's limit a judge may take before it counts as hung, by our own
+fault.
+"""
 
 
 def main() -> NoReturn:
-    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``, and ``lasting`` where many jobs will come."""
+    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``, and
+    ``lasting`` where many jobs will come.
+    """
     jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
     results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -57,11 +64,15 @@ def main() -> NoReturn:
         huge_pages.collapse()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)
-    os._exit(0)  # an interpreter takes longer to take torch apart than to judge, and nothing is left to be saved
+    os._exit(
+        0
+    )  # an interpreter takes longer to take torch apart than to judge, and nothing is left to be saved
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, gradcheck's lazy imports included; freeze it all for the collector, which has a rest meanwhile."""
+    """Import what judge and worker need, gradcheck's lazy imports included; freeze it all for the
+    collector, which has a rest meanwhile.
+    """
     gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
@@ -118,8 +129,15 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
             if envelope.body["late_imports"] and not lazy_imports.loaded():
                 spare.drop()  # which has not got them
                 lazy_imports.load()
-            if not serve_job(lessons[envelope.body["lesson"]], {lesson.pid for lesson in lessons.values()}, terms, spare):
-                sys.exit(70)  # the job may be half read and the result half written: only a new host is sure to be in step
+            if not serve_job(
+                lessons[envelope.body["lesson"]],
+                {lesson.pid for lesson in lessons.values()},
+                terms,
+                spare,
+            ):
+                sys.exit(
+                    70
+                )  # the job may be half read and the result half written: only a new host is sure to be in step
             write_frame(results, {"clean": True})
             if terms.ahead:
                 spare.make(terms)
@@ -151,7 +169,9 @@ def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, spare: Sp
 
 
 class LessonHost:
-    """The fork host's end of a lesson host: its judge serves a task for each control socket that it is handed."""
+    """The fork host's end of a lesson host: its judge serves a task for each control socket that it
+    is handed.
+    """
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
         from grader.runtime.lesson_server import lesson_process
@@ -165,7 +185,9 @@ class LessonHost:
 
     def judge(self, control: socket.socket, limits: Limits) -> None:
         """Have the judge read the next task; it asks for workers through ``control``."""
-        socket.send_fds(self._control, [pack({"output_bytes": limits.output_bytes})], [control.fileno()])
+        socket.send_fds(
+            self._control, [pack({"output_bytes": limits.output_bytes})], [control.fileno()]
+        )
 
     def close(self) -> None:
         """End the lesson host, and a judge that hangs."""
@@ -175,7 +197,9 @@ class LessonHost:
 
 
 class Workshop:
-    """What a judge's requests are served with: starts and ends its workers, and watches them meanwhile."""
+    """What a judge's requests are served with: starts and ends its workers, and watches them
+    meanwhile.
+    """
 
     def __init__(self, control: socket.socket, terms: Terms, spare: Spare) -> None:
         self.control = control
@@ -188,7 +212,9 @@ class Workshop:
     def serve(self) -> bool:
         """Serve until the judge says that it is done (True) or ends without (False)."""
         deadline = time.monotonic() + self.terms.limits.lesson_seconds + GRACE_SECONDS
-        with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:  # select would see nothing of what a buffer holds
+        with cast(
+            BinaryIO, self.control.makefile("rb", buffering=0)
+        ) as requests:  # select would see nothing of what a buffer holds
             while time.monotonic() < deadline:
                 if not select.select([self.control], [], [], monitor.SECONDS)[0]:
                     self.look_after()
@@ -214,7 +240,9 @@ class Workshop:
             os.kill(self.living, signal.SIGKILL)
 
     def start(self) -> None:
-        """Have a worker, the spare one if there is one, and give the judge its line, its output and its pid."""
+        """Have a worker, the spare one if there is one, and give the judge its line, its output and
+        its pid.
+        """
         worker = self.spare.take(self.terms) or fork_worker(self.terms, self.prepared)
         self.living = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
@@ -222,7 +250,9 @@ class Workshop:
         worker.let_go()
 
     def end(self, pid: int, *, died: bool) -> None:
-        """End a worker; where it ``died``, tell the judge with what status, and what it had used too much of, if so."""
+        """End a worker; where it ``died``, tell the judge with what status, and what it had used
+        too much of, if so.
+        """
         self.look_after()
         status = end_worker(pid, died=died)
         empty_scratch(self.prepared)

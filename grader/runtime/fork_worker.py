@@ -1,7 +1,7 @@
 """Workers that are forked: one when it is asked for, or one ahead of that, to be at hand.
 
-A worker is a copy of the fork host, so it holds no check, no solution and no submission. It confines itself, says under what it runs, and
-only then reads what it is sent.
+A worker is a copy of the fork host, so it holds no check, no solution and no submission. It
+confines itself, says under what it runs, and only then reads what it is sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from grader.worker.wire.frames import write_frame
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an envelope says of a job: how its workers are to be confined, and whether one is made ahead for the next job.
+    """What an envelope says of a job: how its workers are to be confined, and whether one is made
+    ahead for the next job.
 
     ``without`` leaves layers of the sandbox away.
     """
@@ -34,7 +35,9 @@ class Terms:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Terms:
         """Terms from plain data."""
-        return cls(Limits.from_dict(data["limits"]), data["sandbox"], tuple(data["without"]), data["ahead"])
+        return cls(
+            Limits.from_dict(data["limits"]), data["sandbox"], tuple(data["without"]), data["ahead"]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ class ForkedWorker:
 
 
 def fork_worker(terms: Terms, prepared: Prepared, *, rehearsed: bool = False) -> ForkedWorker:
-    """A new worker. A ``rehearsed`` one has answered questions of no meaning, and what is set up at first use is there."""
+    """A new worker. A ``rehearsed`` one has answered questions of no meaning, and what is set up at
+    first use is there.
+    """
     line, far_line = socket.socketpair()
     output, far_output = os.pipe()
     pid = os.fork()
@@ -63,7 +68,9 @@ def fork_worker(terms: Terms, prepared: Prepared, *, rehearsed: bool = False) ->
     return ForkedWorker(pid, line, output)
 
 
-def worker_process(line: int, output: int, terms: Terms, prepared: Prepared, *, rehearsed: bool = False) -> NoReturn:
+def worker_process(
+    line: int, output: int, terms: Terms, prepared: Prepared, *, rehearsed: bool = False
+) -> NoReturn:
     """What a forked worker does: confine itself, say so, serve. Never returns."""
     from grader.runtime.warmup import rehearse
     from grader.worker.process import serve
@@ -75,7 +82,13 @@ def worker_process(line: int, output: int, terms: Terms, prepared: Prepared, *, 
         open_streams()
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
-        held, missing = confine(terms.limits, prepared, mode=terms.sandbox, keep={source.fileno(), sink.fileno()}, without=terms.without)
+        held, missing = confine(
+            terms.limits,
+            prepared,
+            mode=terms.sandbox,
+            keep={source.fileno(), sink.fileno()},
+            without=terms.without,
+        )
         write_frame(sink, {"guarantees": held, "missing": missing, "mode": terms.sandbox})
         if rehearsed:
             rehearse()
@@ -90,8 +103,9 @@ def worker_process(line: int, output: int, terms: Terms, prepared: Prepared, *, 
 class Spare:
     """A worker that is forked, confined and rehearsed before there is anything to load, or none.
 
-    It is as every worker: a copy of the host, so without a check, a solution or a submission, and says under what it runs before it reads
-    a thing. It waits without using anything; from when it is taken it is looked after and ended like any other.
+    It is as every worker: a copy of the host, so without a check, a solution or a submission, and
+    says under what it runs before it reads a thing. It waits without using anything; from when it
+    is taken it is looked after and ended like any other.
     """
 
     def __init__(self, prepared: Prepared) -> None:
@@ -105,9 +119,13 @@ class Spare:
             self._worker, self._terms = fork_worker(terms, self.prepared, rehearsed=True), terms
 
     def take(self, terms: Terms) -> ForkedWorker | None:
-        """The spare worker, which is the caller's from then on; None where there is none under these terms that lives."""
+        """The spare worker, which is the caller's from then on; None where there is none under
+        these terms that lives.
+        """
         worker, self._worker = self._worker, None
-        if worker is None or (self._terms == terms and os.waitpid(worker.pid, os.WNOHANG) == (0, 0)):
+        if worker is None or (
+            self._terms == terms and os.waitpid(worker.pid, os.WNOHANG) == (0, 0)
+        ):
             return worker
         worker.let_go()
         end_worker(worker.pid, died=False)

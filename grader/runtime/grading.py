@@ -34,9 +34,10 @@ NOTES = 10
 class Settings:
     """How to grade: the seed, the sandbox's mode, the limits, the language.
 
-    ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded`` is the check that is written down as
-    a script. ``without`` leaves layers of the sandbox away, to see what a weaker host would do. ``ahead`` has the host make a worker ready
-    for the next submission while nobody waits.
+    ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded``
+    is the check that is written down as a script. ``without`` leaves layers of the sandbox away, to
+    see what a weaker host would do. ``ahead`` has the host make a worker ready for the next
+    submission while nobody waits.
     """
 
     seed: int
@@ -51,11 +52,17 @@ class Settings:
 
 def terms_for(settings: Settings) -> dict[str, Any]:
     """How a submission's workers are confined, and whether one is made ahead."""
-    return {"limits": asdict(settings.limits), "sandbox": settings.sandbox, "without": list(settings.without), "ahead": settings.ahead}
+    return {
+        "limits": asdict(settings.limits),
+        "sandbox": settings.sandbox,
+        "without": list(settings.without),
+        "ahead": settings.ahead,
+    }
 
 
 def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
-    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as text.
+    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as
+    text.
 
     In a students' bundle ``solution`` is None.
     """
@@ -76,7 +83,11 @@ def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
 
 def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
     """What judging one submission takes beside that."""
-    problem = engine_catalogue(settings.lang)(file.template, **file.facts) if file.template else file.problem
+    problem = (
+        engine_catalogue(settings.lang)(file.template, **file.facts)
+        if file.template
+        else file.problem
+    )
     return {
         "source": file.text,
         "filename": file.filename,
@@ -91,7 +102,9 @@ def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One lesson's result, under what its worker ran, what should be looked at, the lesson's mistakes with what each is about."""
+    """One lesson's result, under what its worker ran, what should be looked at, the lesson's
+    mistakes with what each is about.
+    """
 
     result: LessonResult
     guarantees: tuple[str, ...] = ()
@@ -100,18 +113,32 @@ class Judged:
     untranslated: tuple[str, ...] = ()
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
     script: tuple[str, ...] | str | None = None
-    """Of the check that was recorded: the lines that do the same without us, or why there are none."""
+    """Of the check that was recorded: the lines that do the same without us, or why there are none.
+    """
 
 
 def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
-    """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like the student's."""
+    """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like
+    the student's.
+    """
     say = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
         message = say("there is no {file}", file=lesson.filename)
-        return Judged(LessonResult(lesson.id, say(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message))
+        return Judged(
+            LessonResult(
+                lesson.id,
+                say(lesson.title),
+                LessonStatus.MISSING,
+                0.0,
+                FULL_LESSON,
+                message=message,
+            )
+        )
     began = time.monotonic()
     try:
-        answer = host.judge(terms_for(settings), spec_for(lesson, settings), task_for(file, settings))
+        answer = host.judge(
+            terms_for(settings), spec_for(lesson, settings), task_for(file, settings)
+        )
     except EngineFault as fault:
         return Judged(faulty(lesson, file, str(fault)))
     checks = tuple(check_from_json(check) for check in answer["checks"])
@@ -158,10 +185,24 @@ def notes_on(file: LessonFile, say: Catalogue) -> Iterator[str]:
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
     """A lesson that could not be judged, by our own fault."""
     check = CheckResult(
-        id=f"{lesson.id}.grader", title="the grader could not judge this lesson", function=lesson.id, outcome=Outcome.GRADER_ERROR,
-        points=0.0, max_points=FULL_LESSON, message=note.strip().splitlines()[-1] if note.strip() else "", note=note,
-    )  # fmt: skip
-    return LessonResult(lesson.id, lesson.title, LessonStatus.FAILED, 0.0, FULL_LESSON, file=file.path, checks=(check,))
+        id=f"{lesson.id}.grader",
+        title="the grader could not judge this lesson",
+        function=lesson.id,
+        outcome=Outcome.GRADER_ERROR,
+        points=0.0,
+        max_points=FULL_LESSON,
+        message=note.strip().splitlines()[-1] if note.strip() else "",
+        note=note,
+    )
+    return LessonResult(
+        lesson.id,
+        lesson.title,
+        LessonStatus.FAILED,
+        0.0,
+        FULL_LESSON,
+        file=file.path,
+        checks=(check,),
+    )
 
 
 def grade_submission(
@@ -183,7 +224,11 @@ def grade_submission(
     results = tuple(one.result for one in judged)
     score, max_score, bonus = report_score(results)
     ran = [one for one in judged if one.guarantees]
-    held = tuple(name for name in (ran[0].guarantees if ran else ()) if all(name in one.guarantees for one in ran))
+    held = tuple(
+        name
+        for name in (ran[0].guarantees if ran else ())
+        if all(name in one.guarantees for one in ran)
+    )
     missing = tuple(dict.fromkeys(name for one in ran for name in one.missing))
     return Report(
         submission=name,

@@ -1,6 +1,8 @@
-"""What torch imports at the first use of a function transform, an optimizer or a checkpoint: more than a second for a fresh process.
+"""What torch imports at the first use of a function transform, an optimizer or a checkpoint: more
+than a second for a fresh process.
 
-So a host imports it once, before it forks the worker of a submission that uses one, and whoever comes later finds it there.
+So a host imports it once, before it forks the worker of a submission that uses one, and whoever
+comes later finds it there.
 """
 
 from __future__ import annotations
@@ -12,22 +14,31 @@ import re
 from grader.course.source import Source
 
 MODULES = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
-"""Transforms and forward mode (``torch._functorch.eager_transforms``, ``torch.autograd.forward_ad``) import both, the others the last."""
+"""Transforms and forward mode (``torch._functorch.eager_transforms``,
+``torch.autograd.forward_ad``) import both, the others the last.
+"""
 TRANSFORMS = ("grad", "grad_and_value", "vjp", "jvp", "linearize", "jacrev", "jacfwd", "hessian")
-NAMES = frozenset(f"{package}.{name}" for package in ("torch.func", "functorch") for name in TRANSFORMS) | {
-    "torch.autograd.graph.allow_mutation_on_saved_tensors"
-}
+NAMES = frozenset(
+    f"{package}.{name}" for package in ("torch.func", "functorch") for name in TRANSFORMS
+) | {"torch.autograd.graph.allow_mutation_on_saved_tensors"}
 PACKAGES = ("torch.autograd.forward_ad.", "torch.optim.", "torch.utils.checkpoint.")
-SIGN = re.compile(r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b")
+SIGN = re.compile(
+    r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b"
+)
 """Without one of these words a file uses none, and need not be parsed to know it."""
 
 
 def needed(text: str) -> bool:
-    """Whether a file's definitions use one of them; what its docstrings and comments say doesn't count."""
+    """Whether a file's definitions use one of them; what its docstrings and comments say doesn't
+    count.
+    """
     if not SIGN.search(text):
         return False
     source = Source(text, "")
-    return any(name in NAMES or name.startswith(PACKAGES) for name in source.names_used(*source.definitions))
+    return any(
+        name in NAMES or name.startswith(PACKAGES)
+        for name in source.names_used(*source.definitions)
+    )
 
 
 _tried: set[str] = set()
@@ -43,7 +54,11 @@ def load() -> None:
     gc.disable()
     for name in MODULES:
         _tried.add(name)
-        with contextlib.suppress(Exception):  # another torch may have it elsewhere; then a worker imports what it needs itself, as ever
+        with contextlib.suppress(
+            Exception
+            # another torch may have it elsewhere; then a worker imports what it needs itself, as
+            # ever
+        ):
             __import__(name)
     gc.freeze()
     gc.enable()

@@ -1,10 +1,12 @@
-"""The lesson host: one lesson's checks collected once, and a judge forked from it that serves submission after submission.
+"""The lesson host: one lesson's checks collected once, and a judge forked from it that serves
+submission after submission.
 
-It is a fork of the fork host that has read a lesson's spec: it holds the checks, the solution, the mistakes and pytest's session, stopped
-between collecting and running. The judge that it forks reads a task for each control socket that comes, runs the checks, and writes the
-result; after ``TASKS_A_JUDGE`` of them it makes room for a fresh one, so that nothing can pile up. That a judge is not forked for every
-submission spares it copying the pages that it writes to, again and again, which costs more than most checks. No student's code ever
-runs here or in a judge.
+It is a fork of the fork host that has read a lesson's spec: it holds the checks, the solution, the
+mistakes and pytest's session, stopped between collecting and running. The judge that it forks reads
+a task for each control socket that comes, runs the checks, and writes the result; after
+``TASKS_A_JUDGE`` of them it makes room for a fresh one, so that nothing can pile up. That a judge
+is not forked for every submission spares it copying the pages that it writes to, again and again,
+which costs more than most checks. No student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -21,13 +23,23 @@ from grader.core.errors import SandboxRefused
 from grader.judge.remote.affinity import one_processor
 from grader.judge.remote.worker_sources import ForkedWorkers
 from grader.judge.runner import Judge, Judging
-from grader.worker.wire.frames import HEADER, MAX_JSON_BYTES, BrokenFrame, pack, read_body, sizes, unpack, write_frame
+from grader.worker.wire.frames import (
+    HEADER,
+    MAX_JSON_BYTES,
+    BrokenFrame,
+    pack,
+    read_body,
+    sizes,
+    unpack,
+    write_frame,
+)
 
 MESSAGE_BYTES = HEADER.size + 4096
 assert MESSAGE_BYTES < MAX_JSON_BYTES
 TASKS_A_JUDGE = 256
 ENDED, RELIEVED, BROKEN = 0, 64, 70
-"""With what a judge exits: there are no more tasks, it has served its time, something went wrong."""
+"""With what a judge exits: there are no more tasks, it has served its time, something went wrong.
+"""
 
 
 def result_of(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -41,7 +53,9 @@ def result_of(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
-    """Read a spec, collect the checks, have judges serve until the control socket ends. Never returns."""
+    """Read a spec, collect the checks, have judges serve until the control socket ends. Never
+    returns.
+    """
     os.setsid()
     court = Court(control, jobs, results)
     try:
@@ -62,7 +76,9 @@ class Court:
         self.results = results
 
     def open(self, judge: Judge) -> NoReturn:
-        """Collect the checks and serve; where they can't be collected, every task is told why. Never returns."""
+        """Collect the checks and serve; where they can't be collected, every task is told why.
+        Never returns.
+        """
         try:
             judge.run(self.relay)
         except Exception:
@@ -98,16 +114,22 @@ class Court:
             os._exit(code)
 
     def serve(self, judge: Judging) -> bool:
-        """Wait for a control socket, read a task, judge it, write the result, tell the fork host; False where none will come."""
+        """Wait for a control socket, read a task, judge it, write the result, tell the fork host;
+        False where none will come.
+        """
         data, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE_BYTES, 1)
         if not data or not descriptors:
             return False
         text, blob = sizes(data[: HEADER.size])
-        options = unpack(data[HEADER.size : HEADER.size + text], data[HEADER.size + text :][:blob]).body
+        options = unpack(
+            data[HEADER.size : HEADER.size + text], data[HEADER.size + text :][:blob]
+        ).body
         with socket.socket(fileno=descriptors[0]) as line:
             task = read_body(self.jobs)
             with one_processor():
-                result = result_of(lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"])))
+                result = result_of(
+                    lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"]))
+                )
             try:
                 write_frame(self.results, result)
             except BrokenFrame as error:  # over the cap: nothing has been written yet

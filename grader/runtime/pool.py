@@ -1,6 +1,7 @@
 """Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them.
 
-A host here is whatever grades one submission at a time and can be closed: one of this machine, or a seat in a cluster.
+A host here is whatever grades one submission at a time and can be closed: one of this machine, or a
+seat in a cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ class Closes(Protocol):
         """End it."""
 
     def abandon(self) -> None:
-        """End what it is at, from another thread than the one that has it, which is told so by an exception; it takes no more."""
+        """End what it is at, from another thread than the one that has it, which is told so by an
+        exception; it takes no more.
+        """
 
 
 Host = TypeVar("Host", bound=Closes)
@@ -32,19 +35,25 @@ class NotBegun(Exception):
 
 
 AHEAD = 2
-"""How many jobs a worker has under way or before it: the next is there when one is done, and memory doesn't grow with the class."""
+"""How many jobs a worker has under way or before it: the next is there when one is done, and memory
+doesn't grow with the class.
+"""
 LOOK_SECONDS = 0.1
-"""How often who waits for results looks up. A signal that comes in the moment before a thread begins to wait for a lock doesn't wake it, so
-that a Ctrl-C would be heeded only when the next result is there."""
+"""How often who waits for results looks up. A signal that comes in the moment before a thread
+begins to wait for a lock doesn't wake it, so that a Ctrl-C would be heeded only when the next
+result is there."""
 
 
 class Hosts(Generic[Host]):
     """So many hosts, lent to one thread at a time; each is started when it is first needed.
 
-    ``finishing`` is set when nothing new is to be begun; what is under way still counts. ``stopping`` is set when that doesn't either.
+    ``finishing`` is set when nothing new is to be begun; what is under way still counts.
+    ``stopping`` is set when that doesn't either.
     """
 
-    def __init__(self, count: int, make: Callable[[], Host], *, stopping: threading.Event | None = None) -> None:
+    def __init__(
+        self, count: int, make: Callable[[], Host], *, stopping: threading.Event | None = None
+    ) -> None:
         self.count = count
         self.finishing = threading.Event()
         self.stopping = stopping or threading.Event()
@@ -55,7 +64,9 @@ class Hosts(Generic[Host]):
             self._free.put(None)
 
     def lend(self, work: Callable[[Host, Job], Result], job: Job) -> Result:
-        """Do a piece of work with a host that nobody else has meanwhile; raises NotBegun where nothing new is wanted."""
+        """Do a piece of work with a host that nobody else has meanwhile; raises NotBegun where
+        nothing new is wanted.
+        """
         host = self._free.get()
         try:
             if self.finishing.is_set() or self.stopping.is_set():
@@ -88,11 +99,14 @@ class Hosts(Generic[Host]):
                 host.close()
 
 
-def over(hosts: Hosts[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]) -> Generator[Result, None, None]:
-    """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there is room, in the caller's thread.
+def over(
+    hosts: Hosts[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]
+) -> Generator[Result, None, None]:
+    """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there
+    is room, in the caller's thread.
 
-    What ``work`` raises is raised here, after the results that were there with it; jobs that were not begun by then, or when the hosts are
-    told to finish, never are.
+    What ``work`` raises is raised here, after the results that were there with it; jobs that were
+    not begun by then, or when the hosts are told to finish, never are.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
@@ -121,7 +135,11 @@ def _some(running: set[Future[Result]]) -> tuple[set[Future[Result]], set[Future
 
 
 def _results(done: Iterable[Future[Result]]) -> Iterator[Result]:
-    return (future.result() for future in sorted(done, key=_raised) if not isinstance(future.exception(), NotBegun))
+    return (
+        future.result()
+        for future in sorted(done, key=_raised)
+        if not isinstance(future.exception(), NotBegun)
+    )
 
 
 def _raised(future: Future[Result]) -> bool:

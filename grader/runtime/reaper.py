@@ -34,7 +34,9 @@ def end_worker(pid: int, *, died: bool) -> int | None:
 
 
 def children() -> list[int]:
-    """The pids of this process's children, orphans that it adopted included (Linux; elsewhere none are known)."""
+    """The pids of this process's children, orphans that it adopted included (Linux; elsewhere none
+    are known).
+    """
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     try:
         return [int(pid) for pid in path.read_text("utf-8").split()]
@@ -43,7 +45,9 @@ def children() -> list[int]:
 
 
 def kill_everything(*, spare: Collection[int] = ()) -> None:
-    """Kill and reap every child but those to spare: what forked twice or began a session of its own has become our child."""
+    """Kill and reap every child but those to spare: what forked twice or began a session of its own
+    has become our child.
+    """
     while pids := [pid for pid in children() if pid not in spare]:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):

@@ -1,8 +1,9 @@
-"""What a worker that has time does before it is asked anything: answer questions of no meaning, so that what torch, Python and the kernel
-set up at first use is there when a student's code is.
+"""What a worker that has time does before it is asked anything: answer questions of no meaning, so
+that what torch, Python and the kernel set up at first use is there when a student's code is.
 
-A first product, a first second derivative, a first scenario cost a fresh process several times what the next ones do, nearly all of it
-for pages that are touched for the first time. Nothing of a rehearsal stays: no module, no object, no random number drawn.
+A first product, a first second derivative, a first scenario cost a fresh process several times what
+the next ones do, nearly all of it for pages that are touched for the first time. Nothing of a
+rehearsal stays: no module, no object, no random number drawn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from typing import Any
 import torch
 
 from grader.worker.process import serve
-from grader.worker.wire.batching import Question, call_question, gradcheck_questions, gradgradcheck_questions, product_question
+from grader.worker.wire.batching import (
+    Question,
+    call_question,
+    gradcheck_questions,
+    gradgradcheck_questions,
+    product_question,
+)
 from grader.worker.wire.frames import pack
 from grader.worker.wire.values import Encoder
 
@@ -69,9 +76,14 @@ def rehearse() -> None:
 
 
 def questions() -> Iterator[bytes]:
-    """A judge's frames: a file to load, names, a gradcheck, a second derivative, a scenario, an argument that raises."""
+    """A judge's frames: a file to load, names, a gradcheck, a second derivative, a scenario, an
+    argument that raises.
+    """
     x = torch.linspace(0.5, 1.5, 3, dtype=torch.float64, requires_grad=True)
-    v, one = torch.ones_like(x, requires_grad=True), torch.ones((), dtype=torch.float64, requires_grad=True)
+    v, one = (
+        torch.ones_like(x, requires_grad=True),
+        torch.ones((), dtype=torch.float64, requires_grad=True),
+    )
     yield asked("load", source=STUDENT, filename=FILENAME, name=NAME, scenarios=SCENARIOS)
     for path in ("cube", "CONSTANT", "Rehearsed.apply", "absent"):
         yield asked("describe", path=path)
@@ -82,7 +94,9 @@ def questions() -> Iterator[bytes]:
     encoder = Encoder(strided=True)
     arguments = [encoder.encode((x,)), encoder.encode({})]
     yield asked("observe", encoder.blob, path="walk", args=arguments)
-    yield asked("call", path="cube", args=[encoder.encode(("no tensor",)), encoder.encode({})], grad=True)
+    yield asked(
+        "call", path="cube", args=[encoder.encode(("no tensor",)), encoder.encode({})], grad=True
+    )
 
 
 def asked(do: str, blob: bytes = b"", **fields: Any) -> bytes:
@@ -92,4 +106,8 @@ def asked(do: str, blob: bytes = b"", **fields: Any) -> bytes:
 
 def together(several: Sequence[Question]) -> bytes:
     """One frame for several requests."""
-    return asked("several", b"".join(one.blob for one in several), several=[[one.fields, len(one.blob)] for one in several])
+    return asked(
+        "several",
+        b"".join(one.blob for one in several),
+        several=[[one.fields, len(one.blob)] for one in several],
+    )

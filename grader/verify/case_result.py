@@ -1,6 +1,8 @@
-"""What one grading of a file whose verdict is known comes to: a ``Finding``, small and plain, all that a proof is added up from.
+"""What one grading of a file whose verdict is known comes to: a ``Finding``, small and plain, all
+that a proof is added up from.
 
-A result with its checks, evidence and pictures is let go as soon as its finding is there; 200 seeds are 200,000 gradings.
+A result with its checks, evidence and pictures is let go as soon as its finding is there; 200 seeds
+are 200,000 gradings.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ LEAST_CHECKS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or lookalike, ``name`` says which."""
+    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or lookalike,
+    ``name`` says which.
+    """
 
     lesson: Lesson
     kind: str
@@ -26,14 +30,20 @@ class Case:
     source: str
 
     def __str__(self) -> str:
-        return f"{self.lesson.id}: {self.kind} {self.name}" if self.name else f"{self.lesson.id}: {self.kind}"
+        return (
+            f"{self.lesson.id}: {self.kind} {self.name}"
+            if self.name
+            else f"{self.lesson.id}: {self.kind}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a grading showed. ``about`` is the lesson's catalogue: its mistakes, with what each is about.
+    """What a grading showed. ``about`` is the lesson's catalogue: its mistakes, with what each is
+    about.
 
-    ``trouble`` is what should have come out otherwise; ``lost`` and ``named`` say of a mistake that it cost marks and got its name.
+    ``trouble`` is what should have come out otherwise; ``lost`` and ``named`` say of a mistake that
+    it cost marks and got its name.
     """
 
     trouble: tuple[str, ...] = ()
@@ -47,7 +57,10 @@ class Finding:
 def finding_of(case: Case, judged: Judged) -> Finding:
     """Hold a verdict against what is known of its case."""
     checks = judged.result.checks
-    trouble = [*case_problems(case, judged), *(points_problems(case.lesson, checks) if case.kind == "solution" else ())]
+    trouble = [
+        *case_problems(case, judged),
+        *(points_problems(case.lesson, checks) if case.kind == "solution" else ()),
+    ]
     return Finding(
         trouble=tuple(trouble),
         untranslated=judged.untranslated,
@@ -59,19 +72,29 @@ def finding_of(case: Case, judged: Judged) -> Finding:
 
 
 def mistake_id(name: str) -> str:
-    """The mistake that a file proves, or looks like: ``ignores_grad_output__2`` is a second solution that does."""
+    """The mistake that a file proves, or looks like: ``ignores_grad_output__2`` is a second
+    solution that does.
+    """
     return name.split("__")[0]
 
 
 def lost(case: Case, judged: Judged) -> list[CheckResult]:
-    """The checks that were not passed and count: those of full marks, and all where the mistake is about bonus parts only."""
+    """The checks that were not passed and count: those of full marks, and all where the mistake is
+    about bonus parts only.
+    """
     about = judged.catalogue.get(mistake_id(case.name), ())
     bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
-    return [check for check in judged.result.checks if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)]
+    return [
+        check
+        for check in judged.result.checks
+        if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)
+    ]
 
 
 def is_named(case: Case, judged: Judged) -> bool:
-    """Whether the first diagnosis of a mistake's grading is that mistake; true of everything else."""
+    """Whether the first diagnosis of a mistake's grading is that mistake; true of everything
+    else.
+    """
     named = [check.diagnosis for check in judged.result.checks if check.diagnosis]
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
@@ -81,12 +104,16 @@ def case_problems(case: Case, judged: Judged) -> Iterable[str]:
     checks = judged.result.checks
     for check in checks:
         if check.outcome is Outcome.GRADER_ERROR or check.note:
-            yield f"{check.id}: the grader's own fault: {(check.note or check.message or '').strip()}"
+            yield (
+                f"{check.id}: the grader's own fault: {(check.note or check.message or '').strip()}"
+            )
     if judged.result.message:
         yield judged.result.message
     if case.kind in ("solution", "accepted"):
         for check in checks:
-            if check.outcome is not Outcome.PASSED and not (check.bonus and case.kind == "accepted"):
+            if check.outcome is not Outcome.PASSED and not (
+                check.bonus and case.kind == "accepted"
+            ):
                 yield f"{check.id} is {check.outcome.value}, should be passed: {check.message}"
     if case.kind == "stub":
         for check in checks:
@@ -106,19 +133,27 @@ def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
         yield "loses no marks"
     for check in failing:
         if about and check.function not in about:
-            yield f"loses {check.id}, which is about {check.function}, not about {', '.join(about)}: {check.message}"
+            yield (
+                f"loses {check.id}, which is about {check.function}, not about {', '.join(about)}:"
+                f" {check.message}"
+            )
     if failing and not is_named(case, judged):
         named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
         yield "is not named: " + "; ".join(named)
 
 
 def lookalike_problems(case: Case, judged: Judged) -> Iterable[str]:
-    """A lookalike must cost marks, bonus or not, and no check may call it by the name of the mistake that it looks like."""
+    """A lookalike must cost marks, bonus or not, and no check may call it by the name of the
+    mistake that it looks like.
+    """
     if all(check.outcome is Outcome.PASSED for check in judged.result.checks):
         yield "loses no marks"
     for check in judged.result.checks:
         if check.diagnosis == mistake_id(case.name):
-            yield f"{check.id} is called {check.diagnosis}, which it only looks like: {check.evidence}"
+            yield (
+                f"{check.id} is called {check.diagnosis}, which it only looks like:"
+                f" {check.evidence}"
+            )
 
 
 def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
@@ -130,10 +165,23 @@ def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
     for name in (*lesson.names, *lesson.bonus):
         count = sum(check.function == name for check in checks)
         if count < LEAST_CHECKS:
-            problems.append(f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}")
+            problems.append(
+                f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}"
+            )
     known = {*lesson.names, *lesson.bonus}
-    problems += [f"{c.id} is about {c.function}, which course.toml doesn't list" for c in checks if c.function not in known]
+    problems += [
+        f"{c.id} is about {c.function}, which course.toml doesn't list"
+        for c in checks
+        if c.function not in known
+    ]
     titles = [check.title for check in checks]
-    problems += [f"two checks have the title {title!r}" for title in sorted({t for t in titles if titles.count(t) > 1})]
-    problems += [f"{check.id} has no docstring for a title" for check in checks if check.title.startswith("test_")]
+    problems += [
+        f"two checks have the title {title!r}"
+        for title in sorted({t for t in titles if titles.count(t) > 1})
+    ]
+    problems += [
+        f"{check.id} has no docstring for a title"
+        for check in checks
+        if check.title.startswith("test_")
+    ]
     return problems

@@ -1,7 +1,9 @@
-"""What a grading depends on, as one hash: the same key means the same finding, whenever and by whomever it was made.
+"""What a grading depends on, as one hash: the same key means the same finding, whenever and by
+whomever it was made.
 
-Of the engine that is what judging takes and what holds a verdict against its case, found by following imports: a change of pages, commands
-or exports costs no hour of proof, a change of the judge costs all of them. Only code counts there, not comments and docstrings.
+Of the engine that is what judging takes and what holds a verdict against its case, found by
+following imports: a change of pages, commands or exports costs no hour of proof, a change of the
+judge costs all of them. Only code counts there, not comments and docstrings.
 """
 
 from __future__ import annotations
@@ -24,9 +26,14 @@ from grader.runtime.grading import Settings
 from grader.verify.case_result import Case
 
 ROOTS = (
-    "runtime.fork_server", "runtime.lesson_server", "judge.runner", "judge.pytest_plugin", "worker.process", "worker.spawned",
+    "runtime.fork_server",
+    "runtime.lesson_server",
+    "judge.runner",
+    "judge.pytest_plugin",
+    "worker.process",
+    "worker.spawned",
     "verify.case_result",
-)  # fmt: skip
+)
 """Where processes begin that judge, and what holds their verdicts against what is known."""
 DISTRIBUTIONS = ("torch", "numpy", "pytest", "pytest-json-report")
 
@@ -34,9 +41,18 @@ Stamp = tuple[int, int] | None
 
 
 class Ingredients:
-    """The files and versions that gradings of a course depend on, as they were when this was made; ``key`` is a case's, seeds apart."""
+    """The files and versions that gradings of a course depend on, as they were when this was made;
+    ``key`` is a case's, seeds apart.
+    """
 
-    def __init__(self, course: Course, lessons: Iterable[Lesson], settings: Settings, *, package: Path = PACKAGE) -> None:
+    def __init__(
+        self,
+        course: Course,
+        lessons: Iterable[Lesson],
+        settings: Settings,
+        *,
+        package: Path = PACKAGE,
+    ) -> None:
         engine = engine_files(ROOTS, package)
         self._stamps = {path: stamp(path) for path in engine.values()}
         self._lessons: dict[str, tuple[str, dict[Path, Stamp]]] = {}
@@ -44,10 +60,22 @@ class Ingredients:
         shared = [course.id, how, versions(), codes(engine)]
         for lesson in lessons:
             files = lesson_files(lesson, settings.lang)
-            asked = {name for path in files.values() if path.suffix == ".py" for name in imported(path, package)}
+            asked = {
+                name
+                for path in files.values()
+                if path.suffix == ".py"
+                for name in imported(path, package)
+            }
             files |= engine_files(asked - set(engine), package)
             stamps = {path: stamp(path) for path in files.values()}
-            entry = [lesson.id, lesson.title, lesson.summary, lesson.names, lesson.bonus, lesson.builds_on]
+            entry = [
+                lesson.id,
+                lesson.title,
+                lesson.summary,
+                lesson.names,
+                lesson.bonus,
+                lesson.builds_on,
+            ]
             self._lessons[lesson.id] = digest_of([*shared, entry, contents(files)]), stamps
 
     def key(self, case: Case) -> str:
@@ -55,18 +83,23 @@ class Ingredients:
         return digest_of([self._lessons[case.lesson.id][0], case.kind, case.name, case.source])
 
     def insist(self, lesson: Lesson) -> None:
-        """Raise UsageError where a file was changed since: what is graded now may be about another one."""
+        """Raise UsageError where a file was changed since: what is graded now may be about another
+        one.
+        """
         for path, before in (self._stamps | self._lessons[lesson.id][1]).items():
             if stamp(path) != before:
                 raise UsageError(
-                    f"{path} was changed while this ran, so the rest would not be about the same files. What was graded before is kept; "
-                    "run the same command again: it grades anew what the change is about"
+                    f"{path} was changed while this ran, so the rest would not be about the same"
+                    " files. What was graded before is kept; run the same command again: it grades"
+                    " anew what the change is about"
                 )
 
 
 def digest_of(data: object) -> str:
     """The SHA-256 of plain data, 32 hex digits of it."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(
+        json.dumps(data, sort_keys=True).encode("utf-8", "surrogatepass")
+    ).hexdigest()[:32]
 
 
 def stamp(path: Path) -> Stamp:
@@ -80,17 +113,25 @@ def stamp(path: Path) -> Stamp:
 
 def contents(files: Mapping[str, Path]) -> dict[str, str | None]:
     """The SHA-256 of files by name; None for one that is not there."""
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None for name, path in files.items()}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+        for name, path in files.items()
+    }
 
 
 def codes(modules: Mapping[str, Path]) -> dict[str, str]:
     """The SHA-256 of the code of modules by name: not of comments, layout and docstrings."""
-    return {name: hashlib.sha256(code_of(path.read_bytes())).hexdigest() for name, path in modules.items()}
+    return {
+        name: hashlib.sha256(code_of(path.read_bytes())).hexdigest()
+        for name, path in modules.items()
+    }
 
 
 @functools.cache
 def code_of(source: bytes) -> bytes:
-    """A text of Python without what changes nothing that it does; as it is where it is no Python."""
+    """A text of Python without what changes nothing that it does; as it is where it is no
+    Python.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -103,24 +144,40 @@ def code_of(source: bytes) -> bytes:
 
 def _is_bare_string(node: ast.stmt) -> bool:
     """Whether a statement is a docstring, or a text under a name that tells of it."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def versions() -> dict[str, str]:
     """What is not ours and judges with us."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return {"python": python, "system": f"{sys.platform} {platform.machine()}", **{name: version(name) for name in DISTRIBUTIONS}}
+    return {
+        "python": python,
+        "system": f"{sys.platform} {platform.machine()}",
+        **{name: version(name) for name in DISTRIBUTIONS},
+    }
 
 
 def lesson_files(lesson: Lesson, lang: str) -> dict[str, Path]:
-    """What judging reads of a lesson: stub, solution, hints, texts, and with the checks their scenarios, rules and helpers."""
-    files = {"stub": lesson.stub, "solution": lesson.solution, "hints": lesson.folder / "hints.toml"}
+    """What judging reads of a lesson: stub, solution, hints, texts, and with the checks their
+    scenarios, rules and helpers.
+    """
+    files = {
+        "stub": lesson.stub,
+        "solution": lesson.solution,
+        "hints": lesson.folder / "hints.toml",
+    }
     files |= {f"texts {number}": path for number, path in enumerate(lesson.texts(lang))}
     return files | {f"checks/{path.name}": path for path in sorted(lesson.checks.glob("*.py"))}
 
 
 def engine_files(roots: Iterable[str] = ROOTS, package: Path = PACKAGE) -> dict[str, Path]:
-    """The source of modules of ours, by name below the package, and of all that they import, at the top or inside functions."""
+    """The source of modules of ours, by name below the package, and of all that they import, at the
+    top or inside functions.
+    """
     found: dict[str, Path] = {}
     todo = list(roots)
     while todo:
@@ -129,7 +186,9 @@ def engine_files(roots: Iterable[str] = ROOTS, package: Path = PACKAGE) -> dict[
         if path is None or name in found:
             continue
         found[name] = path
-        if name:  # what the package itself imports, inside functions, is for callers from outside: draw, and a notebook's magics
+        # what the package itself imports, inside functions, is for callers from outside: draw, and
+        # a notebook's magics
+        if name:
             todo += imported(path, package)
     return found
 
@@ -137,11 +196,15 @@ def engine_files(roots: Iterable[str] = ROOTS, package: Path = PACKAGE) -> dict[
 def module_file(name: str, package: Path) -> Path | None:
     """Where a module of ours has its source; None for a name that is no module."""
     place = package.joinpath(*name.split(".")) if name else package
-    return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
+    return next(
+        (path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None
+    )
 
 
 def imported(path: Path, package: Path) -> set[str]:
-    """The modules of ours that a file imports, by name, with the packages around them; none where the file is no Python."""
+    """The modules of ours that a file imports, by name, with the packages around them; none where
+    the file is no Python.
+    """
     try:
         names = mentioned(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -153,7 +216,9 @@ def imported(path: Path, package: Path) -> set[str]:
 
 @functools.cache
 def mentioned(source: bytes) -> tuple[str, ...]:
-    """What a text of Python may import, by full name; raises SyntaxError or ValueError for one that is none."""
+    """What a text of Python may import, by full name; raises SyntaxError or ValueError for one that
+    is none.
+    """
     names: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

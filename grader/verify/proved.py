@@ -1,8 +1,10 @@
-"""The file of ``grade verify --proof``: from how many seeds the lessons of a course were proved, as they stand.
+"""The file of ``grade verify --proof``: from how many seeds the lessons of a course were proved, as
+they stand.
 
-It is text, a line for each lesson, to be committed with the course: a proof that takes longer than one machine is there for goes on on
-the next, and whoever reads the claim sees whether it is about what lies there now. TOML 1.0, a table for each language:
-``custom_sigmoid = {seeds = 200, key = "…"}``.
+It is text, a line for each lesson, to be committed with the course: a proof that takes longer than
+one machine is there for goes on on the next, and whoever reads the claim sees whether it is about
+what lies there now. TOML 1.0, a table for each language: ``custom_sigmoid = {seeds = 200, key =
+"…"}``.
 """
 
 from __future__ import annotations
@@ -25,22 +27,31 @@ A key stands for all that this depends on: once the lesson, the judge or a versi
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """All cases of a lesson came out as they should from seed 1 to ``seeds``; ``key`` stands for all that this depends on."""
+    """All cases of a lesson came out as they should from seed 1 to ``seeds``; ``key`` stands for
+    all that this depends on.
+    """
 
     seeds: int
     key: str
 
 
 def read_proved(path: Path, lang: str) -> dict[str, Proved]:
-    """What a file says of lessons in a language, by id; nothing where there is no file. Raises UsageError for one that is none of these."""
+    """What a file says of lessons in a language, by id; nothing where there is no file. Raises
+    UsageError for one that is none of these.
+    """
     entries = _tables(path).get(lang, {})
     if not isinstance(entries, dict):
-        raise UsageError(f"{path}: {lang} should be a table of lessons. Correct it, or name another file with --proof")
+        raise UsageError(
+            f"{path}: {lang} should be a table of lessons. Correct it, or name another file with"
+            " --proof"
+        )
     return {lesson: _proved(path, f"{lang}.{lesson}", entry) for lesson, entry in entries.items()}
 
 
 def write_proved(path: Path, lang: str, lessons: Mapping[str, Proved]) -> None:
-    """Write what is known of lessons in a language, in place of what there was; other languages stay. Raises UsageError."""
+    """Write what is known of lessons in a language, in place of what there was; other languages
+    stay. Raises UsageError.
+    """
     tables = {**_tables(path), lang: {lesson: asdict(one) for lesson, one in lessons.items()}}
     document = tomlkit.document()
     for line in HEAD.splitlines():
@@ -59,7 +70,9 @@ def write_proved(path: Path, lang: str, lessons: Mapping[str, Proved]) -> None:
         part.write_text(tomlkit.dumps(document), "utf-8", newline="\n")
         part.replace(path)
     except OSError as error:
-        raise UsageError(f"{path} can't be written: {error.strerror}. Name a file that can, with --proof") from None
+        raise UsageError(
+            f"{path} can't be written: {error.strerror}. Name a file that can, with --proof"
+        ) from None
 
 
 def _tables(path: Path) -> dict[str, Any]:
@@ -68,11 +81,18 @@ def _tables(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} can't be read: {error}. Correct it, or name another file with --proof") from None
+        raise UsageError(
+            f"{path} can't be read: {error}. Correct it, or name another file with --proof"
+        ) from None
 
 
 def _proved(path: Path, name: str, entry: Any) -> Proved:
     match entry:
-        case {"seeds": int(seeds), "key": str(key), **rest} if not rest and seeds > 0 and not isinstance(seeds, bool):
+        case {"seeds": int(seeds), "key": str(key), **rest} if (
+            not rest and seeds > 0 and not isinstance(seeds, bool)
+        ):
             return Proved(seeds, key)
-    raise UsageError(f'{path}: {name} should be {{seeds = 1, key = "…"}}, or more seeds. Correct it, or name another file with --proof')
+    raise UsageError(
+        f'{path}: {name} should be {{seeds = 1, key = "…"}}, or more seeds. Correct it, or name'
+        " another file with --proof"
+    )

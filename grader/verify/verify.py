@@ -1,15 +1,19 @@
-"""The author's gate: ``grade verify`` grades everything whose verdict is known beforehand, and lists whatever comes out otherwise.
+"""The author's gate: ``grade verify`` grades everything whose verdict is known beforehand, and
+lists whatever comes out otherwise.
 
 * a reference scores full marks, bonus included
 * a stub is not started on every check, scores 0, and is exactly what its solution generates
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no other, and is named
 * a lookalike loses marks, and nowhere has the name of the mistake that it looks like
-* with a language: no text that a learner of it reads is left in English, and translations keep their placeholders
+* with a language: no text that a learner of it reads is left in English, and translations keep
+  their placeholders
 * nothing is left to write: no placeholder of ``grade new`` stands anywhere
-* a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no mistake without its proof
+* a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no
+  mistake without its proof
 
-All cases are graded from the first seed, then all from the second: what a run that was cut has shown is a proof from fewer seeds.
+All cases are graded from the first seed, then all from the second: what a run that was cut has
+shown is a proof from fewer seeds.
 """
 
 from __future__ import annotations
@@ -34,7 +38,14 @@ from grader.runtime.pool import Hosts, over
 from grader.verify.cache import Kept, keeping
 from grader.verify.case_result import Case, Finding, finding_of, mistake_id
 
-CHECK_FILES = {"test_visible.py", "test_hidden.py", "helpers.py", "scenarios.py", "diagnosis.py", "README.md"}
+CHECK_FILES = {
+    "test_visible.py",
+    "test_hidden.py",
+    "helpers.py",
+    "scenarios.py",
+    "diagnosis.py",
+    "README.md",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +67,9 @@ class LessonProof:
 class Verification:
     """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
 
-    Of a run that was cut there is no proof, and ``left`` gradings are wanting. With a file of findings ``kept`` of them are in it as they
-    should be, and ``complete`` says of each lesson from how many seeds, counted from the first, all its cases are.
+    Of a run that was cut there is no proof, and ``left`` gradings are wanting. With a file of
+    findings ``kept`` of them are in it as they should be, and ``complete`` says of each lesson from
+    how many seeds, counted from the first, all its cases are.
     """
 
     problems: tuple[str, ...]
@@ -72,16 +84,26 @@ Found = dict[Case, dict[int, Finding]]
 
 
 def verify(
-    course: Course, lessons: Sequence[Lesson], *, seeds: Sequence[int], settings: Settings, workers: int,
+    course: Course,
+    lessons: Sequence[Lesson],
+    *,
+    seeds: Sequence[int],
+    settings: Settings,
+    workers: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    keep: Path | None = None, proof: Path | None = None,
-    during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: contextlib.nullcontext(),
-) -> Verification:  # fmt: skip
-    """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings done and in all.
+    keep: Path | None = None,
+    proof: Path | None = None,
+    during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: (
+        contextlib.nullcontext()
+    ),
+) -> Verification:
+    """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings
+    done and in all.
 
-    With ``keep`` each finding is written to that file, and what it holds of the same thing is not graded again; ``proof`` is a file of
-    what that adds up to, lesson by lesson, which is taken and brought up to date; ``during`` surrounds the grading and may have the hosts
-    finish early. Without ``keep``, a KeyboardInterrupt goes through.
+    With ``keep`` each finding is written to that file, and what it holds of the same thing is not
+    graded again; ``proof`` is a file of what that adds up to, lesson by lesson, which is taken and
+    brought up to date; ``during`` surrounds the grading and may have the hosts finish early.
+    Without ``keep``, a KeyboardInterrupt goes through.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)
@@ -89,17 +111,27 @@ def verify(
     with keeping(keep, course, settings, cases, proof) as kept:
         found: Found = {case: kept.of(case, seeds) for case in cases}
         try:
-            _grade_rest(course, found, seeds, settings, workers, kept, progress=progress, during=during)
+            _grade_rest(
+                course, found, seeds, settings, workers, kept, progress=progress, during=during
+            )
         except KeyboardInterrupt:
             if keep is None:
                 raise
         left = total - sum(len(found[case]) for case in cases)
-        counted = (kept.count(seeds), tuple((lesson.id, kept.complete(lesson)) for lesson in lessons)) if keep else (0, ())
+        counted = (
+            (kept.count(seeds), tuple((lesson.id, kept.complete(lesson)) for lesson in lessons))
+            if keep
+            else (0, ())
+        )
     if left:
         return Verification((*problems, *_so_far(found)), (), total, left, *counted)
     proofs = []
     for lesson in lessons:
-        mine = {case: [(seed, of[seed]) for seed in seeds] for case, of in found.items() if case.lesson.id == lesson.id}
+        mine = {
+            case: [(seed, of[seed]) for seed in seeds]
+            for case, of in found.items()
+            if case.lesson.id == lesson.id
+        }
         if mine:
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
@@ -107,9 +139,13 @@ def verify(
     return Verification(tuple(problems), tuple(proofs), total, 0, *counted)
 
 
-def _before_grading(course: Course, lessons: Sequence[Lesson], settings: Settings) -> tuple[list[str], list[Case]]:
+def _before_grading(
+    course: Course, lessons: Sequence[Lesson], settings: Settings
+) -> tuple[list[str], list[Case]]:
     """The problems that no grading shows, and what there is to grade."""
-    problems = [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
+    problems = (
+        [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
+    )
     cases: list[Case] = []
     for lesson in lessons:
         try:
@@ -125,10 +161,19 @@ def _before_grading(course: Course, lessons: Sequence[Lesson], settings: Setting
 
 
 def _grade_rest(
-    course: Course, found: Found, seeds: Sequence[int], settings: Settings, workers: int, kept: Kept, *,
-    progress: Callable[[int, int], None], during: Callable[[Hosts[Host]], AbstractContextManager[None]],
-) -> None:  # fmt: skip
-    """Add what is wanting to ``found``: seed by seed, lessons in the course's order, each finding kept as soon as it is there."""
+    course: Course,
+    found: Found,
+    seeds: Sequence[int],
+    settings: Settings,
+    workers: int,
+    kept: Kept,
+    *,
+    progress: Callable[[int, int], None],
+    during: Callable[[Hosts[Host]], AbstractContextManager[None]],
+) -> None:
+    """Add what is wanting to ``found``: seed by seed, lessons in the course's order, each finding
+    kept as soon as it is there.
+    """
     order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
     cases = sorted(found, key=lambda case: order[case.lesson.id])
     total = len(cases) * len(seeds)
@@ -142,10 +187,21 @@ def _grade_rest(
     def grade(host: Host, run: tuple[Case, int]) -> tuple[Case, int, Finding]:
         case, seed = run
         file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
-        return case, seed, finding_of(case, grade_lesson(host, case.lesson, file, replace(settings, seed=seed)))
+        return (
+            case,
+            seed,
+            finding_of(case, grade_lesson(host, case.lesson, file, replace(settings, seed=seed))),
+        )
 
-    shared: dict[Finding, Finding] = {}  # most are equal, so that memory hardly grows with the seeds
-    with closing(Hosts(max(1, min(workers, len(runs))), lambda: Host(lasting=True, apart=kept.lasts))) as hosts, during(hosts):
+    shared: dict[
+        Finding, Finding
+    ] = {}  # most are equal, so that memory hardly grows with the seeds
+    with (
+        closing(
+            Hosts(max(1, min(workers, len(runs))), lambda: Host(lasting=True, apart=kept.lasts))
+        ) as hosts,
+        during(hosts),
+    ):
         for case, seed, finding in over(hosts, runs, grade):
             finding = shared.setdefault(finding, finding)
             kept.add(case, seed, finding)
@@ -155,25 +211,43 @@ def _grade_rest(
 
 
 def _so_far(found: Found) -> Iterator[str]:
-    """The trouble that a run had until it was cut. What no case has shown by then, one of those that are left may show."""
+    """The trouble that a run had until it was cut. What no case has shown by then, one of those
+    that are left may show.
+    """
     for case, of in found.items():
-        yield from (f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble)
+        yield from (
+            f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble
+        )
 
 
-# -------------------------------------------------------------------------------------------------------------- the cases
+# ---------------------------------------------------------------------------------------- the cases
 
 
 def cases_of(lesson: Lesson) -> list[Case]:
     """Every file of a lesson whose verdict is known."""
     marked = lesson.solution.read_text("utf-8")
     solution = without_markers(marked)
-    cases = [Case(lesson, "solution", "", solution), Case(lesson, "stub", "", lesson.stub.read_text("utf-8"))]
-    for kind, paths in (("accepted", lesson.accepted), ("mistake", lesson.mistakes), ("lookalike", lesson.lookalikes)):
-        cases += [Case(lesson, kind, path.stem, compose(solution, path.read_text("utf-8"), name=str(path))) for path in paths]
+    cases = [
+        Case(lesson, "solution", "", solution),
+        Case(lesson, "stub", "", lesson.stub.read_text("utf-8")),
+    ]
+    for kind, paths in (
+        ("accepted", lesson.accepted),
+        ("mistake", lesson.mistakes),
+        ("lookalike", lesson.lookalikes),
+    ):
+        cases += [
+            Case(
+                lesson, kind, path.stem, compose(solution, path.read_text("utf-8"), name=str(path))
+            )
+            for path in paths
+        ]
     return cases
 
 
-def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Finding]]]) -> tuple[LessonProof, list[str]]:
+def judge_lesson(
+    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Finding]]]
+) -> tuple[LessonProof, list[str]]:
     """Hold the verdicts of one lesson's cases against what is known of them."""
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
@@ -183,7 +257,11 @@ def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Findin
     for case, runs in found.items():
         for seed, finding in runs:
             about |= dict(finding.about)
-            problems += [f"{lesson.id}: not translated: {text!r}" for text in finding.untranslated if MARK not in text]
+            problems += [
+                f"{lesson.id}: not translated: {text!r}"
+                for text in finding.untranslated
+                if MARK not in text
+            ]
             checks = max(checks, finding.checks)
             bad |= {case} if finding.trouble else set()
             unnamed |= set() if finding.named else {case}
@@ -193,10 +271,20 @@ def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Findin
     lookalikes = [case for case in cases if case.kind == "lookalike"]
     accepted = [case for case in cases if case.kind == "accepted"]
     shown = {mistake_id(case.name) for case in mistakes}
-    problems += [f"{lesson.id}: mistake {name} has no file in tests/mistakes/{lesson.id}" for name in about if name not in shown]
-    problems += [f"{lesson.id}: mistake file {name} has no rule in diagnosis.py" for name in sorted(shown - set(about))]
+    problems += [
+        f"{lesson.id}: mistake {name} has no file in tests/mistakes/{lesson.id}"
+        for name in about
+        if name not in shown
+    ]
+    problems += [
+        f"{lesson.id}: mistake file {name} has no rule in diagnosis.py"
+        for name in sorted(shown - set(about))
+    ]
     unknown = {mistake_id(case.name) for case in lookalikes} - set(about)
-    problems += [f"{lesson.id}: lookalike file {name} looks like no mistake in diagnosis.py" for name in sorted(unknown)]
+    problems += [
+        f"{lesson.id}: lookalike file {name} looks like no mistake in diagnosis.py"
+        for name in sorted(unknown)
+    ]
     proof = LessonProof(
         lesson=lesson.id,
         checks=checks,
@@ -211,7 +299,7 @@ def judge_lesson(lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Findin
     return proof, list(dict.fromkeys(problems))
 
 
-# -------------------------------------------------------------------------------------------------------------- metadata
+# ----------------------------------------------------------------------------------------- metadata
 
 
 def static_problems(lesson: Lesson) -> list[str]:
@@ -225,12 +313,19 @@ def static_problems(lesson: Lesson) -> list[str]:
     marked = lesson.solution.read_text("utf-8")
     stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
     generated = stub_of(marked, name=str(lesson.solution))
-    require(stub == generated, f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify --write-stubs")
+    require(
+        stub == generated,
+        f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
+        " --write-stubs",
+    )
     require((lesson.folder / "README.md").exists(), "there is no README.md")
     hints = lesson.hints()
     for name in (*lesson.names, *lesson.bonus):
         require(len(hints.get(name, ())) == 3, f"hints.toml should have three steps for {name}")
-        require(name in Source(marked, lesson.filename).definitions, f"the solution doesn't define {name}")
+        require(
+            name in Source(marked, lesson.filename).definitions,
+            f"the solution doesn't define {name}",
+        )
     languages = (*lesson.folder.glob("README.*.md"), *lesson.folder.glob("*.po"))
     allowed = {lesson.filename, "README.md", "hints.toml", *(path.name for path in languages)}
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
@@ -239,21 +334,37 @@ def static_problems(lesson: Lesson) -> list[str]:
 
 
 def unwritten(lesson: Lesson) -> list[str]:
-    """The places where ``grade new`` left something for a person to write; a stub repeats its solution's."""
-    said = [f"course.toml still holds its placeholder: {text}" for text in (lesson.title, lesson.summary) if MARK in text]
+    """The places where ``grade new`` left something for a person to write; a stub repeats its
+    solution's.
+    """
+    said = [
+        f"course.toml still holds its placeholder: {text}"
+        for text in (lesson.title, lesson.summary)
+        if MARK in text
+    ]
     files = {lesson.solution, *lesson.accepted, *lesson.mistakes, *lesson.lookalikes}
     for folder in (lesson.folder, lesson.checks):
-        files |= {path for path in folder.iterdir() if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub}
+        files |= {
+            path
+            for path in folder.iterdir()
+            if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
+        }
     said += [text for path in sorted(files) for text in placeholders_in(path)]
     return [f"{lesson.id}: {text}" for text in said]
 
 
 def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
-    """What a language's texts lack that no grading shows: title, summary, hints, the README; placeholders; what nobody finished."""
+    """What a language's texts lack that no grading shows: title, summary, hints, the README;
+    placeholders; what nobody finished.
+    """
     if lang == ENGLISH:
         return []
     say = load(lang, lesson.texts(lang))
-    for text in (lesson.title, lesson.summary, *(step for steps in lesson.hints().values() for step in steps)):
+    for text in (
+        lesson.title,
+        lesson.summary,
+        *(step for steps in lesson.hints().values() for step in steps),
+    ):
         say(text)
     problems = [f"not translated: {text!r}" for text in sorted(say.missing) if MARK not in text]
     readme = lesson.folder / f"README.{lang}.md"
@@ -274,4 +385,8 @@ def placeholders(text: str) -> set[str]:
 
 def strays(folder: Path, allowed: set[str]) -> list[Path]:
     """Files in a folder that have no business there."""
-    return [path for path in sorted(folder.iterdir()) if path.name not in allowed and path.name != "__pycache__"]
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name not in allowed and path.name != "__pycache__"
+    ]

@@ -9,8 +9,8 @@ It answers the judge's questions, one at a time, until its input ends:
 ``observe``   run a scenario on the student's module
 ``several``   several calls and products at once, one after another
 
-Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no checks, no solutions and no
-expected values.
+Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no
+checks, no solutions and no expected values.
 """
 
 from __future__ import annotations
@@ -33,13 +33,24 @@ from grader.worker.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
 """After so many bytes of tensors the rest of several requests is left unanswered."""
-WATCHED: tuple[Any, ...] = (builtins, torch, torch.Tensor, torch.autograd, torch.nn.functional, torch.autograd.Function)
-"""Where a file that is loaded might replace something; what it replaces is reported, and whoever hides it may."""
+WATCHED: tuple[Any, ...] = (
+    builtins,
+    torch,
+    torch.Tensor,
+    torch.autograd,
+    torch.nn.functional,
+    torch.autograd.Function,
+)
+"""Where a file that is loaded might replace something; what it replaces is reported, and whoever
+hides it may.
+"""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call that can be differentiated: its tensor inputs and outputs, in the order in which they crossed."""
+    """A call that can be differentiated: its tensor inputs and outputs, in the order in which they
+    crossed.
+    """
 
     inputs: list[Tensor]
     outputs: list[Tensor]
@@ -60,11 +71,18 @@ class Worker:
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
-        reply, blob = self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
+        reply, blob = (
+            self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
+        )
         try:
             return pack({"id": body["id"], **reply}, blob)
         except BrokenFrame as error:
-            return pack({"id": body["id"], "raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
+            return pack(
+                {
+                    "id": body["id"],
+                    "raised": {"type": "ValueError", "message": f"can't be sent: {error}"},
+                }
+            )
 
     def reply_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
         """The reply to one request, whatever the student's code does."""
@@ -82,7 +100,8 @@ class Worker:
             return {"raised": explain(error, self.filename)}, b""
 
     def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
-        """The replies to several requests, in order, up to the first that is no value; each with the length of its blob.
+        """The replies to several requests, in order, up to the first that is no value; each with
+        the length of its blob.
 
         A request's handle may be that of an earlier reply's: ``{"of": number}``.
         """
@@ -102,7 +121,7 @@ class Worker:
                 break
         return {"several": replies}, b"".join(blobs)
 
-    # ------------------------------------------------------------------------------------------------------- loading
+    # -------------------------------------------------------------------------------------- loading
 
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
         """Execute the student's file. Like the scenarios, it is not read from disk."""
@@ -110,19 +129,35 @@ class Worker:
         self.filename = body["filename"]
         self.scenarios = compile(body["scenarios"], "<scenarios>", "exec", dont_inherit=True)
         source: str = body["source"]
-        linecache.cache[self.filename] = (len(source), None, [line + "\n" for line in source.split("\n")], self.filename)
+        linecache.cache[self.filename] = (
+            len(source),
+            None,
+            [line + "\n" for line in source.split("\n")],
+            self.filename,
+        )
         code = compile(source, self.filename, "exec", dont_inherit=True)
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        sys.argv = [self.filename]  # a script's arguments may be parsed in it; those of this process are not the student's
+        sys.argv = [
+            self.filename
+        ]  # a script's arguments may be parsed in it; those of this process are not the student's
         names = words_in(code) | words_in(self.scenarios)
-        before = {owner: {name: found for name in names if (found := vars(owner).get(name, names)) is not names} for owner in WATCHED}
+        before = {
+            owner: {
+                name: found
+                for name in names
+                if (found := vars(owner).get(name, names)) is not names
+            }
+            for owner in WATCHED
+        }
         exec(code, self.student.__dict__)
         return {"value": replaced_since(before)}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
-        """``missing`` with the public names there are, ``callable``, or ``value`` with the value."""
+        """``missing`` with the public names there are, ``callable``, or ``value`` with the
+        value.
+        """
         try:
             value = self.lookup(request.body["path"])
         except AttributeError:
@@ -134,9 +169,11 @@ class Worker:
 
     def names(self) -> list[str]:
         """The public names that the student's file defines, and not what it imports."""
-        return [name[:80] for name, value in vars(self.student).items() if not name.startswith("_") and not self.imported(name, value)][
-            :100
-        ]
+        return [
+            name[:80]
+            for name, value in vars(self.student).items()
+            if not name.startswith("_") and not self.imported(name, value)
+        ][:100]
 
     def imported(self, name: str, value: object) -> bool:
         """Whether a name of the student's module is there by an import, under its own name."""
@@ -151,7 +188,7 @@ class Worker:
             value = getattr(value, name)
         return value
 
-    # ------------------------------------------------------------------------------------------------------- calling
+    # -------------------------------------------------------------------------------------- calling
 
     def do_call(self, request: Frame) -> tuple[Any, bytes]:
         """Call a student's function with decoded arguments, in the judge's grad mode."""
@@ -164,7 +201,9 @@ class Worker:
         return self.reply(result, decoder.tensors, versions)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
-        """Run a scenario; what it returns is plain data. Its module is made afresh, so nothing that was done to the last one stays."""
+        """Run a scenario; what it returns is plain data. Its module is made afresh, so nothing that
+        was done to the last one stays.
+        """
         scenarios = types.ModuleType(SCENARIOS)
         exec(self.scenarios, scenarios.__dict__)
         scenario = getattr(scenarios, request.body["path"])
@@ -181,15 +220,25 @@ class Worker:
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
     def reply(self, result: Any, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
-        """The encoded result, its handle where it can be differentiated, and inputs that were written to."""
+        """The encoded result, its handle where it can be differentiated, and inputs that were
+        written to.
+        """
         encoder = Encoder(strided=False)
         body: dict[str, Any] = {"value": encoder.encode(result)}
         body["handle"] = self.keep(inputs, encoder.tensors)
         return self.with_mutated(body, encoder.blob, inputs, versions)
 
-    def with_mutated(self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
-        """Adds the new contents of the inputs whose version counter moved: what is in place here must be in place there."""
-        changed = [k for k, (t, version) in enumerate(zip(inputs, versions, strict=True)) if t._version != version]
+    def with_mutated(
+        self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]
+    ) -> tuple[Any, bytes]:
+        """Adds the new contents of the inputs whose version counter moved: what is in place here
+        must be in place there.
+        """
+        changed = [
+            k
+            for k, (t, version) in enumerate(zip(inputs, versions, strict=True))
+            if t._version != version
+        ]
         if not changed:
             body["mutated"] = []
             return body, blob
@@ -206,13 +255,14 @@ class Worker:
         self.calls[handle] = Call(inputs, outputs)
         return handle
 
-    # ------------------------------------------------------------------------------------------------- differentiating
+    # ------------------------------------------------------------------------------ differentiating
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
         """The product of the incoming gradients with the Jacobian of an earlier call.
 
-        An output without a gradient is left out, so that the Function behind it sees what it would see locally; where no output
-        has one, the graph is run with undefined gradients, as gradcheck does.
+        An output without a gradient is left out, so that the Function behind it sees what it would
+        see locally; where no output has one, the graph is run with undefined gradients, as
+        gradcheck does.
         """
         body = request.body
         call = self.calls[body["handle"]]
@@ -220,12 +270,18 @@ class Worker:
         incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
         vectors = [t for t in incoming if t is not None]
         versions = [t._version for t in vectors]
-        pairs = [(out, v) for out, v in zip(call.outputs, incoming, strict=True) if v is not None and out.requires_grad]
+        pairs = [
+            (out, v)
+            for out, v in zip(call.outputs, incoming, strict=True)
+            if v is not None and out.requires_grad
+        ]
         if not pairs:
             make_undefined: Callable[[Tensor], Any] = torch._C._functions.UndefinedGrad()
             undefined = [make_undefined(out) for out in call.outputs if out.requires_grad]
             pairs = [(out, torch.zeros_like(out)) for out in undefined]
-        wanted = [k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad]
+        wanted = [
+            k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad
+        ]
         grads: list[Tensor | None] = [None] * len(call.inputs)
         if pairs and wanted:
             found = torch.autograd.grad(
@@ -246,10 +302,12 @@ class Worker:
 
 
 def words_in(code: types.CodeType) -> set[str]:
-    """The names and texts that code holds, functions inside it included: what it replaces by name is among them.
+    """The names and texts that code holds, functions inside it included: what it replaces by name
+    is among them.
 
-    Only those are compared, and those that a scenario asks for: to look at an object is to write its reference count, and to look at all
-    of torch's would have each worker copy hundreds of pages that it shares with the fork host.
+    Only those are compared, and those that a scenario asks for: to look at an object is to write
+    its reference count, and to look at all of torch's would have each worker copy hundreds of pages
+    that it shares with the fork host.
     """
     words = set(code.co_names)
     for constant in code.co_consts:
@@ -263,7 +321,9 @@ def words_in(code: types.CodeType) -> set[str]:
 
 
 def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
-    """The names that are not what they were, in order; new ones, such as a submodule that was imported late, don't count."""
+    """The names that are not what they were, in order; new ones, such as a submodule that was
+    imported late, don't count.
+    """
     return sorted(
         f"{owner.__name__}.{name}"
         for owner, names in before.items()
@@ -273,9 +333,11 @@ def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
 
 
 def explain(error: BaseException, filename: str) -> dict[str, Any]:
-    """An exception as plain data: type, ancestors, message, the last line of the student's file that it passed through.
+    """An exception as plain data: type, ancestors, message, the last line of the student's file
+    that it passed through.
 
-    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the stubs have it.
+    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the
+    stubs have it.
     """
     line, innermost, trace = None, "", error.__traceback__
     while trace is not None:

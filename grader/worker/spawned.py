@@ -20,7 +20,9 @@ CHUNK = 1 << 16
 
 
 def main() -> None:
-    """Serve one judge on standard input and output; what the student prints goes to standard error."""
+    """Serve one judge on standard input and output; what the student prints goes to standard
+    error.
+    """
     source = cast(BinaryIO, io.BufferedReader(JudgesWords(os.dup(0))))
     sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -40,14 +42,22 @@ def main() -> None:
     if mode != "off" and sys.platform != "win32":
         set_limits(limits)
         held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
-    write_frame(sink, {"guarantees": held, "missing": [name for name in GUARANTEES if name not in held], "mode": mode})
+    write_frame(
+        sink,
+        {
+            "guarantees": held,
+            "missing": [name for name in GUARANTEES if name not in held],
+            "mode": mode,
+        },
+    )
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)
 
 
 class JudgesWords(io.RawIOBase):
-    """What the judge writes, read by a thread: when the judge is gone this process ends at once, even if a student's code loops in it.
+    """What the judge writes, read by a thread: when the judge is gone this process ends at once,
+    even if a student's code loops in it.
 
     Elsewhere than on Linux nobody else would end it.
     """

@@ -1,6 +1,8 @@
-"""The corpus of attacks: each read from its folder, set up in a place of its own, graded beside an honest neighbour, and looked for.
+"""The corpus of attacks: each read from its folder, set up in a place of its own, graded beside an
+honest neighbour, and looked for.
 
-A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file that stands for the submission)::
+A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file that
+stands for the submission)::
 
     category = "hunting"                  # one of CATEGORIES
     most = 0                              # the most points, of custom_sigmoid's 10, that it honestly deserves
@@ -8,9 +10,9 @@ A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which mak
     layer = "landlock"                    # only where one layer of the sandbox, and no other, stops it
     limits = { call_seconds = 1 }         # where the course's limits would only make it slow
 
-In its files ``@MARK@`` stands for a folder in which nothing may appear, ``@SECRET@`` for a file whose content may not be seen,
-``@CLAIM@`` for that content, ``@PORT@`` for a port on which somebody listens, ``@COURSE@`` for the course's root and ``@NEIGHBOUR@``
-for the neighbour's folder.
+In its files ``@MARK@`` stands for a folder in which nothing may appear, ``@SECRET@`` for a file
+whose content may not be seen, ``@CLAIM@`` for that content, ``@PORT@`` for a port on which somebody
+listens, ``@COURSE@`` for the course's root and ``@NEIGHBOUR@`` for the neighbour's folder.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ def all_attacks() -> list[Attack]:
 
 
 def table(attacks: list[Attack]) -> str:
-    """The corpus in Markdown: what each attack does, what success is, which layer alone stops it."""
+    """The corpus in Markdown: what each attack does, what success is, which layer alone stops it.
+    """
     rows = ["| attack | what it does | success would be | stopped by one layer alone |", "|---|---|---|---|"]
     category = None
     for attack in attacks:
@@ -150,7 +153,9 @@ class Stage:
         return text
 
     def listen(self) -> list[socket.socket]:
-        """Somebody who listens on the loopback device by TCP and UDP, and in a Unix socket without a file."""
+        """Somebody who listens on the loopback device by TCP and UDP, and in a Unix socket without
+        a file.
+        """
         tcp = socket.socket()
         tcp.bind(("127.0.0.1", 0))
         tcp.listen()
@@ -162,7 +167,9 @@ class Stage:
         return [tcp, udp, unix]
 
     def effects(self, *, score: float, neighbour: bool, said: str, page: str, terminal: str) -> set[str]:
-        """What was seen to happen. ``neighbour``: whether the neighbour's grades are right; the rest is what people would read."""
+        """What was seen to happen. ``neighbour``: whether the neighbour's grades are right; the
+        rest is what people would read.
+        """
         seen = {
             "points": score > self.attack.most,
             "neighbour": not neighbour,
@@ -231,7 +238,8 @@ class NaiveGrader:
         printed = (stage.out / "printed.txt").read_text("utf-8", "replace")
         page = (stage.out / "report.html").read_text("utf-8", "replace") if (stage.out / "report.html").exists() else ""
         results: dict[str, float] = {}
-        for one in self.results(printed):  # the best counts, as where people may hand in several times
+        # the best counts, as where people may hand in several times
+        for one in self.results(printed):
             results[one["submission"]] = max(one["score"], results.get(one["submission"], 0.0))
         time.sleep(0.05)  # what it left behind needs a moment to show
         return stage.effects(

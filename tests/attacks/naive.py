@@ -1,12 +1,15 @@
-"""The usual grader, against which every attack of the corpus succeeds: it imports the student's file and compares in one process.
+"""The usual grader, against which every attack of the corpus succeeds: it imports the student's
+file and compares in one process.
 
-It does what graders in the field do. The checks are copied beside the submission, pytest runs them in this process, one submission
-after the other; whatever did not fail counts as right; results are lines of JSON on standard output, and whoever started it reads
-them there; the page is put together from strings. Nothing of the project's grader is used here.
+It does what graders in the field do. The checks are copied beside the submission, pytest runs them
+in this process, one submission after the other; whatever did not fail counts as right; results are
+lines of JSON on standard output, and whoever started it reads them there; the page is put together
+from strings. Nothing of the project's grader is used here.
 
-``python naive.py`` serves jobs from standard input, a line of JSON each: ``submissions`` (folders), ``out`` (where to write
-``printed.txt`` and ``report.html``), ``environment`` (to add), ``seconds``. A job runs in a fork, so that torch is imported once.
-It answers each with a line of JSON: the exit status, or None where the time was up.
+``python naive.py`` serves jobs from standard input, a line of JSON each: ``submissions`` (folders),
+``out`` (where to write ``printed.txt`` and ``report.html``), ``environment`` (to add), ``seconds``.
+A job runs in a fork, so that torch is imported once. It answers each with a line of JSON: the exit
+status, or None where the time was up.
 """
 
 import importlib

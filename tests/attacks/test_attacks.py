@@ -91,7 +91,9 @@ class OurGrader:
         return grade_submission(host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name)
 
     def grade(self, stage: Stage, *, without: tuple[str, ...] = ()) -> tuple[Report, set[str]]:
-        """Grade the attack, then the neighbour; the attack's report, and the effects that were seen."""
+        """Grade the attack, then the neighbour; the attack's report, and the effects that were
+        seen.
+        """
         limits = Limits.from_dict({**LIMITS, **stage.attack.limits})
         report = self.report(self.host, stage.submission, limits, without)
         neighbour = self.report(self.host, stage.neighbour, limits, without)
@@ -108,7 +110,9 @@ class OurGrader:
 
 
 def comparable(report: Report) -> Report:
-    """What one may expect to be the same each time: a report without its times, its place and its sandbox."""
+    """What one may expect to be the same each time: a report without its times, its place and its
+    sandbox.
+    """
     lessons = tuple(
         dataclasses.replace(lesson, seconds=0.0, file="", checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks))
         for lesson in report.lessons
@@ -126,7 +130,8 @@ def ours(course: Course) -> Iterator[OurGrader]:
 def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]) -> None:
     """… with every effect that its description names: else it would prove nothing."""
     wanted = set(attack.effects)
-    assert naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted  # a busy machine may need longer
+    # a busy machine may need longer
+    assert naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted
 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
@@ -141,7 +146,9 @@ def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[
 @pytest.mark.parametrize("layer", SWITCHABLE)
 @pytest.mark.parametrize("attack", [pytest.param(attack, id=attack.name) for attack in ATTACKS])
 def test_what_a_layer_alone_stops(attack: Attack, layer: str, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
-    """An attack succeeds without the layer that its description names, and without any other it does not."""
+    """An attack succeeds without the layer that its description names, and without any other it
+    does not.
+    """
     _, effects = ours.grade(stage(attack), without=(layer,))
     assert bool(effects) is (attack.layer == layer), effects
 
@@ -153,7 +160,9 @@ def test_each_category_has_attacks() -> None:
 
 
 def test_each_layer_stops_something_alone() -> None:
-    """… but the dropped capabilities: what they would allow, seccomp and Landlock refuse as well, so they are depth beneath both."""
+    """… but the dropped capabilities: what they would allow, seccomp and Landlock refuse as well,
+    so they are depth beneath both.
+    """
     assert {attack.layer for attack in ATTACKS} - {None} == set(SWITCHABLE) - {"capabilities"}
 
 

@@ -1,6 +1,8 @@
-"""What the benchmarks compare with, and what they compare: command lines, each a process of its own, timed as a whole.
+"""What the benchmarks compare with, and what they compare: command lines, each a process of its
+own, timed as a whole.
 
-Everything runs on the references: a right submission is the longest to judge, for no check is skipped.
+Everything runs on the references: a right submission is the longest to judge, for no check is
+skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def in_turn(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of what each measure gives, in seconds; they are taken in turn, so that what else the machine does hits all of them."""
+    """The median of what each measure gives, in seconds; they are taken in turn, so that what else
+    the machine does hits all of them.
+    """
     found: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
         for measure, kept in zip(measures, found, strict=True):
@@ -42,8 +46,17 @@ def in_turn(rounds: int, *measures: Callable[[], float]) -> list[float]:
 
 
 def command(*words: str, codes: Sequence[int] = (0,)) -> str:
-    """Run a command line of this interpreter and return what it printed; its exit code must be as expected, or a time means nothing."""
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    """Run a command line of this interpreter and return what it printed; its exit code must be as
+    expected, or a time means nothing.
+    """
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     if done.returncode not in codes:
         raise SystemExit(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout[-2000:]}")
     return done.stdout
@@ -51,7 +64,9 @@ def command(*words: str, codes: Sequence[int] = (0,)) -> str:
 
 def measured(script: str, *words: str) -> dict[str, float]:
     """What a script beside this one measured in a process of its own: its last line, JSON."""
-    found: dict[str, float] = json.loads(command(str(Path(__file__).with_name(script)), *words).splitlines()[-1])
+    found: dict[str, float] = json.loads(
+        command(str(Path(__file__).with_name(script)), *words).splitlines()[-1]
+    )
     return found
 
 
@@ -61,15 +76,28 @@ def command_seconds(*words: str) -> float:
 
 
 def plain_pytest_seconds(lessons: Sequence[str], folder: Path) -> float:
-    """How long plain pytest takes, one process, on the checks of these lessons, with a submission's files as local students."""
+    """How long plain pytest takes, one process, on the checks of these lessons, with a submission's
+    files as local students.
+    """
     chosen = [COURSE.lesson(name) for name in lessons]
-    checks = [str(path) for lesson in chosen for path in (*lesson.visible_checks, *lesson.hidden_checks)]
-    options = ("-q", "-p", "no:cacheprovider", f"--confcutdir={chosen[0].checks.parent}", "--student", str(folder))
+    checks = [
+        str(path) for lesson in chosen for path in (*lesson.visible_checks, *lesson.hidden_checks)
+    ]
+    options = (
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--confcutdir={chosen[0].checks.parent}",
+        "--student",
+        str(folder),
+    )
     return command_seconds("-m", "pytest", *options, *checks)
 
 
 def write_submission(folder: Path, lessons: Sequence[str], *, number: int = 0) -> Path:
-    """A right submission; those of different numbers differ, so that none is taken for graded already."""
+    """A right submission; those of different numbers differ, so that none is taken for graded
+    already.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for lesson in map(COURSE.lesson, lessons):
         text = without_markers(lesson.solution.read_text("utf-8"))
@@ -85,16 +113,29 @@ def submission(lessons: Sequence[str]) -> Iterator[Path]:
 
 
 def batch_seconds(lessons: Sequence[str], count: int, *, workers: int) -> float:
-    """How long ``grade batch`` takes for a class of ``count``, everything that it writes included."""
+    """How long ``grade batch`` takes for a class of ``count``, everything that it writes
+    included.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place, out = Path(folder) / "class", Path(folder) / "out"
         for number in range(count):
             write_submission(place / f"student{number:04}", lessons, number=number)
-        words = ("--lessons", ",".join(lessons), "--workers", str(workers), "--from", "plain", "--sandbox", "require")
+        words = (
+            "--lessons",
+            ",".join(lessons),
+            "--workers",
+            str(workers),
+            "--from",
+            "plain",
+            "--sandbox",
+            "require",
+        )
         return command_seconds("-m", "grader", "batch", str(place), "--out", str(out), *words)
 
 
 def seconds_a_submission(lessons: Sequence[str], *, few: int, many: int, workers: int) -> float:
-    """What one submission more costs a batch: the difference between a large and a small class, over the difference in number."""
+    """What one submission more costs a batch: the difference between a large and a small class,
+    over the difference in number.
+    """
     small, large = (batch_seconds(lessons, count, workers=workers) for count in (few, many))
     return (large - small) / (many - few)

@@ -2,8 +2,9 @@
 
     python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE] [--svg FILE]
 
-Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so that what the machine does meanwhile
-hits both. ``baselines.py`` says what is run, ``peers.py`` how other graders are.
+Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so
+that what the machine does meanwhile hits both. ``baselines.py`` says what is run, ``peers.py`` how
+other graders are.
 """
 
 from __future__ import annotations
@@ -41,9 +42,11 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: the subject, what it is held against, both in ``quantity`` (seconds, or megabytes), and the bound.
+    """One comparison: the subject, what it is held against, both in ``quantity`` (seconds, or
+    megabytes), and the bound.
 
-    ``faster`` turns the ratio round, for what should be many times faster; a bound in ``unit`` "s" is one of the subject's seconds.
+    ``faster`` turns the ratio round, for what should be many times faster; a bound in ``unit`` "s"
+    is one of the subject's seconds.
     """
 
     what: str
@@ -93,9 +96,23 @@ def cold_rows(rounds: int) -> list[Row]:
             rounds,
             lambda: command_seconds("-c", IMPORTS),
             lambda: plain_pytest_seconds(SIGMOID, folder),
-            lambda: command_seconds("-m", "grader", "run", *SIGMOID, "--in", str(folder), "--no-html", "--sandbox", "require"),
+            lambda: command_seconds(
+                "-m",
+                "grader",
+                "run",
+                *SIGMOID,
+                "--in",
+                str(folder),
+                "--no-html",
+                "--sandbox",
+                "require",
+            ),
         )
-    click, helped = in_turn(rounds, lambda: command_seconds("-c", "import click"), lambda: command_seconds("-m", "grader", "--help"))
+    click, helped = in_turn(
+        rounds,
+        lambda: command_seconds("-c", "import click"),
+        lambda: command_seconds("-m", "grader", "--help"),
+    )
     return [
         Row("grade custom_sigmoid, cold", "importing torch, pytest, sympy", cold, imports, 1.15),
         Row("grade custom_sigmoid, cold", "plain pytest, same checks", cold, plain, 1.0),
@@ -117,10 +134,38 @@ def batch_rows(rounds: int) -> list[Row]:
             lambda: seconds_a_submission(SIGMOID, few=5, many=45, workers=1),
         )
     return [
-        Row("batch, custom_sigmoid", "plain pytest, a process a file", sigmoid, plain_sigmoid, 25, faster=True),
-        Row("batch, five core lessons", "plain pytest, a process a file", five, plain_apart, 15, faster=True),
-        Row("batch, five core lessons", "plain pytest, a process for all five", five, plain_five, 15, faster=True),
-        Row("(the ideal, five core lessons)", "plain pytest, a process for all five", ideal, plain_five, 15, faster=True),
+        Row(
+            "batch, custom_sigmoid",
+            "plain pytest, a process a file",
+            sigmoid,
+            plain_sigmoid,
+            25,
+            faster=True,
+        ),
+        Row(
+            "batch, five core lessons",
+            "plain pytest, a process a file",
+            five,
+            plain_apart,
+            15,
+            faster=True,
+        ),
+        Row(
+            "batch, five core lessons",
+            "plain pytest, a process for all five",
+            five,
+            plain_five,
+            15,
+            faster=True,
+        ),
+        Row(
+            "(the ideal, five core lessons)",
+            "plain pytest, a process for all five",
+            ideal,
+            plain_five,
+            15,
+            faster=True,
+        ),
         Row("batch, five core lessons", "the ideal: warm, no border", five, ideal, 2.0),
         Row("batch, two workers", "batch, one worker", two, five, 1.8, faster=True),
     ]
@@ -133,26 +178,72 @@ def watch_rows(rounds: int) -> list[Row]:
         (plain,) = in_turn(rounds, lambda: plain_pytest_seconds(SIGMOID, folder))
     seconds = measured("watch.py", names, "--rounds", str(3 * rounds))
     return [
-        Row("watch, custom_sigmoid: save to verdict", "plain pytest, cold", seconds["custom_sigmoid"], plain, 0.05),
-        Row("watch, median of five core lessons", "plain pytest, cold", statistics.median(seconds.values()), plain, 0.05),
+        Row(
+            "watch, custom_sigmoid: save to verdict",
+            "plain pytest, cold",
+            seconds["custom_sigmoid"],
+            plain,
+            0.05,
+        ),
+        Row(
+            "watch, median of five core lessons",
+            "plain pytest, cold",
+            statistics.median(seconds.values()),
+            plain,
+            0.05,
+        ),
     ]
 
 
 def border_rows(rounds: int) -> list[Row]:
     """What the border costs."""
     border = measured("border.py", "--rounds", str(8 * rounds))
-    start = {kind: value / 1000 for kind, value in measured("workers.py", "--rounds", str(8 * rounds)).items()}
+    start = {
+        kind: value / 1000
+        for kind, value in measured("workers.py", "--rounds", str(8 * rounds)).items()
+    }
     return [
-        Row("a worker: fork, sandbox, load, first call", "a call after that", border["worker"], border["call"], 0.020, unit="s"),
-        Row("a worker, confined, to its first word", "one that is not", start["all"], start["off"], start["off"] + 0.010, unit="s"),
-        Row("a remote call of three numbers", "the same and its product", border["call"], border["call and product"], 150e-6, unit="s"),
+        Row(
+            "a worker: fork, sandbox, load, first call",
+            "a call after that",
+            border["worker"],
+            border["call"],
+            0.020,
+            unit="s",
+        ),
+        Row(
+            "a worker, confined, to its first word",
+            "one that is not",
+            start["all"],
+            start["off"],
+            start["off"] + 0.010,
+            unit="s",
+        ),
+        Row(
+            "a remote call of three numbers",
+            "the same and its product",
+            border["call"],
+            border["call and product"],
+            150e-6,
+            unit="s",
+        ),
     ]
 
 
 def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
     """Other graders with three checks, ours with all that the lesson has."""
     with submission(SIGMOID) as place:
-        cold_words = ("-m", "grader", "run", *SIGMOID, "--in", str(place), "--no-html", "--sandbox", "require")
+        cold_words = (
+            "-m",
+            "grader",
+            "run",
+            *SIGMOID,
+            "--in",
+            str(place),
+            "--no-html",
+            "--sandbox",
+            "require",
+        )
         (cold, batch), peers = peer_seconds(
             rounds,
             folder,
@@ -176,41 +267,95 @@ def scale_rows(_: int) -> list[Row]:
     what, against = "a submission in a class of 2,000", "in a class of 200"
     return [
         Row(what, against, large["seconds_each"], small["seconds_each"], 1.1),
-        Row("the supervisor's most memory, 2,000", "of 200, in MB", large["peak_megabytes"], small["peak_megabytes"], 1.1, quantity="MB"),
+        Row(
+            "the supervisor's most memory, 2,000",
+            "of 200, in MB",
+            large["peak_megabytes"],
+            small["peak_megabytes"],
+            1.1,
+            quantity="MB",
+        ),
     ]
 
 
-SECTIONS = {"cold": cold_rows, "batch": batch_rows, "watch": watch_rows, "border": border_rows, "scale": scale_rows}
+SECTIONS = {
+    "cold": cold_rows,
+    "batch": batch_rows,
+    "watch": watch_rows,
+    "border": border_rows,
+    "scale": scale_rows,
+}
 
 
 def main() -> None:
     """Measure, print the table, write JSON and a picture where asked."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--only", choices=[*SECTIONS, "peers"], action="append", help="only these sections")
     options.add_argument(
-        "--peers", type=Path, default=ROOT / ".peers", metavar="DIR", help="where other graders are, or will be, installed"
+        "--only", choices=[*SECTIONS, "peers"], action="append", help="only these sections"
+    )
+    options.add_argument(
+        "--peers",
+        type=Path,
+        default=ROOT / ".peers",
+        metavar="DIR",
+        help="where other graders are, or will be, installed",
     )
     options.add_argument("--json", type=Path)
     options.add_argument("--svg", type=Path)
     arguments = options.parse_args()
-    sections: dict[str, Callable[[int], Sequence[Row | Absent]]] = {**SECTIONS, "peers": partial(peer_rows, folder=arguments.peers)}
+    sections: dict[str, Callable[[int], Sequence[Row | Absent]]] = {
+        **SECTIONS,
+        "peers": partial(peer_rows, folder=arguments.peers),
+    }
     usual = [*SECTIONS, "peers"] if arguments.peers.is_dir() else SECTIONS
-    rows: list[Row | Absent] = [row for name in arguments.only or usual for row in sections[name](arguments.rounds)]
+    rows: list[Row | Absent] = [
+        row for name in arguments.only or usual for row in sections[name](arguments.rounds)
+    ]
     made = [row for row in rows if isinstance(row, Row)]
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {version('torch')}"
+    machine = (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, torch"
+        f" {version('torch')}"
+    )
     charges = {what: round(1e6 * seconds, 1) for what, seconds in measured("machine.py").items()}
     charged = ", ".join(f"{what} {micros} µs" for what, micros in charges.items())
     title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}; {charged}"
     Console(width=max(132, Console().width)).print(table_of(rows, title))
     if arguments.json:
-        data = [{**asdict(row), "value": row.value, "met": row.met} if isinstance(row, Row) else asdict(row) for row in rows]
+        data = [
+            (
+                {**asdict(row), "value": row.value, "met": row.met}
+                if isinstance(row, Row)
+                else asdict(row)
+            )
+            for row in rows
+        ]
         arguments.json.write_text(
-            json.dumps({"machine": machine, "microseconds": charges, "rounds": arguments.rounds, "rows": data}, indent=1) + "\n", "utf-8"
+            json.dumps(
+                {
+                    "machine": machine,
+                    "microseconds": charges,
+                    "rounds": arguments.rounds,
+                    "rows": data,
+                },
+                indent=1,
+            )
+            + "\n",
+            "utf-8",
         )
     if arguments.svg:
         arguments.svg.write_text(
-            plot([(row.what, row.against, row.subject, row.baseline) for row in made if row.quantity == "s"], title), "utf-8"
+            plot(
+                [
+                    (row.what, row.against, row.subject, row.baseline)
+                    for row in made
+                    if row.quantity == "s"
+                ],
+                title,
+            ),
+            "utf-8",
         )
 
 
@@ -218,13 +363,23 @@ def table_of(rows: list[Row | Absent], title: str) -> Table:
     """The rows for a terminal."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("what", "against", "subject", "baseline", "ratio", "should be", ""):
-        table.add_column(heading, justify="right" if heading in ("subject", "baseline", "ratio") else "left")
+        table.add_column(
+            heading, justify="right" if heading in ("subject", "baseline", "ratio") else "left"
+        )
     for row in rows:
         if isinstance(row, Absent):
             table.add_row(row.what, row.against, "", "", "", escape(row.why), "")
             continue
         verdict = "[green]met[/]" if row.met else "[red]missed[/]"
-        table.add_row(row.what, row.against, f"{row.subject:.4g}", f"{row.baseline:.4g}", f"{row.ratio:.3g}", row.wanted, verdict)
+        table.add_row(
+            row.what,
+            row.against,
+            f"{row.subject:.4g}",
+            f"{row.baseline:.4g}",
+            f"{row.ratio:.3g}",
+            row.wanted,
+            verdict,
+        )
     return table
 
 

@@ -1,9 +1,11 @@
-"""What the border costs: a worker from its fork to the answer of its first call, and one call of a small tensor after that.
+"""What the border costs: a worker from its fork to the answer of its first call, and one call of a
+small tensor after that.
 
     python tests/benchmarks/border.py [--rounds N]
 
-A process of its own that has imported what the fork host imports forks confined workers, as the fork host does, and shares a processor
-with them, as a judge does. Prints one JSON object: medians in seconds.
+A process of its own that has imported what the fork host imports forks confined workers, as the
+fork host does, and shares a processor with them, as a judge does. Prints one JSON object: medians
+in seconds.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ class Forks:
         output, far_output = os.pipe()
         pid = os.fork()
         if pid == 0:
-            worker_process(far_line.fileno(), far_output, Terms(Limits(), "require", ()), self.prepared)
+            worker_process(
+                far_line.fileno(), far_output, Terms(Limits(), "require", ()), self.prepared
+            )
         far_line.close()
         os.close(far_output)
         worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
@@ -74,14 +78,19 @@ def seconds(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure, print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
     warm_up()
     huge_pages.collapse()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
-    source, scenarios = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename), lesson.scenarios.read_text("utf-8")
+    source, scenarios = (
+        Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename),
+        lesson.scenarios.read_text("utf-8"),
+    )
     x, v = torch.linspace(-2, 2, 3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
     leaf = x.clone().requires_grad_()
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
@@ -93,7 +102,10 @@ def main() -> None:
             student = RemoteStudent(session)
             first = seconds(lambda: student.sigmoid(x))  # noqa: B023 - called at once
             calls = [seconds(lambda: student.sigmoid(x)) for _ in range(CALLS_A_WORKER)]  # noqa: B023
-            both = [seconds(lambda: torch.autograd.grad(student.sigmoid(leaf), leaf, v)) for _ in range(CALLS_A_WORKER)]  # noqa: B023
+            both = [
+                seconds(lambda: torch.autograd.grad(student.sigmoid(leaf), leaf, v))  # noqa: B023
+                for _ in range(CALLS_A_WORKER)
+            ]
             session.close()
             if number:
                 kept["worker"].append(first)

@@ -1,9 +1,10 @@
-"""The ideal that grading is held against: the same checks in one warm process, with no border, no worker and no sandbox.
+"""The ideal that grading is held against: the same checks in one warm process, with no border, no
+worker and no sandbox.
 
     python tests/benchmarks/ideal.py LESSON,LESSON [--rounds N]
 
-Checks are collected once, and the reference is executed anew for each round, as a submission would be. Prints one JSON object: the median
-seconds of each lesson.
+Checks are collected once, and the reference is executed anew for each round, as a submission would
+be. Prints one JSON object: the median seconds of each lesson.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class NoBorder:
         return ""
 
 
-def rounds_of(judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds: int) -> list[float]:
+def rounds_of(
+    judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds: int
+) -> list[float]:
     """The seconds of each round; the first warms up and is left out."""
     times = []
     for number in range(rounds + 1):
@@ -74,13 +77,22 @@ def median_seconds(lesson: Lesson, rounds: int) -> float:
 
 def main() -> None:
     """Measure, print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("lessons")
     options.add_argument("--rounds", type=int, default=10)
     arguments = options.parse_args()
     torch.set_num_threads(1)
     course = load_course(find_course())
-    print(json.dumps({name: median_seconds(course.lesson(name), arguments.rounds) for name in arguments.lessons.split(",")}))
+    print(
+        json.dumps(
+            {
+                name: median_seconds(course.lesson(name), arguments.rounds)
+                for name in arguments.lessons.split(",")
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

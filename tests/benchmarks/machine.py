@@ -1,9 +1,11 @@
-"""What this machine charges for what every grading buys: a page copied after a fork, and a question and answer between two processes.
+"""What this machine charges for what every grading buys: a page copied after a fork, and a question
+and answer between two processes.
 
     python tests/benchmarks/machine.py
 
-Prints one JSON object, in seconds: the least of several tries each. A physical machine copies a page in well under a microsecond; where
-memory is translated twice, as in a virtual machine inside another, it takes ten times as long and more.
+Prints one JSON object, in seconds: the least of several tries each. A physical machine copies a
+page in well under a microsecond; where memory is translated twice, as in a virtual machine inside
+another, it takes ten times as long and more.
 """
 
 from __future__ import annotations
@@ -77,7 +79,14 @@ def round_trip() -> float:
 
 def main() -> None:
     """Measure, print."""
-    print(json.dumps({"a page copied": min(copied_page() for _ in range(TRIES)), "a round trip": min(round_trip() for _ in range(TRIES))}))
+    print(
+        json.dumps(
+            {
+                "a page copied": min(copied_page() for _ in range(TRIES)),
+                "a round trip": min(round_trip() for _ in range(TRIES)),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""What a submission costs in a small class and in a large one: seconds each, and the most memory that the supervisor held, in megabytes.
+"""What a submission costs in a small class and in a large one: seconds each, and the most memory
+that the supervisor held, in megabytes.
 
     python tests/benchmarks/scale.py [--sizes 200,2000]
 
-Grades the small course of the engine's tests, every text another one, one at a time, by a host that is warm already. Each size has a
-process of its own. Prints one JSON object: what each size took, and the last one in relation to the first.
+Grades the small course of the engine's tests, every text another one, one at a time, by a host that
+is warm already. Each size has a process of its own. Prints one JSON object: what each size took,
+and the last one in relation to the first.
 """
 
 from __future__ import annotations
@@ -20,7 +22,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_COURSE = ROOT / "tests" / "grader" / "small_course"
-DOUBLES = ("return 2 * x", "return x * x", "return 2 *", "raise KeyError(x)", "return x.detach() * 2")
+DOUBLES = (
+    "return 2 * x",
+    "return x * x",
+    "return 2 *",
+    "raise KeyError(x)",
+    "return x.detach() * 2",
+)
 TEXT = "# {number}\ndef double(x): {double}\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
 
@@ -29,7 +37,9 @@ def write(place: Path, count: int) -> Path:
     for number in range(count):
         folder = place / f"student{number:05}"
         folder.mkdir(parents=True)
-        (folder / "tiny.py").write_text(TEXT.format(number=number, double=DOUBLES[number % len(DOUBLES)]))
+        (folder / "tiny.py").write_text(
+            TEXT.format(number=number, double=DOUBLES[number % len(DOUBLES)])
+        )
     return place
 
 
@@ -50,7 +60,11 @@ def grade(count: int) -> dict[str, float]:
         for place, size in ((Path(folder) / "warm", 1), (Path(folder) / "class", count)):
             write(place, size)
             began = time.perf_counter()
-            grade_class(course, Wanted(place, place.with_suffix(".out"), seed=5, sandbox="auto", lang="en"), make_host=lambda: host)
+            grade_class(
+                course,
+                Wanted(place, place.with_suffix(".out"), seed=5, sandbox="auto", lang="en"),
+                make_host=lambda: host,
+            )
             took = time.perf_counter() - began
     Host.close(host)
     status = Path("/proc/self/status").read_text()
@@ -61,7 +75,9 @@ def grade(count: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure each size in a process of its own, print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--sizes", default="200,2000")
     options.add_argument("--only", type=int, help=argparse.SUPPRESS)
     asked = options.parse_args()
@@ -70,7 +86,12 @@ def main() -> None:
         return
     found: dict[str, Any] = {}
     for size in asked.sizes.split(","):
-        done = subprocess.run([sys.executable, __file__, "--only", size], stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, __file__, "--only", size],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
         found[size] = json.loads(done.stdout.splitlines()[-1])
     first, *_, last = found.values()
     found["ratio"] = {name: round(last[name] / first[name], 3) for name in first}

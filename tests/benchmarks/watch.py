@@ -1,9 +1,10 @@
-"""From a save to its verdict, as ``grade watch`` has it: the loop, a warm host, the sandbox in force.
+"""From a save to its verdict, as ``grade watch`` has it: the loop, a warm host, the sandbox in
+force.
 
     python tests/benchmarks/watch.py LESSON,LESSON [--rounds N]
 
-Saves are what editors do, a new file put in the old one's place; the verdict is there when it would be drawn. Prints one JSON object: the
-median seconds of each lesson.
+Saves are what editors do, a new file put in the old one's place; the verdict is there when it would
+be drawn. Prints one JSON object: the median seconds of each lesson.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ def times_of(course: Course, lesson: Lesson, host: Host, rounds: int) -> list[fl
             saves=folder_saves([folder], {lesson.filename: lesson.id}, poll=False),
             read=lambda wanted: read_submission(folder, [wanted]).get(wanted),
             grade=lambda wanted, found: grade_submission(
-                host, course, [lesson], {wanted: found} if found else {}, Settings(1, "require", course.limits, ahead=True), name="me"
+                host,
+                course,
+                [lesson],
+                {wanted: found} if found else {},
+                Settings(1, "require", course.limits, ahead=True),
+                name="me",
             ),
             end=lambda: None,
             shown=lambda verdict: verdicts.put((verdict, time.perf_counter())),
@@ -66,14 +72,23 @@ def times_of(course: Course, lesson: Lesson, host: Host, rounds: int) -> list[fl
 
 def main() -> None:
     """Measure, print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("lessons")
     options.add_argument("--rounds", type=int, default=11)
     arguments = options.parse_args()
     course = load_course(find_course())
     with Host() as host:
         lessons = [course.lesson(name) for name in arguments.lessons.split(",")]
-        print(json.dumps({lesson.id: statistics.median(times_of(course, lesson, host, arguments.rounds)) for lesson in lessons}))
+        print(
+            json.dumps(
+                {
+                    lesson.id: statistics.median(times_of(course, lesson, host, arguments.rounds))
+                    for lesson in lessons
+                }
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""What a confined worker costs more than one that is not: from the fork to its first word, in turn, in milliseconds.
+"""What a confined worker costs more than one that is not: from the fork to its first word, in turn,
+in milliseconds.
 
     python tests/benchmarks/workers.py [--rounds N]
 
-Prints one JSON object: the medians of a worker without any sandbox, with all of it, and with all but one layer. A process of its own
-that has imported what the fork host imports does the forking, as the fork host does.
+Prints one JSON object: the medians of a worker without any sandbox, with all of it, and with all
+but one layer. A process of its own that has imported what the fork host imports does the forking,
+as the fork host does.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
     os.close(far_output)
     worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
     took = 1000 * (time.perf_counter() - began)
-    assert terms.sandbox == "off" or terms.without or set(worker.guarantees) == set(GUARANTEES), worker.missing
+    assert terms.sandbox == "off" or terms.without or set(worker.guarantees) == set(GUARANTEES), (
+        worker.missing
+    )
     worker.channel.close()
     end_worker(pid, died=False)
     return took
@@ -45,7 +49,9 @@ def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
 
 def main() -> None:
     """Measure in turn, print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()

@@ -1,7 +1,7 @@
 """Run by pytest directly, the checks judge the references in this process: no border, no worker.
 
-``--student PLACE`` puts another file in the reference's place, or a folder's files in the references'; benchmarks use it as the
-plain-pytest baseline.
+``--student PLACE`` puts another file in the reference's place, or a folder's files in the
+references'; benchmarks use it as the plain-pytest baseline.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ from grader.judge.random_inputs import Draw
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The option for another file than the solution."""
-    parser.addoption("--student", type=Path, help="a file to judge in place of the reference, or a folder of them")
+    parser.addoption(
+        "--student",
+        type=Path,
+        help="a file to judge in place of the reference, or a folder of them",
+    )
 
 
 @functools.cache
 def local(path: Path, scenarios: Path) -> LocalStudent:
     """A file executed here."""
-    return LocalStudent(Source(without_markers(path.read_text("utf-8")), path.name), scenarios.read_text("utf-8"))
+    return LocalStudent(
+        Source(without_markers(path.read_text("utf-8")), path.name), scenarios.read_text("utf-8")
+    )
 
 
 @pytest.fixture

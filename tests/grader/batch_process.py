@@ -15,10 +15,16 @@ from grader.classroom.gradebook.store import FILE
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:
     """The command, started in a session of its own; ``said`` tells what it says."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1]), "GRADE_LANG": "en"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(grader.__file__).parents[1]),
+        "GRADE_LANG": "en",
+    }
     command = [sys.executable, "-m", "grader", "batch", str(place), "--out", str(out), *words]
     with said_in(out).open("ab") as file:
-        return subprocess.Popen(command, env=environment, start_new_session=True, stdout=file, stderr=file)
+        return subprocess.Popen(
+            command, env=environment, start_new_session=True, stdout=file, stderr=file
+        )
 
 
 def said_in(out: Path) -> Path:
@@ -40,4 +46,6 @@ def attempts(out: Path) -> dict[str, int]:
     """How often each submission was graded; the file is held to be whole."""
     with contextlib.closing(sqlite3.connect(out / FILE)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return dict(db.execute("SELECT submission, count(*) FROM attempts GROUP BY submission").fetchall())
+        return dict(
+            db.execute("SELECT submission, count(*) FROM attempts GROUP BY submission").fetchall()
+        )

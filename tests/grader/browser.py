@@ -1,6 +1,8 @@
-"""A real browser for tests of pages: opens one, keeps what it complains of, looks for what people with disabilities stumble over.
+"""A real browser for tests of pages: opens one, keeps what it complains of, looks for what people
+with disabilities stumble over.
 
-A fixture of a module, never of the session: what drives the browser keeps a thread, and other tests fork this process.
+A fixture of a module, never of the session: what drives the browser keeps a thread, and other tests
+fork this process.
 """
 
 from __future__ import annotations
@@ -12,26 +14,34 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
 SERIOUS = ("serious", "critical")
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
 
 
 class Browser:
-    """Headless Chromium. ``complaints`` are what its console and the pages' scripts said, ``requests`` what it was asked to fetch."""
+    """Headless Chromium. ``complaints`` are what its console and the pages' scripts said,
+    ``requests`` what it was asked to fetch.
+    """
 
     def __init__(self, chromium: Any) -> None:
         self.chromium = chromium
         self.complaints: list[str] = []
         self.requests: list[str] = []
 
-    def open(self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False) -> Any:
+    def open(
+        self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> Any:
         """A tab (playwright's ``Page``) that shows a file, or a file's URL with a fragment."""
         self.complaints.clear()
         self.requests.clear()
         context = self.chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
         )
         tab = context.new_page()
         tab.on("console", lambda message: self.complaints.append(message.text))
@@ -41,7 +51,9 @@ class Browser:
         return tab
 
     def barriers(self, tab: Any, *, unfold: bool = True) -> list[str]:
-        """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is folded first."""
+        """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is
+        folded first.
+        """
         from axe_playwright_python.sync_playwright import Axe
 
         if unfold:

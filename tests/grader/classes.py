@@ -1,4 +1,6 @@
-"""Made-up classes, written as the systems write them. ``write_class`` makes the same class in any layout."""
+"""Made-up classes, written as the systems write them. ``write_class`` makes the same class in any
+layout.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ CANVAS_USER, MOODLE_PARTICIPANT, GRADESCOPE_SUBMISSION = 500, 2000, 90000
 
 
 def write_class(layout: str, folder: Path, students: Students) -> Path:
-    """The class in a new folder; what to give to find_class. Zips among the files may be written as bytes."""
+    """The class in a new folder; what to give to find_class. Zips among the files may be written as
+    bytes.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     place, files = LAYOUTS[layout](folder, students)
     for path, data in files.items():
@@ -38,7 +42,9 @@ Written = tuple[Path, Files]
 
 
 def _plain(folder: Path, students: Students) -> Written:
-    return folder, {f"{name}/{path}": data for name, files in students.items() for path, data in files.items()}
+    return folder, {
+        f"{name}/{path}": data for name, files in students.items() for path, data in files.items()
+    }
 
 
 def _canvas(folder: Path, students: Students) -> Written:
@@ -79,7 +85,10 @@ def _gradescope(folder: Path, students: Students) -> Written:
             "  :score: 0.0",
         ]
         files |= {f"submission_{number}/{path}": data for path, data in own.items()}
-    return folder / "assignment_77_export", {"submission_metadata.yml": "\n".join(lines) + "\n", **files}
+    return folder / "assignment_77_export", {
+        "submission_metadata.yml": "\n".join(lines) + "\n",
+        **files,
+    }
 
 
 def _github(folder: Path, students: Students) -> Written:

@@ -1,11 +1,15 @@
-"""Shared by the tests of the engine: one thread, workers forked from this process, a small course to grade."""
+"""Shared by the tests of the engine: one thread, workers forked from this process, a small course
+to grade.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported: a fork of a process that ran two threads hangs
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # before torch is imported: a fork of a process that ran two threads hangs
+)
 
 import socket
 import sys
@@ -35,7 +39,9 @@ from grader.worker.sandbox import Prepared
 torch.set_num_threads(1)
 hypothesis.settings.register_profile("however slow", deadline=None)
 hypothesis.settings.load_profile("however slow")
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what it starts in the background
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell has it for what it starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["small_course", "savings_course"]  # courses of their own, which the tests grade
@@ -45,7 +51,10 @@ SMALL_COURSE = Path(__file__).parent / "small_course"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this system can't do."""
     missing = {
-        "linux": (sys.platform != "linux", "needs Linux: forks beside torch, its sandbox, or /proc"),
+        "linux": (
+            sys.platform != "linux",
+            "needs Linux: forks beside torch, its sandbox, or /proc",
+        ),
         "posix": (sys.platform == "win32", "needs Unix: its terminals, links, modes or signals"),
     }
     for name, (lacks, reason) in missing.items():
@@ -88,7 +97,12 @@ def remote() -> Iterator[Callable[..., RemoteStudent]]:
 
     def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
-        session = Session(TestForks(bounds), source=Source(source, "lesson.py"), scenarios=scenarios, limits=bounds)
+        session = Session(
+            TestForks(bounds),
+            source=Source(source, "lesson.py"),
+            scenarios=scenarios,
+            limits=bounds,
+        )
         sessions.append(session)
         return RemoteStudent(session)
 

@@ -1,15 +1,20 @@
-"""Windows or macOS, as far as our own code can see them from Linux: for tests of what is done there.
+"""Windows or macOS, as far as our own code can see them from Linux: for tests of what is done
+there.
 
-``interpreter(folder, system)`` makes a Python that pretends, and so does every Python that it starts. Only code of ours is deceived (the
-engine, its tests); the standard library and packages run as they are, for they know each system themselves. In it
+``interpreter(folder, system)`` makes a Python that pretends, and so does every Python that it
+starts. Only code of ours is deceived (the engine, its tests); the standard library and packages run
+as they are, for they know each system themselves. In it
 
-* modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``, ``select``, ``time``; ``sys.platform`` is its own
+* modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``,
+  ``select``, ``time``; ``sys.platform`` is its own
 * on macOS there is no ``/proc``, and a fork, which isn't safe there beside torch, is an error
-* on Windows text is cp949 and lines end with CR LF where a file is opened without saying so, as are standard output and error; a file that
-  is open can't be removed or replaced, nor one be named as Windows forbids; processes die with a positive status, and know few signals
+* on Windows text is cp949 and lines end with CR LF where a file is opened without saying so, as are
+  standard output and error; a file that is open can't be removed or replaced, nor one be named as
+  Windows forbids; processes die with a positive status, and know few signals
 
-What it can't show: paths with drives and backslashes, names that differ in case only, consoles, how packages fare.
-Imports the standard library only: it is copied into that Python's packages, and ``become`` is called at its start.
+What it can't show: paths with drives and backslashes, names that differ in case only, consoles, how
+packages fare. Imports the standard library only: it is copied into that Python's packages, and
+``become`` is called at its start.
 """
 
 from __future__ import annotations
@@ -36,28 +41,50 @@ from typing import Any
 OURS = ("grader", "tests", "test_", "conftest")
 PLATFORMS = {"windows": "win32", "macos": "darwin"}
 MODULES = {
-    "windows": {"fcntl", "resource", "termios", "pty", "tty", "pwd", "grp", "readline", "syslog", "posix", "curses", "_posixsubprocess"},
+    "windows": {
+        "fcntl",
+        "resource",
+        "termios",
+        "pty",
+        "tty",
+        "pwd",
+        "grp",
+        "readline",
+        "syslog",
+        "posix",
+        "curses",
+        "_posixsubprocess",
+    },
     "macos": {"spwd", "ossaudiodev", "msvcrt", "winreg"},
 }
 """What can't be imported there."""
 NAMES = {
     "windows": {
-        "os": """O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC O_TMPFILE WNOHANG chown chroot confstr ctermid
+        "os": (
+            """O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC O_TMPFILE WNOHANG chown chroot confstr ctermid
         eventfd fchmod fchown fork forkpty fstatvfs getegid geteuid getgid getgroups getloadavg getpgid getpgrp getpriority
         getrandom getresuid getsid getuid getxattr killpg lchown login_tty major makedev memfd_create mkfifo mknod nice
         openpty pidfd_open pipe2 posix_fadvise posix_spawn pread pwrite register_at_fork sched_getaffinity sched_getscheduler
         sched_setaffinity sched_yield sendfile set_blocking setegid seteuid setgid setgroups setpgid setpriority setresuid
-        setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3 wait4 waitid""".split(),
-        "socket": "AF_UNIX AF_NETLINK AF_PACKET CMSG_LEN SCM_RIGHTS SO_PEERCRED SO_REUSEPORT recv_fds send_fds sethostname".split(),
-        "signal": """SIGALRM SIGBUS SIGCHLD SIGCONT SIGHUP SIGIO SIGKILL SIGPIPE SIGPROF SIGPWR SIGQUIT SIGSTOP SIGSYS SIGTRAP SIGTSTP
+        setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3 wait4 waitid""".split()
+        ),
+        "socket": (
+            "AF_UNIX AF_NETLINK AF_PACKET CMSG_LEN SCM_RIGHTS SO_PEERCRED SO_REUSEPORT recv_fds"
+            " send_fds sethostname".split()
+        ),
+        "signal": (
+            """SIGALRM SIGBUS SIGCHLD SIGCONT SIGHUP SIGIO SIGKILL SIGPIPE SIGPROF SIGPWR SIGQUIT SIGSTOP SIGSYS SIGTRAP SIGTSTP
         SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ alarm getitimer pause pthread_kill
-        pthread_sigmask setitimer siginterrupt sigpending sigtimedwait sigwait sigwaitinfo""".split(),
+        pthread_sigmask setitimer siginterrupt sigpending sigtimedwait sigwait sigwaitinfo""".split()
+        ),
         "select": "EPOLLIN POLLERR POLLHUP POLLIN POLLOUT devpoll epoll kevent kqueue poll".split(),
         "time": "clock_gettime clock_settime pthread_getcpuclockid tzset".split(),
     },
     "macos": {
-        "os": """O_DIRECT O_PATH O_TMPFILE copy_file_range eventfd fdatasync getrandom getresuid getxattr memfd_create pidfd_open pipe2
-        posix_fadvise sched_getaffinity sched_getscheduler sched_setaffinity setns setresuid setxattr splice unshare""".split(),
+        "os": (
+            """O_DIRECT O_PATH O_TMPFILE copy_file_range eventfd fdatasync getrandom getresuid getxattr memfd_create pidfd_open pipe2
+        posix_fadvise sched_getaffinity sched_getscheduler sched_setaffinity setns setresuid setxattr splice unshare""".split()
+        ),
         "socket": "AF_NETLINK AF_PACKET SO_PEERCRED".split(),
         "signal": "SIGPWR SIGSTKFLT SIGPOLL SIGRTMAX SIGRTMIN sigtimedwait sigwaitinfo".split(),
         "select": "EPOLLIN epoll devpoll".split(),
@@ -67,17 +94,33 @@ NAMES = {
 """What those modules of the standard library lack there."""
 ENCODING, LINE_END = "cp949", "\r\n"
 FORBIDDEN = set('<>:"|?*') | {chr(code) for code in range(32)}
-RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789")}
-STATUSES = {signal.SIGSEGV: 0xC0000005, signal.SIGABRT: 3, signal.SIGFPE: 0xC0000094, signal.SIGILL: 0xC000001D}
+RESERVED = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789"),
+}
+STATUSES = {
+    signal.SIGSEGV: 0xC0000005,
+    signal.SIGABRT: 3,
+    signal.SIGFPE: 0xC0000094,
+    signal.SIGILL: 0xC000001D,
+}
 """With what a process ends there, where here a signal ends it; killed from outside it is 1."""
 
 
 def interpreter(folder: Path, system: str) -> Path:
-    """A Python in ``folder`` that pretends to run on ``windows`` or ``macos``, with the packages of this one; its path."""
+    """A Python in ``folder`` that pretends to run on ``windows`` or ``macos``, with the packages of
+    this one; its path.
+    """
     venv.EnvBuilder(symlinks=True).create(folder)
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "fake_platform.py").write_bytes(Path(__file__).read_bytes())
-    line = f"import fake_platform; fake_platform.add_packages({site.getsitepackages()!r}); fake_platform.become({system!r})\n"
+    line = (
+        f"import fake_platform; fake_platform.add_packages({site.getsitepackages()!r});"
+        f" fake_platform.become({system!r})\n"
+    )
     (packages / "fake_platform.pth").write_text(line, "utf-8")
     return folder / "bin" / "python"
 
@@ -90,7 +133,9 @@ def add_packages(places: list[str]) -> None:
 
 def become(system: str) -> None:
     """Have code of ours see ``windows`` or ``macos`` from now on, in this process."""
-    views: dict[str, Any] = {name: View(name, set(hidden)) for name, hidden in NAMES[system].items()}
+    views: dict[str, Any] = {
+        name: View(name, set(hidden)) for name, hidden in NAMES[system].items()
+    }
     views["sys"] = View("sys", set(), platform=PLATFORMS[system])
     if system == "windows":
         views["os"].put(name="nt")
@@ -101,7 +146,13 @@ def become(system: str) -> None:
         processes_as_on_windows()
     else:
         views["os"].put(fork=no_fork)
-        views["ctypes"] = View("ctypes", set(), CDLL=lambda name, **how: Hidden(ctypes.CDLL(name, **how), {"prctl", "unshare", "syscall"}))
+        views["ctypes"] = View(
+            "ctypes",
+            set(),
+            CDLL=lambda name, **how: Hidden(
+                ctypes.CDLL(name, **how), {"prctl", "unshare", "syscall"}
+            ),
+        )
         without_proc()
     real = builtins.__import__
 
@@ -144,9 +195,16 @@ class View(types.ModuleType):
             return object.__getattribute__(self, name)
         real, hidden, replaced = object.__getattribute__(self, "_own")
         if name in hidden:
-            raise AttributeError(f"module {real.__name__!r} has no attribute {name!r}, as elsewhere", name=name, obj=self)
+            raise AttributeError(
+                f"module {real.__name__!r} has no attribute {name!r}, as elsewhere",
+                name=name,
+                obj=self,
+            )
         if name == "__dict__":  # from which pytest's monkeypatch takes what it puts back
-            return {**{key: value for key, value in vars(real).items() if key not in hidden}, **replaced}
+            return {
+                **{key: value for key, value in vars(real).items() if key not in hidden},
+                **replaced,
+            }
         return replaced[name] if name in replaced else getattr(real, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -183,7 +241,9 @@ def keyboard() -> types.ModuleType:
         tty.setcbreak(sys.stdin.fileno(), termios.TCSANOW)
         return bool(select.select([sys.stdin.fileno()], [], [], 0)[0])
 
-    vars(module).update(kbhit=kbhit, getwch=lambda: os.read(sys.stdin.fileno(), 1).decode("latin-1"))
+    vars(module).update(
+        kbhit=kbhit, getwch=lambda: os.read(sys.stdin.fileno(), 1).decode("latin-1")
+    )
     return module
 
 
@@ -216,7 +276,9 @@ def without_proc() -> None:
 
 
 def wrap(owner: Any, method: str, before: Callable[..., Any]) -> None:
-    """Have ``before`` look at the arguments first, and perhaps change the keywords, where code of ours asks."""
+    """Have ``before`` look at the arguments first, and perhaps change the keywords, where code of
+    ours asks.
+    """
     real = getattr(owner, method)
 
     def wrapped(*args: Any, **how: Any) -> Any:
@@ -232,22 +294,41 @@ def text_as_on_windows() -> None:
     real, real_fdopen = io.open, os.fdopen
 
     def opened(
-        file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None,
-        closefd: bool = True, opener: Any = None,
-    ) -> Any:  # fmt: skip
+        file: Any,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: Any = None,
+        errors: Any = None,
+        newline: Any = None,
+        closefd: bool = True,
+        opener: Any = None,
+    ) -> Any:
         if asked_by_us():
             may_be_named(file, mode)
             encoding, newline = habits(mode, encoding, newline)
         return real(file, mode, buffering, encoding, errors, newline, closefd, opener)
 
     def fdopened(
-        fd: int, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None, closefd: bool = True
+        fd: int,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: Any = None,
+        errors: Any = None,
+        newline: Any = None,
+        closefd: bool = True,
     ) -> Any:
         if asked_by_us():
             encoding, newline = habits(mode, encoding, newline)
         return real_fdopen(fd, mode, buffering, encoding, errors, newline, closefd)
 
-    def path_open(self: Path, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None) -> Any:
+    def path_open(
+        self: Path,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: Any = None,
+        errors: Any = None,
+        newline: Any = None,
+    ) -> Any:
         if asked_by_us():
             may_be_named(self, mode)
             encoding, newline = habits(mode, encoding, newline)
@@ -255,10 +336,14 @@ def text_as_on_windows() -> None:
 
     def read_text(self: Path, encoding: Any = None, errors: Any = None, newline: Any = None) -> str:
         ours = asked_by_us()
-        with real(self, "r", -1, encoding or (ENCODING if ours else None), errors, newline) as stream:
+        with real(
+            self, "r", -1, encoding or (ENCODING if ours else None), errors, newline
+        ) as stream:
             return str(stream.read())
 
-    def write_text(self: Path, data: str, encoding: Any = None, errors: Any = None, newline: Any = None) -> int:
+    def write_text(
+        self: Path, data: str, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> int:
         if asked_by_us():
             may_be_named(self, "w")
             encoding, newline = habits("w", encoding, newline)
@@ -267,11 +352,16 @@ def text_as_on_windows() -> None:
 
     builtins.open = opened
     os.fdopen = fdopened  # type: ignore[assignment]
-    pathlib.Path.open, pathlib.Path.read_text, pathlib.Path.write_text = path_open, read_text, write_text  # type: ignore[method-assign]
+    pathlib.Path.open = path_open  # type: ignore[method-assign]
+    pathlib.Path.read_text = read_text  # type: ignore[method-assign]
+    pathlib.Path.write_text = write_text  # type: ignore[method-assign]
     if not sys.flags.utf8_mode and (sys.flags.isolated or not os.environ.get("PYTHONIOENCODING")):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(encoding=ENCODING, errors="backslashreplace" if stream is sys.stderr else "strict")
+                stream.reconfigure(
+                    encoding=ENCODING,
+                    errors="backslashreplace" if stream is sys.stderr else "strict",
+                )
 
 
 def habits(mode: str, encoding: Any, newline: Any) -> tuple[Any, Any]:
@@ -286,7 +376,11 @@ def may_be_named(file: Any, mode: str) -> None:
     """Raise OSError where Windows has no file of that name."""
     if isinstance(file, str | Path) and set(mode) & set("wax"):
         name = Path(file).name
-        if set(name) & FORBIDDEN or name != name.rstrip(" .") or name.partition(".")[0].rstrip().lower() in RESERVED:
+        if (
+            set(name) & FORBIDDEN
+            or name != name.rstrip(" .")
+            or name.partition(".")[0].rstrip().lower() in RESERVED
+        ):
             raise OSError(errno.EINVAL, "Invalid argument", str(file))
 
 
@@ -315,9 +409,15 @@ def files_as_on_windows() -> None:
 
 
 def refuse_held(path: Any, dir_fd: int | None) -> None:
-    """Raise PermissionError where this process has the file open: that file, not what a link of its name leads to."""
+    """Raise PermissionError where this process has the file open: that file, not what a link of its
+    name leads to.
+    """
     descriptors = Path("/proc/self/fd")
-    place = (descriptors / str(dir_fd)).readlink() / os.fspath(path) if dir_fd is not None else Path(os.fspath(path))
+    place = (
+        (descriptors / str(dir_fd)).readlink() / os.fspath(path)
+        if dir_fd is not None
+        else Path(os.fspath(path))
+    )
     real = place.parent.resolve() / place.name
     for entry in os.listdir(descriptors):  # noqa: PTH208 - iterdir is ours, in part
         with contextlib.suppress(OSError):
@@ -325,7 +425,11 @@ def refuse_held(path: Any, dir_fd: int | None) -> None:
                 break
     else:
         return
-    raise PermissionError(errno.EACCES, "The process cannot access the file because it is being used by another process", str(place))
+    raise PermissionError(
+        errno.EACCES,
+        "The process cannot access the file because it is being used by another process",
+        str(place),
+    )
 
 
 def processes_as_on_windows() -> None:

@@ -1,4 +1,6 @@
-"""What no import contract can say: the supervisor imports no torch, nothing unpickles, the fork server reads envelopes only."""
+"""What no import contract can say: the supervisor imports no torch, nothing unpickles, the fork
+server reads envelopes only.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ def modules() -> dict[str, Path]:
     found = {}
     for path in PACKAGE.rglob("*.py"):
         if "_course" not in path.parts:
-            name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+            name = (
+                ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+                .removesuffix("__init__")
+                .rstrip(".")
+            )
             found[name] = path
     return found
 
@@ -25,11 +31,24 @@ def modules() -> dict[str, Path]:
 def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     """Everything that the command needs beside a host starts without them."""
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
-    apart = ("render.graph.subprocess",)  # a process of its own, which runs a user's file with the user's rights
+    apart = (
+        "render.graph.subprocess",
+    )  # a process of its own, which runs a user's file with the user's rights
     light = ("core", "course", "render", "classroom", "verify", "cli")
-    ours = ", ".join(sorted(f"grader.{name}" for name in modules() if name.split(".")[0] in light and name not in apart))
+    ours = ", ".join(
+        sorted(
+            f"grader.{name}"
+            for name in modules()
+            if name.split(".")[0] in light and name not in apart
+        )
+    )
     code = f"import sys, {ours}; print({heavy})"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_nothing_unpickles() -> None:
@@ -44,10 +63,16 @@ def test_nothing_unpickles() -> None:
 
 
 def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
-    """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read those, after they were forked."""
+    """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read
+    those, after they were forked.
+    """
     source = ast.parse((PACKAGE / "runtime" / "fork_server.py").read_text("utf-8"))
     reading = {
-        function.name: {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Call) and "(jobs)" in ast.unparse(node)}
+        function.name: {
+            ast.unparse(node)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call) and "(jobs)" in ast.unparse(node)
+        }
         for function in source.body
         if isinstance(function, ast.FunctionDef)
     }

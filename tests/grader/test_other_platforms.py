@@ -1,4 +1,6 @@
-"""Windows and macOS: our commands on a Python that pretends to be there (``fake_platform``), and what of ours is for those systems."""
+"""Windows and macOS: our commands on a Python that pretends to be there (``fake_platform``), and
+what of ours is for those systems.
+"""
 
 from __future__ import annotations
 
@@ -67,9 +69,13 @@ class Elsewhere:
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
-def elsewhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+def elsewhere(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Elsewhere:
     """Each of the systems in turn."""
-    return Elsewhere(request.param, interpreter(tmp_path_factory.mktemp(request.param), request.param))
+    return Elsewhere(
+        request.param, interpreter(tmp_path_factory.mktemp(request.param), request.param)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -85,98 +91,164 @@ def file(folder: Path, path: str, text: str) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------------------------------------ the pretence
+# ------------------------------------------------------------------------------------- the pretence
 
 
 @pytest.mark.linux
 def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path: Path) -> None:
-    """Our code misses it, what packages see is as ever; else the tests below would prove nothing."""
+    """Our code misses it, what packages see is as ever; else the tests below would prove
+    nothing.
+    """
     (tmp_path / "test_it.py").write_text(
-        "import os, signal, socket, sys\n"
-        "print(sys.platform, hasattr(os, 'sched_getaffinity'), hasattr(socket, 'AF_UNIX'), hasattr(signal, 'SIGKILL'))\n"
-        "try:\n    import resource; print('resource')\nexcept ImportError: print('none')\n"
-        "open('written', 'w').write('가\\n')\n",
+        "import os, signal, socket, sys\nprint(sys.platform, hasattr(os, 'sched_getaffinity'),"
+        " hasattr(socket, 'AF_UNIX'), hasattr(signal, 'SIGKILL'))\ntry:\n    import resource;"
+        " print('resource')\nexcept ImportError: print('none')\nopen('written',"
+        " 'w').write('가\\n')\n",
         "utf-8",
     )
-    code, said = elsewhere.run(tmp_path, code="import sys; sys.path.insert(0, '.'); import test_it; print(sys.platform)")
-    here = {"windows": "win32 False False False\nnone\nlinux", "macos": "darwin False True True\nresource\nlinux"}
+    code, said = elsewhere.run(
+        tmp_path, code="import sys; sys.path.insert(0, '.'); import test_it; print(sys.platform)"
+    )
+    here = {
+        "windows": "win32 False False False\nnone\nlinux",
+        "macos": "darwin False True True\nresource\nlinux",
+    }
     assert (code, said.strip()) == (0, here[elsewhere.system])
-    assert (tmp_path / "written").read_bytes() == {"windows": "가\r\n".encode("cp949"), "macos": "가\n".encode()}[elsewhere.system]
+    assert (tmp_path / "written").read_bytes() == {
+        "windows": "가\r\n".encode("cp949"),
+        "macos": "가\n".encode(),
+    }[elsewhere.system]
 
 
 @pytest.mark.linux
-def test_the_pretence_keeps_what_is_open_and_nothing_else(windows: Elsewhere, tmp_path: Path) -> None:
-    """Not even a link that leads to itself, which an earlier run of tests may have left for pytest to remove, nor one to what is open."""
+def test_the_pretence_keeps_what_is_open_and_nothing_else(
+    windows: Elsewhere, tmp_path: Path
+) -> None:
+    """Not even a link that leads to itself, which an earlier run of tests may have left for pytest
+    to remove, nor one to what is open.
+    """
     (tmp_path / "old" / "deep").mkdir(parents=True)
     (tmp_path / "old" / "deep" / "loop").symlink_to("loop")
     (tmp_path / "old" / "deep" / "link").symlink_to(tmp_path / "open")
     code = (
-        "import os, shutil\n"
-        "with open('open', 'w'):\n"
-        "    shutil.rmtree('old')\n"
-        "    try:\n        os.unlink('open')\n    except PermissionError as error: print(error.filename)\n"
-        "os.unlink('open')\n"
+        "import os, shutil\nwith open('open', 'w'):\n    shutil.rmtree('old')\n    try:\n       "
+        " os.unlink('open')\n    except PermissionError as error:"
+        " print(error.filename)\nos.unlink('open')\n"
     )
     assert windows.run(tmp_path, code=code) == (0, "open\n")
     assert list(tmp_path.iterdir()) == []
 
 
-# ---------------------------------------------------------------------------------------------------------------- commands
+# ----------------------------------------------------------------------------------------- commands
 
 
 @pytest.mark.linux
 def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> None:
-    """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun anew; nothing is written with CR LF."""
+    """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun
+    anew; nothing is written with CR LF.
+    """
     first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
     _, said = elsewhere.run(tmp_path, json.dumps(first), code=SEVERAL)
-    assert [line for line in said.splitlines() if line.startswith("exit")] == [f"exit {' '.join(words)} 0" for words in first]
+    assert [line for line in said.splitlines() if line.startswith("exit")] == [
+        f"exit {' '.join(words)} 0" for words in first
+    ]
     assert ('cd "my work"' if elsewhere.system == "windows" else "cd 'my work'") in said
     (tmp_path / "my work" / "hooks" / "hooks.py").write_text("x = 1\r\n", "utf-8", newline="")
-    then = [["list"], ["next"], ["hint", "hooks"], ["list", "--lang", "ko"], ["hint", "hooks", "--lang", "ko"], ["reset", "hooks", "--yes"]]
+    then = [
+        ["list"],
+        ["next"],
+        ["hint", "hooks"],
+        ["list", "--lang", "ko"],
+        ["hint", "hooks", "--lang", "ko"],
+        ["reset", "hooks", "--yes"],
+    ]
     _, said = elsewhere.run(tmp_path / "my work", json.dumps(then), code=SEVERAL)
-    assert [line for line in said.splitlines() if line.startswith("exit")] == [f"exit {' '.join(words)} 0" for words in then]
+    assert [line for line in said.splitlines() if line.startswith("exit")] == [
+        f"exit {' '.join(words)} 0" for words in then
+    ]
     assert (tmp_path / "my work" / "hooks" / "hooks.py.1").read_bytes() == b"x = 1\r\n"
     (tmp_path / "my work" / "hooks" / "hooks.py.1").unlink()
-    assert [path for path in tmp_path.rglob("*.*") if path.is_file() and b"\r" in path.read_bytes()] == []
+    assert [
+        path for path in tmp_path.rglob("*.*") if path.is_file() and b"\r" in path.read_bytes()
+    ] == []
 
 
 @pytest.mark.linux
 def test_a_lesson_is_graded_on_windows(windows: Elsewhere, tmp_path: Path) -> None:
-    """Beside a plain process, from a file with Windows' line ends that prints what cp949 can't; the report says what did not hold."""
+    """Beside a plain process, from a file with Windows' line ends that prints what cp949 can't; the
+    report says what did not hold.
+    """
     file(tmp_path, "tiny.py", RIGHT)
-    code, said = windows.run(tmp_path, "tiny", "--json", "report.json", "--course", str(SMALL), "--sandbox", "auto")
+    code, said = windows.run(
+        tmp_path, "tiny", "--json", "report.json", "--course", str(SMALL), "--sandbox", "auto"
+    )
     assert code == 0, said
     assert "10 / 10" in said
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert report["sandbox"]["guarantees"] == ["environment", "descriptors"]
     assert report["lessons"][0]["file"] == "tiny.py"
-    assert b"\r" not in (tmp_path / "report.json").read_bytes() + (tmp_path / "report.html").read_bytes()
+    assert (
+        b"\r"
+        not in (tmp_path / "report.json").read_bytes() + (tmp_path / "report.html").read_bytes()
+    )
 
 
 @pytest.mark.proof
 @pytest.mark.linux
 def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) -> None:
-    """One prints, one loops, one crashes; what a killed process ends with differs, the points don't."""
+    """One prints, one loops, one crashes; what a killed process ends with differs, the points
+    don't.
+    """
     rest = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
     file(tmp_path / "class", "alice/tiny.py", RIGHT)
     file(tmp_path / "class", "bob/tiny.py", "def double(x):\n    while True: pass\n" + rest)
-    file(tmp_path / "class", "홍길동/tiny.py", "import ctypes\ndef double(x): return ctypes.string_at(0)\n" + rest)
-    _, said = elsewhere.run(tmp_path, "batch", "class", "--out", "out", "--workers", "1", "--sandbox", "auto", "--course", str(SMALL))
+    file(
+        tmp_path / "class",
+        "홍길동/tiny.py",
+        "import ctypes\ndef double(x): return ctypes.string_at(0)\n" + rest,
+    )
+    _, said = elsewhere.run(
+        tmp_path,
+        "batch",
+        "class",
+        "--out",
+        "out",
+        "--workers",
+        "1",
+        "--sandbox",
+        "auto",
+        "--course",
+        str(SMALL),
+    )
     assert "3 graded" in said, said
     results = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
-    assert {one["submission"]: one["score"] for one in results} == {"alice": 10.0, "bob": 5.0, "홍길동": 5.0}
-    outcomes = {one["submission"]: {check["outcome"] for check in one["lessons"][0]["checks"]} for one in results}
+    assert {one["submission"]: one["score"] for one in results} == {
+        "alice": 10.0,
+        "bob": 5.0,
+        "홍길동": 5.0,
+    }
+    outcomes = {
+        one["submission"]: {check["outcome"] for check in one["lessons"][0]["checks"]}
+        for one in results
+    }
     assert "timeout" in outcomes["bob"]
     assert "crashed" in outcomes["홍길동"]
-    words = [["export", "out", "--to", name] for name in ("csv", "json", "gradescope", "exercism", "junit")]
+    words = [
+        ["export", "out", "--to", name]
+        for name in ("csv", "json", "gradescope", "exercism", "junit")
+    ]
     _, said = elsewhere.run(tmp_path, json.dumps(words), code=SEVERAL)
-    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == ["0"] * len(words), said
+    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
+        "0"
+    ] * len(words), said
     assert not [path for path in (tmp_path / "out").rglob("*.json") if b"\r" in path.read_bytes()]
 
 
 @pytest.mark.proof
 @pytest.mark.linux
-def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(
+    elsewhere: Elsewhere, tmp_path: Path
+) -> None:
     file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
     course = ["--course", str(SMALL)]
     words = [
@@ -185,7 +257,11 @@ def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(elsewhere: Elsewher
         ["graph", "tiny.py:double", "--svg", "graph.svg"],
     ]
     _, said = elsewhere.run(tmp_path, json.dumps(words), code=SEVERAL)
-    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == ["0", "1", "0"], said
+    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
+        "0",
+        "1",
+        "0",
+    ], said
     assert not [path for path in tmp_path.rglob("*.svg") if b"\r" in path.read_bytes()]
 
 
@@ -197,7 +273,13 @@ def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -
     words = ["-m", "grader", "watch", "--poll", "--sandbox", "auto", "--course", str(SMALL)]
     environment = elsewhere.environment() | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     child = pexpect.spawn(
-        str(elsewhere.python), words, cwd=str(tmp_path), env=environment, dimensions=(24, 80), encoding="utf-8", timeout=120
+        str(elsewhere.python),
+        words,
+        cwd=str(tmp_path),
+        env=environment,
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=120,
     )
     child.expect("5 / 10")
     file(tmp_path, "tiny.py", RIGHT)
@@ -215,20 +297,32 @@ def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -
 def test_the_tests_can_be_collected(elsewhere: Elsewhere) -> None:
     """Nothing that a test file imports is missing there, or its absence is a reason to skip."""
     root = PACKAGE.parent
-    code, said = elsewhere.run(root, "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST)
+    code, said = elsewhere.run(
+        root, "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST
+    )
     assert code == 0, said[-3000:]
 
 
 PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 
-# ----------------------------------------------------------------------------------------------------------- what is theirs
+# ----------------------------------------------------------------------------------- what is theirs
 
 
 def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
-    """Where there are no process groups and no limit on processor time, nothing else would end it."""
-    code = "import sys; from grader.worker.spawned import JudgesWords; it = JudgesWords(0); print(it.read(2), flush=True)\nwhile True: pass"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PACKAGE.parent) as worker:
+    """Where there are no process groups and no limit on processor time, nothing else would end
+    it.
+    """
+    code = (
+        "import sys; from grader.worker.spawned import JudgesWords; it = JudgesWords(0);"
+        " print(it.read(2), flush=True)\nwhile True: pass"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=PACKAGE.parent,
+    ) as worker:
         assert worker.stdin and worker.stdout
         worker.stdin.write(b"ab")
         worker.stdin.flush()
@@ -243,7 +337,9 @@ def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
 def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """By SIGINT; on Windows, where another process can't be sent one, by its end."""
     told: list[object] = []
-    process = SimpleNamespace(poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate"))
+    process = SimpleNamespace(
+        poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate")
+    )
     host = Host.__new__(Host)
     host._process = process  # type: ignore[assignment]
     monkeypatch.setattr(sys, "platform", "darwin")
@@ -263,11 +359,16 @@ def test_a_folder_is_quoted_for_the_systems_shell(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "platform", "darwin")
     assert quoted(Path("it's mine")) == "'it'\"'\"'s mine'"
     monkeypatch.setattr(sys, "platform", "win32")
-    assert [quoted(Path(name)) for name in (r"C:\me\work", r"C:\my work")] == [r"C:\me\work", r'"C:\my work"']
+    assert [quoted(Path(name)) for name in (r"C:\me\work", r"C:\my work")] == [
+        r"C:\me\work",
+        r'"C:\my work"',
+    ]
 
 
 @pytest.mark.parametrize(("number", "lang"), [(0x0412, "ko"), (0x0407, "en")])
-def test_the_language_of_windows_is_taken_where_no_variable_names_one(monkeypatch: pytest.MonkeyPatch, number: int, lang: str) -> None:
+def test_the_language_of_windows_is_taken_where_no_variable_names_one(
+    monkeypatch: pytest.MonkeyPatch, number: int, lang: str
+) -> None:
     for name in ("GRADE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
     kernel = SimpleNamespace(GetUserDefaultUILanguage=lambda: number)
@@ -280,14 +381,21 @@ def test_the_language_of_windows_is_taken_where_no_variable_names_one(monkeypatc
     assert wanted_language(None) == "en"
 
 
-def test_a_file_of_the_users_own_may_print_what_the_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_the_users_own_may_print_what_the_terminal_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its encoding stays what it was."""
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
-    said = subprocess.run([sys.executable, "-c", "print('✘ é')"], env=users_environment(), stdout=subprocess.PIPE, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", "print('✘ é')"],
+        env=users_environment(),
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
     assert said.rstrip() == b"? \xe9"
 
 
-# ---------------------------------------------------------------------------------------------------------------- text files
+# --------------------------------------------------------------------------------------- text files
 
 
 def carelessly_opened(path: Path) -> Iterator[str]:
@@ -295,16 +403,27 @@ def carelessly_opened(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
         given = {keyword.arg for keyword in node.keywords}
-        texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+        texts = [
+            argument.value
+            for argument in node.args
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        ]
         if name in ("read_text", "write_text") and owner != "formatter":  # click's, of help
             safe = "encoding" in given or "utf-8" in texts
             safe = safe and (name == "read_text" or "newline" in given)
-        elif name == "fdopen" or (name == "open" and owner in ("", "io", "Path") and len(node.args) > 0):
+        elif name == "fdopen" or (
+            name == "open" and owner in ("", "io", "Path") and len(node.args) > 0
+        ):
             mode = next((text for text in texts if set(text) <= set("rwaxbt+")), "r")
-            safe = "b" in mode or (bool(given & {"encoding"} or "utf-8" in texts) and (mode == "r" or "newline" in given))
+            safe = "b" in mode or (
+                bool(given & {"encoding"} or "utf-8" in texts)
+                and (mode == "r" or "newline" in given)
+            )
         else:
             continue
         if not safe:
@@ -312,25 +431,43 @@ def carelessly_opened(path: Path) -> Iterator[str]:
 
 
 def test_no_text_file_is_opened_by_the_systems_habit() -> None:
-    """Windows would read and write another encoding, and other line ends, so that a folder made there differs from one made here."""
-    assert [place for path in PACKAGE.rglob("*.py") if "_course" not in path.parts for place in carelessly_opened(path)] == []
+    """Windows would read and write another encoding, and other line ends, so that a folder made
+    there differs from one made here.
+    """
+    assert [
+        place
+        for path in PACKAGE.rglob("*.py")
+        if "_course" not in path.parts
+        for place in carelessly_opened(path)
+    ] == []
 
 
 def test_a_careless_file_is_found(tmp_path: Path) -> None:
     (tmp_path / "it.py").write_text(
-        "open(x)\nopen(x, 'rb')\np.write_text(t, 'utf-8')\np.read_text()\nos.fdopen(1, 'w', 1, 'utf-8')\n", "utf-8"
+        "open(x)\nopen(x, 'rb')\np.write_text(t, 'utf-8')\np.read_text()\nos.fdopen(1, 'w', 1,"
+        " 'utf-8')\n",
+        "utf-8",
     )
-    assert [found.split(":")[1] for found in carelessly_opened(tmp_path / "it.py")] == ["1", "3", "4", "5"]
+    assert [found.split(":")[1] for found in carelessly_opened(tmp_path / "it.py")] == [
+        "1",
+        "3",
+        "4",
+        "5",
+    ]
 
 
-# --------------------------------------------------------------------------------------------------------------- the workflow
+# ------------------------------------------------------------------------------------- the workflow
 
 
 def workflow_tests() -> list[str]:
     """The test files that continuous integration runs on macOS and Windows."""
-    jobs = yaml.safe_load((PACKAGE.parent / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    jobs = yaml.safe_load((PACKAGE.parent / ".github" / "workflows" / "ci.yml").read_text("utf-8"))[
+        "jobs"
+    ]
     assert jobs["elsewhere"]["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
-    (command,) = (step["run"] for step in jobs["elsewhere"]["steps"] if "pytest" in step.get("run", ""))
+    (command,) = (
+        step["run"] for step in jobs["elsewhere"]["steps"] if "pytest" in step.get("run", "")
+    )
     return [word for word in command.split() if word.endswith(".py")]
 
 
@@ -341,5 +478,7 @@ def test_the_workflow_names_tests_that_are_there() -> None:
 @pytest.mark.linux
 @pytest.mark.proof
 def test_what_the_workflow_runs_elsewhere_passes_there(elsewhere: Elsewhere) -> None:
-    code, said = elsewhere.run(PACKAGE.parent, "-q", "-p", "no:cacheprovider", *workflow_tests(), code=PYTEST)
+    code, said = elsewhere.run(
+        PACKAGE.parent, "-q", "-p", "no:cacheprovider", *workflow_tests(), code=PYTEST
+    )
     assert code == 0, said[-3000:]

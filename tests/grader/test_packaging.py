@@ -1,4 +1,6 @@
-"""What is installed: a wheel that carries the engine and the course, nothing of the tests and nothing of the machine that built it."""
+"""What is installed: a wheel that carries the engine and the course, nothing of the tests and
+nothing of the machine that built it.
+"""
 
 from __future__ import annotations
 
@@ -32,33 +34,58 @@ DISTRIBUTIONS = {
 
 
 def test_everything_that_the_engine_imports_is_declared() -> None:
-    """And nothing is declared that it doesn't import. ``_typeshed`` is known to type checkers alone."""
+    """And nothing is declared that it doesn't import. ``_typeshed`` is known to type checkers
+    alone.
+    """
     found = set()
     for path in (ROOT / "grader").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += (
+                [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            )
             found |= {name.split(".")[0] for name in names}
-    used = {DISTRIBUTIONS.get(name, name) for name in found - set(sys.stdlib_module_names) - {"grader", "_typeshed"}}
+    used = {
+        DISTRIBUTIONS.get(name, name)
+        for name in found - set(sys.stdlib_module_names) - {"grader", "_typeshed"}
+    }
     declared = {re.split(r"[<>=!~ \[]", requirement)[0] for requirement in PROJECT["dependencies"]}
     extras = {
-        re.split(r"[<>=!~ \[]", one)[0] for name, wanted in PROJECT["optional-dependencies"].items() if name != "dev" for one in wanted
+        re.split(r"[<>=!~ \[]", one)[0]
+        for name, wanted in PROJECT["optional-dependencies"].items()
+        if name != "dev"
+        for one in wanted
     }
     assert used <= declared | extras
     assert extras <= used
     assert declared - used <= {"numpy"}  # the lessons use it
 
 
-# ------------------------------------------------------------------------------------------------------------- the wheel
+# ---------------------------------------------------------------------------------------- the wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """The wheel of this checkout; with the build backend that is installed here, else one that pip gets."""
+    """The wheel of this checkout; with the build backend that is installed here, else one that pip
+    gets.
+    """
     target = tmp_path_factory.mktemp("wheel")
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--quiet", *backend, "--wheel-dir", str(target)]
-    subprocess.run(command, check=True, cwd=target, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(ROOT),
+        "--no-deps",
+        "--quiet",
+        *backend,
+        "--wheel-dir",
+        str(target),
+    ]
+    subprocess.run(
+        command, check=True, cwd=target, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    )
     (path,) = target.iterdir()
     return zipfile.ZipFile(path)
 
@@ -83,8 +110,14 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
         if path.suffix in (".py", ".po", ".json"):
             assert path.relative_to(ROOT).as_posix() in names
     assert {f"grader/_templates/{path.name}" for path in (ROOT / "templates").iterdir()} <= names
-    assert {"grader/report.schema.json", "grader/_templates/report.html", "grader/_templates/report.css"} <= names
-    assert {f"grader/_templates/{name}" for name in ("theme.css", "class.html", "class.css", "class.js")} <= names
+    assert {
+        "grader/report.schema.json",
+        "grader/_templates/report.html",
+        "grader/_templates/report.css",
+    } <= names
+    assert {
+        f"grader/_templates/{name}" for name in ("theme.css", "class.html", "class.css", "class.js")
+    } <= names
 
 
 def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
@@ -106,14 +139,22 @@ def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
     """No tests of the engine, no compiled files, nothing beside the package and its records."""
     for name in wheel.namelist():
         assert re.match(r"grader/|gradlings-[\d.]+\.dist-info/", name), name
-        assert not name.startswith(("grader/_course/tests/grader/", "grader/_course/tests/attacks/", "grader/_course/tests/benchmarks/")), (
-            name
-        )
-        assert "__pycache__" not in name and not name.endswith((".pyc", ".sqlite", "report.json")), name
+        assert not name.startswith(
+            (
+                "grader/_course/tests/grader/",
+                "grader/_course/tests/attacks/",
+                "grader/_course/tests/benchmarks/",
+            )
+        ), name
+        assert "__pycache__" not in name and not name.endswith(
+            (".pyc", ".sqlite", "report.json")
+        ), name
         assert "/." not in name, name
 
 
-def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(wheel: zipfile.ZipFile) -> None:
+def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(
+    wheel: zipfile.ZipFile,
+) -> None:
     places = {str(place) for place in (ROOT, Path.home(), Path(sys.prefix)) if len(place.parts) > 1}
     for name in wheel.namelist():
         text = wheel.read(name).decode("utf-8", "replace")
@@ -121,7 +162,9 @@ def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(wheel: zi
 
 
 def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
-    """The version is the package's; the command is there; it runs with the Pythons that are declared."""
+    """The version is the package's; the command is there; it runs with the Pythons that are
+    declared.
+    """
     record: Message = email.message_from_string(metadata(wheel, "METADATA"))
     assert (record["Name"], record["Version"]) == ("gradlings", grader.__version__)
     assert record["Requires-Python"] == PROJECT["requires-python"]
@@ -143,14 +186,26 @@ def grade(installed: Path, folder: Path, *words: str) -> subprocess.CompletedPro
     environment = {**os.environ, "PYTHONPATH": str(installed), "LC_ALL": "C.UTF-8"}
     environment.pop("GRADE_LANG", None)
     command = [sys.executable, "-m", "grader", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
 
 
 def test_what_is_installed_makes_a_workspace_and_grades_it(installed: Path, tmp_path: Path) -> None:
-    """Far from any checkout: the course that came along, every lesson of it, a page made of the templates that came along."""
+    """Far from any checkout: the course that came along, every lesson of it, a page made of the
+    templates that came along.
+    """
     lessons = [lesson.id for lesson in load_course(installed / "grader" / "_course").lessons]
     assert grade(installed, tmp_path, "init", "work").returncode == 0
-    assert sorted(path.name for path in (tmp_path / "work").iterdir() if path.is_dir()) == sorted(lessons)
+    assert sorted(path.name for path in (tmp_path / "work").iterdir() if path.is_dir()) == sorted(
+        lessons
+    )
     listed = grade(installed, tmp_path / "work", "list")
     assert all(lesson in listed.stdout for lesson in lessons)
     assert "not here" not in listed.stdout

@@ -2,12 +2,13 @@
 
     python tests/mutants/mutants.py [LESSON]... [--seed N]
 
-grades every mutant as a submission and prints those that lose nothing. ``test_mutants.py`` holds the survivors against
-``survivors.toml``, where each is argued to behave as the solution does.
+grades every mutant as a submission and prints those that lose nothing. ``test_mutants.py`` holds
+the survivors against ``survivors.toml``, where each is argued to behave as the solution does.
 
-A mutant is one of: a number plus one, a sum for a difference and the like, a comparison that includes or excludes its bound, a flag
-turned, a string changed, a condition that always or never holds, a statement left out, a keyword argument left out, a method such as
-``clone`` left out, an ``and`` for an ``or``, a negation left out. Docstrings, annotations and messages of exceptions stay.
+A mutant is one of: a number plus one, a sum for a difference and the like, a comparison that
+includes or excludes its bound, a flag turned, a string changed, a condition that always or never
+holds, a statement left out, a keyword argument left out, a method such as ``clone`` left out, an
+``and`` for an ``or``, a negation left out. Docstrings, annotations and messages of exceptions stay.
 """
 
 from __future__ import annotations
@@ -30,12 +31,25 @@ from grader.runtime.client import Host
 from grader.runtime.grading import Judged, Settings, grade_lesson
 
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.MatMult: ast.Mult,
+}
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
 TRANSPARENT = {"detach", "clone", "requires_grad_", "double", "contiguous", "reversed", "flatten"}
 """Methods that can be left out of a chain and leave something that still runs."""
 
@@ -89,8 +103,15 @@ def changes(node: ast.AST) -> Iterator[ast.AST | None]:
 
 
 def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Every place that holds a node, as parent, field and index; documentation, annotations and raised messages left out."""
-    raised = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Raise) for inner in ast.walk(node)}
+    """Every place that holds a node, as parent, field and index; documentation, annotations and
+    raised messages left out.
+    """
+    raised = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        for inner in ast.walk(node)
+    }
     for parent in ast.walk(tree):
         if id(parent) in raised:
             continue
@@ -115,7 +136,11 @@ def held(parent: ast.AST, name: str, index: int | None) -> ast.AST:
 
 def is_documentation(node: ast.AST) -> bool:
     """Whether a node is a statement that is a bare string."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def mutants_of(lesson: Lesson) -> list[Mutant]:
@@ -180,7 +205,9 @@ def lost_nothing(result: LessonResult) -> bool:
 
 def main() -> None:
     """Print the survivors of the lessons that were asked for, and how many mutants there were."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("lessons", nargs="*")
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()

@@ -1,4 +1,6 @@
-"""Every mutant of a reference solution that changes behaviour loses marks; the others are listed, with the reason."""
+"""Every mutant of a reference solution that changes behaviour loses marks; the others are listed,
+with the reason.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,18 @@ sys.path.insert(0, str(HERE))
 from mutants import mutants_of, survivors  # noqa: E402 - it stands beside this file
 
 COURSE = load_course(find_course())
-ARGUED: dict[str, list[dict[str, str]]] = tomllib.loads((HERE / "survivors.toml").read_text("utf-8"))
+ARGUED: dict[str, list[dict[str, str]]] = tomllib.loads(
+    (HERE / "survivors.toml").read_text("utf-8")
+)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_the_survivors_are_those_that_are_argued(lesson: Lesson) -> None:
     alive = survivors(COURSE, mutants_of(lesson), seed=1, workers=os.cpu_count() or 1)
-    assert {(mutant.before, mutant.after) for mutant in alive} == {(one["before"], one["after"]) for one in ARGUED.get(lesson.id, ())}
+    assert {(mutant.before, mutant.after) for mutant in alive} == {
+        (one["before"], one["after"]) for one in ARGUED.get(lesson.id, ())
+    }
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)

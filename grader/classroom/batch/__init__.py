@@ -1,1 +1,3 @@
-"""A class graded: many submissions over several hosts, each result kept as it comes, the files that people open made from what was kept."""
+"""A class graded: many submissions over several hosts, each result kept as it comes, the files that
+people open made from what was kept.
+"""

@@ -1,8 +1,10 @@
-"""Submissions graded by a Dask cluster: each is a task of plain data, and only this process writes the gradebook.
+"""Submissions graded by a Dask cluster: each is a task of plain data, and only this process writes
+the gradebook.
 
-What Dask unpickles is what its own processes, who trust each other, send: here the name of one function and text. A student's code runs
-in the worker's sandboxed process alone, whose answers are frames; none of its objects ever reaches Dask. A task whose worker is lost is
-given to another by the scheduler; as its seed comes along, it answers the same there.
+What Dask unpickles is what its own processes, who trust each other, send: here the name of one
+function and text. A student's code runs in the worker's sandboxed process alone, whose answers are
+frames; none of its objects ever reaches Dask. A task whose worker is lost is given to another by
+the scheduler; as its seed comes along, it answers the same there.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AHEAD = 2
-"""How many submissions are under way for each thread of the cluster: the next is on its way when one is done."""
+"""How many submissions are under way for each thread of the cluster: the next is on its way when
+one is done.
+"""
 UNKNOWN = 32
 """How many are where the cluster has no thread yet, as one that grows with its work."""
 CONNECT_SECONDS = 15
@@ -53,21 +57,38 @@ class Cluster:
 
 @contextlib.contextmanager
 def connected(scheduler: str) -> Iterator[Cluster]:
-    """The cluster whose scheduler is at an address or told of by a scheduler file; raises UsageError where there is none."""
+    """The cluster whose scheduler is at an address or told of by a scheduler file; raises
+    UsageError where there is none.
+    """
     try:
         from distributed import Client
         from distributed.comm.addressing import resolve_address
     except ImportError:
-        raise UsageError("Dask is not installed here. Get it, here and on all workers: pip install 'gradlings[cluster]'") from None
+        raise UsageError(
+            "Dask is not installed here. Get it, here and on all workers: pip install"
+            " 'gradlings[cluster]'"
+        ) from None
     for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what ends a run is a message of ours; Dask would put its traceback before it
+        logging.getLogger(name).setLevel(
+            logging.CRITICAL
+        )  # what ends a run is a message of ours; Dask would put its traceback before it
     try:
-        address = json.loads(Path(scheduler).read_text("utf-8"))["address"] if Path(scheduler).is_file() else scheduler
+        address = (
+            json.loads(Path(scheduler).read_text("utf-8"))["address"]
+            if Path(scheduler).is_file()
+            else scheduler
+        )
         resolve_address(address)  # a client that was given a wrong one takes half a minute to end
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        remedy = "Start one with `dask scheduler`, and name the address that it prints, or its scheduler file"
-        raise UsageError(f"No Dask scheduler answers at {scheduler} ({str(error).strip() or type(error).__name__}). {remedy}") from None
+        remedy = (
+            "Start one with `dask scheduler`, and name the address that it prints, or its scheduler"
+            " file"
+        )
+        raise UsageError(
+            f"No Dask scheduler answers at {scheduler}"
+            f" ({str(error).strip() or type(error).__name__}). {remedy}"
+        ) from None
     with client:
         yield Cluster(client)
 
@@ -86,31 +107,53 @@ class Seat:
 
 
 def seats(cluster: Cluster, wanted: int, count: int) -> Hosts[Seat]:
-    """Seats for so many submissions: as many as ``wanted``, or as keep the cluster busy where that is 0."""
+    """Seats for so many submissions: as many as ``wanted``, or as keep the cluster busy where that
+    is 0.
+    """
     number = wanted or AHEAD * cluster.threads() or UNKNOWN
     return Hosts(min(number, max(1, count)), lambda: Seat(cluster), stopping=cluster.stopping)
 
 
 def grade_in_cluster(
-    seat: Seat, course: Course, lessons: Sequence[Lesson], files: dict[str, LessonFile], settings: Settings, *, name: str
+    seat: Seat,
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
 ) -> Report:
     """As ``grade_submission``, elsewhere.
 
-    Raises UsageError where a worker refuses or the scheduler is gone, EngineFault for our own fault.
+    Raises UsageError where a worker refuses or the scheduler is gone, EngineFault for our own
+    fault.
     """
     from distributed import KilledWorker
 
     cluster = seat.cluster
-    question = json.dumps(asked(cluster.run, course, [lesson.id for lesson in lessons], files, settings, name=name))
-    future = cluster.client.submit(answer, question, key=f"gradlings-{uuid.uuid4().hex}", pure=False)
+    question = json.dumps(
+        asked(cluster.run, course, [lesson.id for lesson in lessons], files, settings, name=name)
+    )
+    future = cluster.client.submit(
+        answer, question, key=f"gradlings-{uuid.uuid4().hex}", pure=False
+    )
     try:
         answered = json.loads(_result(future, cluster.stopping))
     except KilledWorker as error:
-        raise EngineFault(f"every Dask worker that had this submission was lost, the last of them {error.last_worker.address}") from None
+        raise EngineFault(
+            "every Dask worker that had this submission was lost, the last of them"
+            f" {error.last_worker.address}"
+        ) from None
     except CancelledError:
-        raise UsageError("The Dask scheduler is gone. What was graded is kept; once there is one again, the same command goes on") from None
+        raise UsageError(
+            "The Dask scheduler is gone. What was graded is kept; once there is one again, the same"
+            " command goes on"
+        ) from None
     except ModuleNotFoundError as error:
-        raise UsageError(f"A Dask worker has no {error.name}. Install on all workers what is installed here: gradlings[cluster]") from None
+        raise UsageError(
+            f"A Dask worker has no {error.name}. Install on all workers what is installed here:"
+            " gradlings[cluster]"
+        ) from None
     if "refused" in answered:
         raise UsageError(f"A Dask worker refuses, {answered['refused']}")
     if "fault" in answered:

@@ -1,7 +1,9 @@
-"""One submission graded by a worker of a cluster: what is asked comes as text, what is answered goes back as text, JSON both.
+"""One submission graded by a worker of a cluster: what is asked comes as text, what is answered
+goes back as text, JSON both.
 
-This is all of ours that a Dask worker runs. It loads the course that is installed there, and refuses where that is another than the
-client's or where the engine is; it keeps a warm host for each of its threads.
+This is all of ours that a Dask worker runs. It loads the course that is installed there, and
+refuses where that is another than the client's or where the engine is; it keeps a warm host for
+each of its threads.
 """
 
 from __future__ import annotations
@@ -28,11 +30,19 @@ _warm = threading.local()
 
 
 def asked(
-    run: str, course: Course, lessons: Sequence[str], files: dict[str, LessonFile], settings: Settings, *, name: str
+    run: str,
+    course: Course,
+    lessons: Sequence[str],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
 ) -> dict[str, Any]:
-    """What a worker needs to know. ``run`` is one batch's: for a new one the course is looked at anew.
+    """What a worker needs to know. ``run`` is one batch's: for a new one the course is looked at
+    anew.
 
-    The course goes as its hash; as a path too where it is not the one that is installed beside the engine.
+    The course goes as its hash; as a path too where it is not the one that is installed beside the
+    engine.
     """
     installed = find_course() == course.root.resolve()
     return {
@@ -47,7 +57,9 @@ def asked(
 
 
 def answer(text: str) -> str:
-    """The answer to ``asked``, both as JSON: ``report``; or ``refused``, which is true of every submission; or ``fault``, our own."""
+    """The answer to ``asked``, both as JSON: ``report``; or ``refused``, which is true of every
+    submission; or ``fault``, our own.
+    """
     question = json.loads(text)
     answered: dict[str, Any]
     try:
@@ -61,14 +73,22 @@ def answer(text: str) -> str:
 
 def _grade(question: dict[str, Any]) -> dict[str, Any]:
     if question["grader_version"] != __version__:
-        raise UsageError(f"gradlings {__version__} is installed, the client has {question['grader_version']}. {REMEDY}")
+        raise UsageError(
+            f"gradlings {__version__} is installed, the client has {question['grader_version']}."
+            f" {REMEDY}"
+        )
     course = same_course(question["course"]["path"], question["course"]["hash"], question["run"])
     settings = question["settings"]
-    settings |= {"limits": Limits.from_dict(settings["limits"]), "without": tuple(settings["without"])}
+    settings |= {
+        "limits": Limits.from_dict(settings["limits"]),
+        "without": tuple(settings["without"]),
+    }
     files = {file["lesson"]: LessonFile.from_data(file) for file in question["files"]}
     lessons = [course.lesson(name) for name in question["lessons"]]
     host = warm_host()
-    report = grade_submission(host, course, lessons, files, Settings(**settings), name=question["name"])
+    report = grade_submission(
+        host, course, lessons, files, Settings(**settings), name=question["name"]
+    )
     if report.grader_faults:
         host.close()  # whoever comes next, and the same submission is tried again, gets a new one
     return report.as_json()
@@ -76,10 +96,15 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """The course that is here; raises UsageError where it is another. It is read once for each run."""
+    """The course that is here; raises UsageError where it is another. It is read once for each
+    run.
+    """
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
-        raise UsageError(f"the course in {course.root} has the hash {course.hash}, the client's has {wanted}. {REMEDY}")
+        raise UsageError(
+            f"the course in {course.root} has the hash {course.hash}, the client's has {wanted}."
+            f" {REMEDY}"
+        )
     return course
 
 

@@ -1,6 +1,8 @@
-"""The files that a batch leaves beside the gradebook, made from it one entry at a time, each replaced whole or not at all.
+"""The files that a batch leaves beside the gradebook, made from it one entry at a time, each
+replaced whole or not at all.
 
-``results.json`` and ``grades.csv`` are canonical: the same class graded twice, or killed and gone on with, is the same bytes.
+``results.json`` and ``grades.csv`` are canonical: the same class graded twice, or killed and gone
+on with, is the same bytes.
 """
 
 from __future__ import annotations
@@ -32,10 +34,16 @@ def page_path(out: Path, name: str) -> Path:
     return out / "reports" / f"{name}.html"
 
 
-def write_page(out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool) -> None:
-    """Write a submission's page, headed by whom it is from; hidden checks show what they asked only with ``reveal``."""
+def write_page(
+    out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool
+) -> None:
+    """Write a submission's page, headed by whom it is from; hidden checks show what they asked only
+    with ``reveal``.
+    """
     say = _words(report.lang)
-    page = render_page(report if reveal else withheld(report, say), say, called=called, adjustments=adjustments)
+    page = render_page(
+        report if reveal else withheld(report, say), say, called=called, adjustments=adjustments
+    )
     with replacing(page_path(out, report.submission), durable=False) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
 
@@ -54,7 +62,13 @@ def write_outputs(out: Path, book: Gradebook) -> None:
         for piece in csv_table.export(book.entries(), columns, Request()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
     with replacing(out / "class.html") as file, RowsOnDisk(out) as rows:
-        page = render_class(book.entries(), columns, title=book.about("title"), passed_over=book.passed_over(), rows=rows)
+        page = render_class(
+            book.entries(),
+            columns,
+            title=book.about("title"),
+            passed_over=book.passed_over(),
+            rows=rows,
+        )
         for part in page:
             file.write(part.encode("utf-8", "backslashreplace"))
 
@@ -71,7 +85,9 @@ def write_results(file: IO[bytes], entries: Iterable[Entry]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write in place of one: the old is there until the new is whole. Raises UsageError where that can't be done."""
+    """A file to write in place of one: the old is there until the new is whole. Raises UsageError
+    where that can't be done.
+    """
     part = path.parent / f".part-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,32 +14,56 @@ def lesson_of(check_id: str) -> str:
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:
-    """The report with one check's result from another grading of the same files, and the points that follow.
+    """The report with one check's result from another grading of the same files, and the points
+    that follow.
 
-    Where the file could not be loaded or judged, before or now, there is no single result to put in: the whole lesson is taken.
-    Where another version of the course graded the check, a flag says which.
+    Where the file could not be loaded or judged, before or now, there is no single result to put
+    in: the whole lesson is taken. Where another version of the course graded the check, a flag says
+    which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
-    lessons = tuple(_merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons)
+    lessons = tuple(
+        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
+    )
     score, max_score, bonus = report_score(lessons)
-    flag = f"{check_id} was graded again, by course {again.course.hash} and gradlings {again.grader_version}"
+    flag = (
+        f"{check_id} was graded again, by course {again.course.hash} and gradlings"
+        f" {again.grader_version}"
+    )
     other = (report.course.hash, report.grader_version) != (again.course.hash, again.grader_version)
     flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
-    return replace(report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags)
+    return replace(
+        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
+    )
 
 
 def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
     whole = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED)
     found = [check for check in new.checks if check.id == check_id]
-    if old.status not in whole or new.status not in whole or not found or any(_ours(c, old.id) for c in old.checks):
+    if (
+        old.status not in whole
+        or new.status not in whole
+        or not found
+        or any(_ours(c, old.id) for c in old.checks)
+    ):
         return new
     there = any(check.id == check_id for check in old.checks)
-    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (() if there else tuple(found))
+    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (
+        () if there else tuple(found)
+    )
     score, max_score, bonus, max_bonus = lesson_score(checks)
     status = lesson_status(checks, held_checks=old.held_checks)
     most = add_up([max_score, old.held_points])
-    return replace(old, checks=checks, status=status, score=score, max_score=most, bonus=bonus, max_bonus=max_bonus)
+    return replace(
+        old,
+        checks=checks,
+        status=status,
+        score=score,
+        max_score=most,
+        bonus=bonus,
+        max_bonus=max_bonus,
+    )
 
 
 def _ours(check: CheckResult, lesson: str) -> bool:

@@ -1,7 +1,9 @@
-"""Grade a class: prepare each submission, reuse what was graded already, grade the rest, keep each result as it comes.
+"""Grade a class: prepare each submission, reuse what was graded already, grade the rest, keep each
+result as it comes.
 
-One thread, the caller's, owns the gradebook: it reads submissions, hands out jobs and commits results. Threads that drive hosts grade and
-write the page. The page is written before the commit, so what is committed has its page, whenever the process ends.
+One thread, the caller's, owns the gradebook: it reads submissions, hands out jobs and commits
+results. Threads that drive hosts grade and write the page. The page is written before the commit,
+so what is committed has its page, whenever the process ends.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to grade and how; each submission's seed takes the place of that in ``settings``. ``check`` is the only one to grade again."""
+    """What to grade and how; each submission's seed takes the place of that in ``settings``.
+    ``check`` is the only one to grade again.
+    """
 
     course: Course
     lessons: Sequence[Lesson]
@@ -51,17 +55,29 @@ class Plan:
     def filenames(self) -> str:
         """What the lessons' files are called, a few of them."""
         names = [lesson.filename for lesson in self.lessons]
-        return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+        return ", ".join(names[:NAMED]) + (
+            f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        )
 
     def __str__(self) -> str:
         """By what a run that was interrupted is known again."""
-        how = [self.course.hash, __version__, self.settings.sandbox, self.settings.lang, ",".join(self.ids), self.regrade, self.check]
+        how = [
+            self.course.hash,
+            __version__,
+            self.settings.sandbox,
+            self.settings.lang,
+            ",".join(self.ids),
+            self.regrade,
+            self.check,
+        ]
         return json.dumps(how)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a run did: the run's number, submissions graded, reused, not gradable, and those where that was our own fault."""
+    """What a run did: the run's number, submissions graded, reused, not gradable, and those where
+    that was our own fault.
+    """
 
     run: int
     graded: int = 0
@@ -101,19 +117,32 @@ def run_batch(
     grading: Callable[..., Report] = grade_submission,
     told: Callable[[int], None] = lambda done: None,
 ) -> Tally:
-    """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with how many are done.
+    """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with
+    how many are done.
 
-    ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of this machine.
+    ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of
+    this machine.
 
-    Raises UsageError where the sandbox or the folder refuses, KeyboardInterrupt where the hosts were told to finish before all was done;
-    what was committed by then stays, and the same call goes on from there.
+    Raises UsageError where the sandbox or the folder refuses, KeyboardInterrupt where the hosts
+    were told to finish before all was done; what was committed by then stays, and the same call
+    goes on from there.
     """
     wanted = "revealed" if plan.reveal else "withheld"
-    batch = Batch(book, out, plan, Tally(book.begin(str(plan))), students, grading, rewrite=book.about("pages") != wanted)
+    batch = Batch(
+        book,
+        out,
+        plan,
+        Tally(book.begin(str(plan))),
+        students,
+        grading,
+        rewrite=book.about("pages") != wanted,
+    )
     if batch.rewrite:
         book.set_class({"pages": ""})
     jobs = batch.jobs(handed, told, hosts.finishing.is_set)
-    with contextlib.closing(over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))) as results:
+    with contextlib.closing(
+        over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))
+    ) as results:
         for done in results:
             batch.keep(done)
             told(batch.done)
@@ -137,7 +166,9 @@ class Batch:
     rewrite: bool
     done: int = 0
 
-    def jobs(self, handed: Sequence[Handed], told: Callable[[int], None], finishing: Callable[[], bool]) -> Iterator[Job]:
+    def jobs(
+        self, handed: Sequence[Handed], told: Callable[[int], None], finishing: Callable[[], bool]
+    ) -> Iterator[Job]:
         """What there is to grade; what need not be, or can't, is dealt with on the way."""
         for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
@@ -170,7 +201,9 @@ class Batch:
         return None
 
     def _reuse(self, owner: Owner, attempt: int, adjustments: tuple[Adjustment, ...]) -> None:
-        """Let what was graded already count. A page that would say something else goes first, so that a run that ends here leaves none."""
+        """Let what was graded already count. A page that would say something else goes first, so
+        that a run that ends here leaves none.
+        """
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
             self.book.use(owner, attempt)
@@ -178,7 +211,9 @@ class Batch:
             report = self.book.entry(owner.name).report
             assert report is not None
             try:
-                write_page(self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal)
+                write_page(
+                    self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal
+                )
             except UsageError:
                 raise
             except Exception as error:
@@ -193,17 +228,45 @@ class Batch:
 
     def _key(self, found: str, seed: int, course_hash: str) -> Key:
         settings = self.plan.settings
-        return Key(found, course_hash, __version__, seed, settings.sandbox, settings.lang, ",".join(self.plan.ids))
+        return Key(
+            found,
+            course_hash,
+            __version__,
+            seed,
+            settings.sandbox,
+            settings.lang,
+            ",".join(self.plan.ids),
+        )
 
-    def _job(self, owner: Owner, key: Key, files: dict[str, LessonFile], adjustments: tuple[Adjustment, ...]) -> Job:
-        """The whole submission, or only the check to grade again where the report that is there is about the same files."""
+    def _job(
+        self,
+        owner: Owner,
+        key: Key,
+        files: dict[str, LessonFile],
+        adjustments: tuple[Adjustment, ...],
+    ) -> Job:
+        """The whole submission, or only the check to grade again where the report that is there is
+        about the same files.
+        """
         check = self.plan.check
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
             if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
                 lessons = ",".join(lesson.id for lesson in base.lessons)
-                old = replace(key, course_hash=base.course.hash, grader_version=base.grader_version, seed=base.seed, lang=base.lang)
-                return Job(owner, replace(old, sandbox=base.sandbox.mode, lessons=lessons), files, adjustments, base)
+                old = replace(
+                    key,
+                    course_hash=base.course.hash,
+                    grader_version=base.grader_version,
+                    seed=base.seed,
+                    lang=base.lang,
+                )
+                return Job(
+                    owner,
+                    replace(old, sandbox=base.sandbox.mode, lessons=lessons),
+                    files,
+                    adjustments,
+                    base,
+                )
         return Job(owner, key, files, adjustments)
 
     def _problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
@@ -219,18 +282,28 @@ class Batch:
         except OSError as error:
             raise refusal(page, error) from None
 
-    # ------------------------------------------------------------------------------------------------ in a thread of its own
+    # ----------------------------------------------------------------------- in a thread of its own
 
     def grade(self, host: Closes, job: Job, stopping: Callable[[], bool]) -> Done:
-        """Grade one submission and write its page. After a fault of ours the host is replaced and the submission tried once more."""
+        """Grade one submission and write its page. After a fault of ours the host is replaced and
+        the submission tried once more.
+        """
         try:
             report = self._report(host, job)
             if report.grader_faults and not stopping():
                 host.close()
                 report = self._report(host, job)
             if not stopping():
-                write_page(self.out, report, job.adjustments, called=job.owner.label, reveal=self.plan.reveal)
-        except UsageError:  # the sandbox or the folder refuses, or the course is none: true of every submission
+                write_page(
+                    self.out,
+                    report,
+                    job.adjustments,
+                    called=job.owner.label,
+                    reveal=self.plan.reveal,
+                )
+        except (
+            UsageError
+        ):  # the sandbox or the folder refuses, or the course is none: true of every submission
             raise
         except Exception as error:
             return Done(job, None, f"the grader's own fault: {error!r}")
@@ -242,9 +315,13 @@ class Batch:
         if job.base is None or plan.check is None:
             return self.grading(host, plan.course, plan.lessons, job.files, settings, name=name)
         lesson = plan.course.lesson(lesson_of(plan.check))
-        return with_check(job.base, self.grading(host, plan.course, [lesson], job.files, settings, name=name), plan.check)
+        return with_check(
+            job.base,
+            self.grading(host, plan.course, [lesson], job.files, settings, name=name),
+            plan.check,
+        )
 
-    # --------------------------------------------------------------------------------------------- in the gradebook's thread
+    # -------------------------------------------------------------------- in the gradebook's thread
 
     def keep(self, done: Done) -> None:
         """Commit a result."""
@@ -252,6 +329,8 @@ class Batch:
         if done.report is None:
             self._problem(done.job.owner, done.fault, fault=True)
             return
-        self.book.keep(done.job.owner, self.tally.run, done.job.key, done.report, done.job.files.values())
+        self.book.keep(
+            done.job.owner, self.tally.run, done.job.key, done.report, done.job.files.values()
+        )
         self.tally.graded += 1
         self.tally.faults += bool(done.report.grader_faults)

@@ -1,8 +1,10 @@
-"""Canvas: the gradebook that the instructor exported there, with our points in it, to be imported again.
+"""Canvas: the gradebook that the instructor exported there, with our points in it, to be imported
+again.
 
-Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``, ``ID``, ``SIS User ID``, ``SIS Login ID``,
-``Section``, then a column ``Title (id)`` for each assignment; a row ``Points Possible`` above the students. Only the columns that are
-filled change; ``EX`` (excused) stays.
+Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``,
+``ID``, ``SIS User ID``, ``SIS Login ID``, ``Section``, then a column ``Title (id)`` for each
+assignment; a row ``Points Possible`` above the students. Only the columns that are filled change;
+``EX`` (excused) stays.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ KINDS = {
     "SIS User ID": ("sis_user_id", "sid", "student_id", "id"),
     "SIS Login ID": ("sis_login_id", "login", "username", "email"),
 }
-"""The columns that say who somebody is, in Canvas's own order, and what the ids may be called here."""
+"""The columns that say who somebody is, in Canvas's own order, and what the ids may be called here.
+"""
 POINTS_POSSIBLE = "Points Possible"
 EXCUSED = "EX"
 
@@ -37,31 +40,52 @@ class Target:
     most: float
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """The template with the points filled in."""
     if request.template is None:
-        raise UsageError("Canvas wants its own gradebook back. Export it there (Grades, Export) and give it with --template")
+        raise UsageError(
+            "Canvas wants its own gradebook back. Export it there (Grades, Export) and give it with"
+            " --template"
+        )
     sheet = Sheet(request.template)
     if "Student" not in sheet.header or "ID" not in sheet.header:
-        raise UsageError(f"{sheet.path}:1: no columns 'Student' and 'ID', so this is no Canvas gradebook. Export it there: Grades, Export")
+        raise UsageError(
+            f"{sheet.path}:1: no columns 'Student' and 'ID', so this is no Canvas gradebook. Export"
+            " it there: Grades, Export"
+        )
     targets = targets_in(sheet, columns, request)
-    possible = next((row for row in sheet.rows if sheet.value(row, 0).startswith(POINTS_POSSIBLE)), None)
+    possible = next(
+        (row for row in sheet.rows if sheet.value(row, 0).startswith(POINTS_POSSIBLE)), None
+    )
     yield from notes_on_points(sheet, possible, targets)
     yield from notes_on_columns(sheet, targets, columns)
-    comma = possible is not None and any("," in sheet.value(possible, target.column) for target in targets)
+    comma = possible is not None and any(
+        "," in sheet.value(possible, target.column) for target in targets
+    )
     roll = Roll(people_in(sheet), KINDS)
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
     for person in roll.people:
         mark = matched.by_row.get(person.row)
         for target in targets:
-            points = points_of(mark, target) if mark else 0.0 if request.missing_as_zero and not matched.unmatched else None
+            points = (
+                points_of(mark, target)
+                if mark
+                else 0.0
+                if request.missing_as_zero and not matched.unmatched
+                else None
+            )
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
                 sheet.put(person.row, target.column, number(points, comma=comma))
         if mark:
             yield from (Note(f"{person.label}: {remark}") for remark in mark.remarks)
     yield from map(Note, matched.notes)
     if request.missing_as_zero and matched.unmatched:
-        yield Note("who has no submission was not given a zero, since some submissions belong to nobody in the sheet")
+        yield Note(
+            "who has no submission was not given a zero, since some submissions belong to nobody in"
+            " the sheet"
+        )
     yield Piece(sheet.as_bytes())
 
 
@@ -71,8 +95,13 @@ def points_of(mark: Mark, target: Target) -> float | None:
 
 
 def targets_in(sheet: Sheet, columns: Sequence[LessonColumn], request: Request) -> list[Target]:
-    """The columns to fill: those that were named, else one for each lesson whose id or title an assignment has."""
-    titles = {number: re.sub(r"\s*\(\d+\)$", "", title).casefold() for number, title in enumerate(sheet.header)}
+    """The columns to fill: those that were named, else one for each lesson whose id or title an
+    assignment has.
+    """
+    titles = {
+        number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
+        for number, title in enumerate(sheet.header)
+    }
     most = request.scale or sum(column.max_score for column in columns)
     found = []
     for asked in request.columns:
@@ -80,27 +109,49 @@ def targets_in(sheet: Sheet, columns: Sequence[LessonColumn], request: Request) 
         title = asked.partition("=")[2] if lesson else asked
         named = [number for number, plain in titles.items() if plain == title.casefold()]
         column = named[0] if len(named) == 1 else sheet.column(title, "--column")
-        found.append(Target(column, lesson.id if lesson else None, lesson.max_score if lesson else most))
+        found.append(
+            Target(column, lesson.id if lesson else None, lesson.max_score if lesson else most)
+        )
     if not request.columns:
         for lesson in columns:
-            named = [number for number, plain in titles.items() if plain in (lesson.id.casefold(), lesson.title.casefold())]
+            named = [
+                number
+                for number, plain in titles.items()
+                if plain in (lesson.id.casefold(), lesson.title.casefold())
+            ]
             found += [Target(named[0], lesson.id, lesson.max_score)] if len(named) == 1 else []
     if not found:
         offered = ", ".join(title for title in sheet.header if re.search(r"\(\d+\)$", title))
-        raise UsageError(f"{sheet.path}:1: no assignment is called like a lesson. Say with --column which gets the total: {offered}")
+        raise UsageError(
+            f"{sheet.path}:1: no assignment is called like a lesson. Say with --column which gets"
+            f" the total: {offered}"
+        )
     return found
 
 
-def notes_on_points(sheet: Sheet, possible: int | None, targets: Iterable[Target]) -> Iterator[Note]:
+def notes_on_points(
+    sheet: Sheet, possible: int | None, targets: Iterable[Target]
+) -> Iterator[Note]:
     """Where an assignment is worth something else than what is filled in."""
     for target in targets:
-        text = sheet.value(possible, target.column).replace(",", ".") if possible is not None else ""
+        text = (
+            sheet.value(possible, target.column).replace(",", ".") if possible is not None else ""
+        )
         if re.fullmatch(r"\d+(\.\d+)?", text) and abs(float(text) - target.most) > 1e-9:
-            remedy = "" if target.lesson else f"; for a total on its scale say --scale {number(float(text))}"
-            yield Note(f"{sheet.header[target.column]} is worth {text} there, and {number(target.most)} here{remedy}")
+            remedy = (
+                ""
+                if target.lesson
+                else f"; for a total on its scale say --scale {number(float(text))}"
+            )
+            yield Note(
+                f"{sheet.header[target.column]} is worth {text} there, and {number(target.most)}"
+                f" here{remedy}"
+            )
 
 
-def notes_on_columns(sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]) -> Iterator[Note]:
+def notes_on_columns(
+    sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]
+) -> Iterator[Note]:
     """What stands in which column; where that is not the total, the lessons that have none."""
     for target in targets:
         yield Note(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")

@@ -11,13 +11,17 @@ from grader.core.sanitize import clean
 from grader.render.labels import WORDS
 from grader.render.locations import place
 
-OWN_FAULT = "This could not be judged, by the grader's own fault. It costs nothing and will be graded again."
+OWN_FAULT = (
+    "This could not be judged, by the grader's own fault. It costs nothing and will be graded"
+    " again."
+)
 
 
 def explanation(check: CheckResult, lesson: LessonResult) -> str:
     """Why a check did not pass, with the numbers where it has them; empty for a right one.
 
-    Of reports that students see, hidden checks have none: those went through ``redaction.withheld``.
+    Of reports that students see, hidden checks have none: those went through
+    ``redaction.withheld``.
     """
     if check.outcome is Outcome.PASSED:
         return ""

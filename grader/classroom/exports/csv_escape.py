@@ -1,4 +1,6 @@
-"""Cells of tables that spreadsheet programs open: text that they would run as a formula is made text."""
+"""Cells of tables that spreadsheet programs open: text that they would run as a formula is made
+text.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import io
 from collections.abc import Iterable
 
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Spreadsheet programs take a cell that begins so for a formula; some take the full-width signs too."""
+"""Spreadsheet programs take a cell that begins so for a formula; some take the full-width signs
+too.
+"""
 
 
 def guarded(text: str) -> str:
@@ -18,5 +22,7 @@ def guarded(text: str) -> str:
 def row(cells: Iterable[str | float | None]) -> bytes:
     """One line of CSV in UTF-8: texts guarded, numbers as they are, None empty."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow(guarded(cell) if isinstance(cell, str) else cell for cell in cells)
+    csv.writer(line, lineterminator="\r\n").writerow(
+        guarded(cell) if isinstance(cell, str) else cell for cell in cells
+    )
     return line.getvalue().encode("utf-8", "backslashreplace")

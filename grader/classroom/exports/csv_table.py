@@ -6,15 +6,39 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.classroom.exports.csv_escape import row
-from grader.classroom.exports.records import Note, Piece, Request, adjustment_text, mark_of, remarks, state
+from grader.classroom.exports.records import (
+    Note,
+    Piece,
+    Request,
+    adjustment_text,
+    mark_of,
+    remarks,
+    state,
+)
 from grader.classroom.gradebook.records import Entry, LessonColumn
 from grader.core.report import Outcome
 
-FIXED = ("submission", "students", "ids", "late", "score", "max", "adjusted", "adjustments", "bonus", "state", "remarks")
+FIXED = (
+    "submission",
+    "students",
+    "ids",
+    "late",
+    "score",
+    "max",
+    "adjusted",
+    "adjustments",
+    "bonus",
+    "state",
+    "remarks",
+)
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
-    """The table. What has no verdict, by our fault or since nothing was handed in, is an empty cell, and ``state`` says so."""
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
+    """The table. What has no verdict, by our fault or since nothing was handed in, is an empty
+    cell, and ``state`` says so.
+    """
     checks = [check.id for column in columns for check in column.checks]
     yield Piece(codecs.BOM_UTF8)  # without it Excel takes the file for another encoding
     yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))
@@ -22,25 +46,36 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
         mark = mark_of(entry, columns, request)
         points = points_of_checks(entry)
         yield Piece(
-            row([
-                entry.name,
-                "; ".join(student.name for student in entry.students),
-                "; ".join(f"{kind}={value}" for student in entry.students for kind, value in student.ids.items()),
-                "late" if entry.late else "",
-                mark.total,
-                request.scale or sum(column.max_score for column in columns),
-                entry.adjusted_by,
-                "; ".join(map(adjustment_text, entry.adjustments)),
-                entry.report.bonus if entry.report else None,
-                state(entry),
-                "; ".join(remarks(entry)),
-                *(mark.lessons[column.id] for column in columns),
-                *(points.get(check) for check in checks),
-            ])
-        )  # fmt: skip
+            row(
+                [
+                    entry.name,
+                    "; ".join(student.name for student in entry.students),
+                    "; ".join(
+                        f"{kind}={value}"
+                        for student in entry.students
+                        for kind, value in student.ids.items()
+                    ),
+                    "late" if entry.late else "",
+                    mark.total,
+                    request.scale or sum(column.max_score for column in columns),
+                    entry.adjusted_by,
+                    "; ".join(map(adjustment_text, entry.adjustments)),
+                    entry.report.bonus if entry.report else None,
+                    state(entry),
+                    "; ".join(remarks(entry)),
+                    *(mark.lessons[column.id] for column in columns),
+                    *(points.get(check) for check in checks),
+                ]
+            )
+        )
 
 
 def points_of_checks(entry: Entry) -> dict[str, float]:
     """The points of every check that has a verdict."""
     lessons = entry.report.lessons if entry.report else ()
-    return {check.id: check.points for lesson in lessons for check in lesson.checks if check.outcome is not Outcome.GRADER_ERROR}
+    return {
+        check.id: check.points
+        for lesson in lessons
+        for check in lesson.checks
+        if check.outcome is not Outcome.GRADER_ERROR
+    }

@@ -1,4 +1,5 @@
-"""A CSV file that another system gave out, to be filled in: every byte that is not set stays as it was.
+"""A CSV file that another system gave out, to be filled in: every byte that is not set stays as it
+was.
 
 Dialect as in RFC 4180, with the delimiter and line ends that the file has.
 """
@@ -22,9 +23,15 @@ class Sheet:
         try:
             text = path.read_bytes().decode("utf-8")
         except OSError as error:
-            raise UsageError(f"{path} can't be read: {error.strerror}. Name the file that you downloaded with --template") from None
+            raise UsageError(
+                f"{path} can't be read: {error.strerror}. Name the file that you downloaded with"
+                " --template"
+            ) from None
         except UnicodeDecodeError:
-            raise UsageError(f"{path} is not UTF-8. Use the file as it was downloaded, not one that a spreadsheet program saved") from None
+            raise UsageError(
+                f"{path} is not UTF-8. Use the file as it was downloaded, not one that a"
+                " spreadsheet program saved"
+            ) from None
         self.path = path
         self._bom = BOM if text.startswith(BOM) else ""
         text = text.removeprefix(BOM)
@@ -35,7 +42,9 @@ class Sheet:
             raise UsageError(f"{path} is empty. Name the file that you downloaded with --template")
 
     def _read(self, text: str) -> tuple[list[list[str]], list[str]]:
-        cell = re.compile(rf'("(?:[^"]|"")*"|[^{self.delimiter}\r\n"][^{self.delimiter}\r\n]*|)({self.delimiter}|\r\n|\n|\r|\Z)')
+        cell = re.compile(
+            rf'("(?:[^"]|"")*"|[^{self.delimiter}\r\n"][^{self.delimiter}\r\n]*|)({self.delimiter}|\r\n|\n|\r|\Z)'
+        )
         rows: list[list[str]] = []
         ends: list[str] = []
         current: list[str] = []
@@ -44,7 +53,10 @@ class Sheet:
             found = cell.match(text, position)
             if found is None:
                 line = text.count("\n", 0, position) + 1
-                raise UsageError(f"{self.path}:{line}: a quotation mark is not closed, or stands inside a cell. Download the file again")
+                raise UsageError(
+                    f"{self.path}:{line}: a quotation mark is not closed, or stands inside a cell."
+                    " Download the file again"
+                )
             current.append(found[1])
             position = found.end()
             if found[2] != self.delimiter:
@@ -64,7 +76,9 @@ class Sheet:
         return range(1, len(self._cells))
 
     def value(self, row: int, column: int) -> str:
-        """What a cell holds, without quotation marks and blanks around it; empty where the row is too short."""
+        """What a cell holds, without quotation marks and blanks around it; empty where the row is
+        too short.
+        """
         cells = self._cells[row]
         raw = cells[column] if column < len(cells) else ""
         return (raw[1:-1].replace('""', '"') if raw.startswith('"') else raw).strip()
@@ -81,10 +95,16 @@ class Sheet:
         titles = [one.casefold() for one in self.header]
         if titles.count(title.casefold()) != 1:
             how = "more than one column" if title.casefold() in titles else "no column"
-            raise UsageError(f"{self.path}:1: {how} is called {title!r} ({asked_by}). Columns: {', '.join(filter(None, self.header))}")
+            raise UsageError(
+                f"{self.path}:1: {how} is called {title!r} ({asked_by}). Columns:"
+                f" {', '.join(filter(None, self.header))}"
+            )
         return titles.index(title.casefold())
 
     def as_bytes(self) -> bytes:
         """The file."""
-        lines = (self.delimiter.join(cells) + end for cells, end in zip(self._cells, self._ends, strict=True))
+        lines = (
+            self.delimiter.join(cells) + end
+            for cells, end in zip(self._cells, self._ends, strict=True)
+        )
         return (self._bom + "".join(lines)).encode("utf-8")

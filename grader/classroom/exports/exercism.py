@@ -1,6 +1,7 @@
 """Exercism: a ``results.json`` of version 3 for each submission.
 
-Format: https://exercism.org/docs/building/tooling/test-runners/interface. A task is a lesson, by its number. It has no place for points.
+Format: https://exercism.org/docs/building/tooling/test-runners/interface. A task is a lesson, by
+its number. It has no place for points.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ CUT = "… Output was cut."
 BROKEN = (Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """``<submission>/results.json`` for each."""
     for entry in entries:
         if entry.missing:
@@ -36,22 +39,46 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
 
 
 def results(entry: Entry) -> dict[str, Any]:
-    """An entry as Exercism reads it: ``error`` where nothing could be judged, or something could not by our own fault."""
+    """An entry as Exercism reads it: ``error`` where nothing could be judged, or something could
+    not by our own fault.
+    """
     lessons = withheld(entry.report).lessons if entry.report else ()
-    judged = [lesson for lesson in lessons if lesson.status not in (LessonStatus.MISSING, LessonStatus.INVALID)]
+    judged = [
+        lesson
+        for lesson in lessons
+        if lesson.status not in (LessonStatus.MISSING, LessonStatus.INVALID)
+    ]
     if entry.grader_faults or not judged:
-        reasons = [*remarks(entry), *(f"{lesson.id}: {lesson.message}" for lesson in lessons if lesson.message)]
-        return {"version": VERSION, "status": "error", "message": clean("\n".join(reasons) or "nothing to judge", MAX_MESSAGE)}
+        reasons = [
+            *remarks(entry),
+            *(f"{lesson.id}: {lesson.message}" for lesson in lessons if lesson.message),
+        ]
+        return {
+            "version": VERSION,
+            "status": "error",
+            "message": clean("\n".join(reasons) or "nothing to judge", MAX_MESSAGE),
+        }
     tests = [test for number, lesson in enumerate(lessons, 1) for test in tests_of(lesson, number)]
     right = all(test["status"] == "pass" for test in tests)
-    return {"version": VERSION, "status": "pass" if right else "fail", "message": None, "tests": tests}
+    return {
+        "version": VERSION,
+        "status": "pass" if right else "fail",
+        "message": None,
+        "tests": tests,
+    }
 
 
 def tests_of(lesson: LessonResult, number: int) -> Iterator[dict[str, Any]]:
     """A lesson's checks; a lesson that was not handed in is one test."""
     if not lesson.checks:
         message = clean(lesson.message or "", MAX_MESSAGE)
-        yield {"name": lesson.id, "status": "fail", "message": message, "output": None, "task_id": number}
+        yield {
+            "name": lesson.id,
+            "status": "fail",
+            "message": message,
+            "output": None,
+            "task_id": number,
+        }
     for check in lesson.checks:
         yield {
             "name": clean(f"{lesson.id}: {check.title}"),
@@ -64,7 +91,13 @@ def tests_of(lesson: LessonResult, number: int) -> Iterator[dict[str, Any]]:
 
 def status(check: CheckResult) -> str:
     """``pass``, ``fail``, or ``error`` where the code raised or died."""
-    return "pass" if check.outcome is Outcome.PASSED else "error" if check.outcome in BROKEN else "fail"
+    return (
+        "pass"
+        if check.outcome is Outcome.PASSED
+        else "error"
+        if check.outcome in BROKEN
+        else "fail"
+    )
 
 
 def printed(check: CheckResult) -> str:

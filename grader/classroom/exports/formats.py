@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.classroom.exports import canvas, csv_table, exercism, gradescope, json_list, junit, moodle
+from grader.classroom.exports import (
+    canvas,
+    csv_table,
+    exercism,
+    gradescope,
+    json_list,
+    junit,
+    moodle,
+)
 from grader.classroom.exports.records import Export
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: what makes it, how its file is called, or (``files``) that it is a file for each submission."""
+    """A format: what makes it, how its file is called, or (``files``) that it is a file for each
+    submission.
+    """
 
     export: Export
     file: str

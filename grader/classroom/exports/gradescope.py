@@ -1,7 +1,8 @@
 """Gradescope: a ``results.json`` for each submission.
 
-Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while any test is hidden from them, so
-checks that are not handed out are visible here without what they were called with; ``hidden_checks`` asks for something else.
+Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while
+any test is hidden from them, so checks that are not handed out are visible here without what they
+were called with; ``hidden_checks`` asks for something else.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ from grader.core.sanitize import clean
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """``<submission>/results.json`` for each that was graded."""
     if request.hidden_checks != "visible":
-        yield Note(f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until then")
+        yield Note(
+            f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until"
+            " then"
+        )
     for entry in entries:
         if entry.missing:
             yield Note(f"{entry.label}: nothing was handed in, so there is no results.json")
@@ -34,14 +40,17 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
 
 def as_bytes(data: dict[str, Any]) -> bytes:
     """The file."""
-    return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
+    return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
     """An entry as Gradescope reads it.
 
-    Without a verdict on everything (a submission that can't be read, a fault of ours) no score is given, neither for the whole nor for
-    a test: Gradescope then shows an autograder that failed, where a sum of the rest would be a zero for what was not judged.
+    Without a verdict on everything (a submission that can't be read, a fault of ours) no score is
+    given, neither for the whole nor for a test: Gradescope then shows an autograder that failed,
+    where a sum of the rest would be a zero for what was not judged.
     """
     score = total_points(entry)
     data: dict[str, Any] = {
@@ -57,7 +66,11 @@ def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
         data["execution_time"] = round(entry.report.seconds)
         data["extra_data"] = extra(entry.report)
         lessons = enumerate(withheld(entry.report).lessons, 1)
-        data["tests"] = [test for number, lesson in lessons for test in tests_of(lesson, number, hidden_checks, scored=score is not None)]
+        data["tests"] = [
+            test
+            for number, lesson in lessons
+            for test in tests_of(lesson, number, hidden_checks, scored=score is not None)
+        ]
     return data
 
 
@@ -79,30 +92,55 @@ def sandbox_line(sandbox: Sandbox) -> Iterator[str]:
 
 
 def extra(report: Report) -> dict[str, Any]:
-    """What Gradescope keeps and shows nobody: how to grade this again, under what it ran, what a person should look at."""
+    """What Gradescope keeps and shows nobody: how to grade this again, under what it ran, what a
+    person should look at.
+    """
     return {
         "seed": report.seed,
-        "course": {"id": report.course.id, "version": report.course.version, "hash": report.course.hash},
+        "course": {
+            "id": report.course.id,
+            "version": report.course.version,
+            "hash": report.course.hash,
+        },
         "grader_version": report.grader_version,
         "sandbox": {
-            "mode": report.sandbox.mode, "guarantees": list(report.sandbox.guarantees), "missing": list(report.sandbox.missing),
+            "mode": report.sandbox.mode,
+            "guarantees": list(report.sandbox.guarantees),
+            "missing": list(report.sandbox.missing),
         },
         "flags": list(report.flags),
-    }  # fmt: skip
+    }
 
 
-def tests_of(lesson: LessonResult, number: int, hidden_checks: str, *, scored: bool) -> Iterator[dict[str, Any]]:
+def tests_of(
+    lesson: LessonResult, number: int, hidden_checks: str, *, scored: bool
+) -> Iterator[dict[str, Any]]:
     """A lesson's checks; a lesson that was not handed in is one test."""
     if not lesson.checks:
         points = {"score": lesson.score, "max_score": lesson.max_score} if scored else {}
         text = clean(lesson.message or "")
-        yield {**points, "status": "failed", "name": lesson.id, "number": f"{number}", "output": text, "visibility": "visible"}
+        yield {
+            **points,
+            "status": "failed",
+            "name": lesson.id,
+            "number": f"{number}",
+            "output": text,
+            "visibility": "visible",
+        }
     for place, check in enumerate(lesson.checks, 1):
-        points = {"score": check.points, "max_score": check.max_points} if scored and not check.bonus else {}
+        points = (
+            {"score": check.points, "max_score": check.max_points}
+            if scored and not check.bonus
+            else {}
+        )
         judged = check.outcome is not Outcome.GRADER_ERROR
         yield {
             **points,
-            **({"status": "passed" if check.outcome is Outcome.PASSED else "failed"} if judged else {}),
+            **(
+                {"status": "passed" if check.outcome is Outcome.PASSED else "failed"}
+                if judged
+                else {}
+            ),
             "name": name_of(check, lesson, scored=scored),
             "number": f"{number}.{place}",
             "output": explanation(check, lesson),
@@ -114,5 +152,7 @@ def tests_of(lesson: LessonResult, number: int, hidden_checks: str, *, scored: b
 def name_of(check: CheckResult, lesson: LessonResult, *, scored: bool) -> str:
     """``custom_sigmoid: forward is right``, with the points where Gradescope does not show them."""
     kind = "bonus, " if check.bonus else ""
-    points = f" ({kind}{check.points:g} of {check.max_points:g})" if check.bonus or not scored else ""
+    points = (
+        f" ({kind}{check.points:g} of {check.max_points:g})" if check.bonus or not scored else ""
+    )
     return clean(f"{lesson.id}: {check.title}{points}")

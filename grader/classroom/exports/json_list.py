@@ -1,4 +1,6 @@
-"""``json``: everything, as a list of submissions; the schema is ``export.schema.json`` beside this module."""
+"""``json``: everything, as a list of submissions; the schema is ``export.schema.json`` beside this
+module.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from grader.classroom.exports.records import Note, Piece, Request, mark_of, rema
 from grader.classroom.gradebook.records import Entry, LessonColumn
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """A JSON list, one entry after the other."""
     yield Piece(b"[")
     between = "\n"
@@ -23,7 +27,9 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
 
 
 def as_data(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> dict[str, Any]:
-    """An entry as plain data: ``score`` and ``lessons`` count adjustments, ``report`` is as it was graded."""
+    """An entry as plain data: ``score`` and ``lessons`` count adjustments, ``report`` is as it was
+    graded.
+    """
     mark = mark_of(entry, columns, request)
     return {
         "submission": entry.name,

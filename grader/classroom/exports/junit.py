@@ -27,13 +27,17 @@ KINDS = {
 }
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """One document, a suite after the other."""
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
     for entry in entries:
         suite = suite_of(entry)
         ET.indent(suite)
-        yield Piece(ET.tostring(suite, encoding="unicode").encode("utf-8", "backslashreplace") + b"\n")
+        yield Piece(
+            ET.tostring(suite, encoding="unicode").encode("utf-8", "backslashreplace") + b"\n"
+        )
     yield Piece(b"</testsuites>\n")
 
 
@@ -49,7 +53,13 @@ def suite_of(entry: Entry) -> ET.Element:
         for check in lesson.checks:
             case_of(suite, check, lesson)
     if entry.problem or entry.missing:
-        plain_case(suite, "submission", "submission", "error" if entry.problem else "skipped", "; ".join(remarks(entry)))
+        plain_case(
+            suite,
+            "submission",
+            "submission",
+            "error" if entry.problem else "skipped",
+            "; ".join(remarks(entry)),
+        )
     cases = suite.findall("testcase")
     suite.set("tests", str(len(cases)))
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -72,7 +82,9 @@ def properties_of(entry: Entry) -> Iterator[tuple[str, str]]:
 
 def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None:
     """A check as a test case."""
-    case = ET.SubElement(suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}")
+    case = ET.SubElement(
+        suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}"
+    )
     if kind := KINDS.get(check.outcome):
         detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
         detail.set("type", check.diagnosis or check.outcome.value)
@@ -83,4 +95,8 @@ def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None
 
 def plain_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
     """A case for what has no checks."""
-    ET.SubElement(ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"), kind, message=clean(message))
+    ET.SubElement(
+        ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"),
+        kind,
+        message=clean(message),
+    )

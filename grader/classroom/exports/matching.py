@@ -1,7 +1,7 @@
 """Whose row is whose: the students of a gradebook and the rows of another system's sheet.
 
-By the ids that both sides know, the surest first, then by name; what fits two rows is said and never guessed. Imports
-``intake`` and ``exports.records``.
+By the ids that both sides know, the surest first, then by name; what fits two rows is said and
+never guessed. Imports ``intake`` and ``exports.records``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from grader.classroom.imports.records import Student
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in a sheet: the row, what to call them, their ids by kind, the forms of their name."""
+    """Somebody in a sheet: the row, what to call them, their ids by kind, the forms of their
+    name.
+    """
 
     row: int
     label: str
@@ -25,14 +27,18 @@ class Person:
 
 
 class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to the words under which a student's ids may have it."""
+    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to the words under which
+    a student's ids may have it.
+    """
 
     def __init__(self, people: Iterable[Person], kinds: Mapping[str, tuple[str, ...]]) -> None:
         self.people = tuple(people)
         self._kinds = kinds
         self._index: dict[tuple[str, str], list[Person]] = {}
         for person in self.people:
-            keys = {(kind, value.casefold()) for kind, value in person.ids.items() if value} | {("name", one) for one in person.names}
+            keys = {(kind, value.casefold()) for kind, value in person.ids.items() if value} | {
+                ("name", one) for one in person.names
+            }
             for key in keys:
                 self._index.setdefault(key, []).append(person)
 
@@ -41,7 +47,11 @@ class Roll:
         for key in self._keys(student):
             if found := self._index.get(key):
                 return tuple(found)
-        named = (person for name in forms_of(student.name) for person in self._index.get(("name", name), ()))
+        named = (
+            person
+            for name in forms_of(student.name)
+            for person in self._index.get(("name", name), ())
+        )
         return tuple({person.row: person for person in named}.values())
 
     def _keys(self, student: Student) -> Iterator[tuple[str, str]]:
@@ -72,7 +82,11 @@ def match(roll: Roll, marks: Iterable[Mark]) -> Matched:
                 found.setdefault(people[0].row, []).append(mark)
             elif not mark.missing:
                 unmatched = True
-                why = f"fits {len(people)} rows of the sheet: {', '.join(p.label for p in people)}" if people else "is not in the sheet"
+                why = (
+                    f"fits {len(people)} rows of the sheet: {', '.join(p.label for p in people)}"
+                    if people
+                    else "is not in the sheet"
+                )
                 notes.append(f"{student.name} {why}; nothing was filled in")
     by_row = {}
     labels = {person.row: person.label for person in roll.people}
@@ -80,6 +94,13 @@ def match(roll: Roll, marks: Iterable[Mark]) -> Matched:
         if len(several) == 1:
             by_row[row] = several[0]
         else:
-            notes.append(f"{labels[row]} has {len(several)} submissions: {', '.join(m.label for m in several)}; nothing was filled in")
-    notes += [f"{person.label} is in the sheet and has no submission" for person in roll.people if person.row not in found]
+            notes.append(
+                f"{labels[row]} has {len(several)} submissions:"
+                f" {', '.join(m.label for m in several)}; nothing was filled in"
+            )
+    notes += [
+        f"{person.label} is in the sheet and has no submission"
+        for person in roll.people
+        if person.row not in found
+    ]
     return Matched(by_row, tuple(notes), unmatched)

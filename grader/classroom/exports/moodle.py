@@ -1,7 +1,8 @@
-"""Moodle: the grading worksheet that the instructor downloaded, with grades and feedback in it, to be uploaded again.
+"""Moodle: the grading worksheet that the instructor downloaded, with grades and feedback in it, to
+be uploaded again.
 
-Format: the plugin ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds its columns by headers in the site's language, so they
-are kept; ours are recognised by what stands in them.
+Format: the plugin ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds its columns by
+headers in the site's language, so they are kept; ours are recognised by what stands in them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ FEEDBACK = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where things are: the participant, the grade, what full marks are worth, the feedback comment."""
+    """Where things are: the participant, the grade, what full marks are worth, the feedback
+    comment.
+    """
 
     participant: int
     grade: int
@@ -44,19 +47,28 @@ class Columns:
     feedback: int | None
 
 
-def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request) -> Iterator[Piece | Note]:
+def export(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
+) -> Iterator[Piece | Note]:
     """The worksheet with grades and feedback filled in."""
     if request.template is None:
-        raise UsageError("Moodle wants its own worksheet back. Download it there (Download grading worksheet), give it with --template")
+        raise UsageError(
+            "Moodle wants its own worksheet back. Download it there (Download grading worksheet),"
+            " give it with --template"
+        )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
     most = request.scale or sum(column.max_score for column in columns)
     if where.most is not None and most > where.most:
         raise UsageError(
-            f"{sheet.path}: full marks are {number(where.most)} there and {number(most)} here. Add --scale {number(where.most)}"
+            f"{sheet.path}: full marks are {number(where.most)} there and {number(most)} here. Add"
+            f" --scale {number(where.most)}"
         )
     if where.most is not None and most < where.most:
-        yield Note(f"full marks are {number(where.most)} there and {number(most)} here; for its scale add --scale {number(where.most)}")
+        yield Note(
+            f"full marks are {number(where.most)} there and {number(most)} here; for its scale add"
+            f" --scale {number(where.most)}"
+        )
     roll = Roll(people_in(sheet, where), KINDS)
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
     for person in roll.people:
@@ -64,10 +76,18 @@ def export(entries: Iterable[Entry], columns: Sequence[LessonColumn], request: R
         if mark is None:
             continue
         if mark.total is not None:
-            sheet.put(person.row, where.grade, number(min(mark.total, where.most or mark.total), comma=where.comma))
+            sheet.put(
+                person.row,
+                where.grade,
+                number(min(mark.total, where.most or mark.total), comma=where.comma),
+            )
         if where.feedback is not None:
             said = sheet.value(person.row, where.feedback)
-            sheet.put(person.row, where.feedback, " ".join(filter(None, [said, guarded(feedback(mark, columns))])))
+            sheet.put(
+                person.row,
+                where.feedback,
+                " ".join(filter(None, [said, guarded(feedback(mark, columns))])),
+            )
         else:
             yield from (Note(f"{person.label}: {remark}") for remark in mark.remarks)
     yield from map(Note, matched.notes)
@@ -88,12 +108,22 @@ def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
 
 def columns_in(sheet: Sheet, request: Request) -> Columns:
     """Recognise the columns; raises UsageError that says what to name."""
-    participant = next((column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None)
+    participant = next(
+        (column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None
+    )
     if participant is None:
-        raise UsageError(f"{sheet.path}: no column holds 'Participant 123' or the like, so this is no grading worksheet of Moodle")
+        raise UsageError(
+            f"{sheet.path}: no column holds 'Participant 123' or the like, so this is no grading"
+            " worksheet of Moodle"
+        )
     if len(request.columns) > 1 or any("=" in column for column in request.columns):
-        raise UsageError("a worksheet of Moodle has one grade for the whole. Name its column alone: --column TITLE")
-    maximum = next((column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None)
+        raise UsageError(
+            "a worksheet of Moodle has one grade for the whole. Name its column alone: --column"
+            " TITLE"
+        )
+    maximum = next(
+        (column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None
+    )
     if request.columns:
         grade = sheet.column(request.columns[0], "--column")
     elif "grade" in (titles := [title.casefold() for title in sheet.header]):
@@ -101,43 +131,68 @@ def columns_in(sheet: Sheet, request: Request) -> Columns:
     elif maximum is not None:
         grade = maximum - 1
     else:
-        raise UsageError(f"{sheet.path}:1: which column is the grade's? Name it with --column: {', '.join(sheet.header)}")
+        raise UsageError(
+            f"{sheet.path}:1: which column is the grade's? Name it with --column:"
+            f" {', '.join(sheet.header)}"
+        )
     shown = sheet.value(1, maximum) if maximum is not None else ""
     most = float(shown.replace(",", ".")) if shown else None
-    comma = "," in shown or any(re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows)
+    comma = "," in shown or any(
+        re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows
+    )
     named = [column for column, title in enumerate(sheet.header) if title.casefold() in FEEDBACK]
     return Columns(participant, grade, most, comma, named[0] if named else last_free(sheet, grade))
 
 
 def holds_participants(sheet: Sheet, column: int) -> bool:
     """Whether every cell is one same word with another number each."""
-    found = [PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)]
+    found = [
+        PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)
+    ]
     words = {one[1] if one else None for one in found}
-    return len(words) == 1 and None not in words and len({one[2] for one in found if one}) == len(found)
+    return (
+        len(words) == 1
+        and None not in words
+        and len({one[2] for one in found if one}) == len(found)
+    )
 
 
 def holds_the_maximum(sheet: Sheet, column: int) -> bool:
-    """Whether every cell is one same number, and what stands left of it is grades: numbers or nothing."""
+    """Whether every cell is one same number, and what stands left of it is grades: numbers or
+    nothing.
+    """
     values = {sheet.value(row, column) for row in sheet.rows if sheet.value(row, 0)}
     grades = [sheet.value(row, column - 1) for row in sheet.rows]
-    return len(values) == 1 and all(map(NUMBER.fullmatch, values)) and all(not one or NUMBER.fullmatch(one) for one in grades)
+    return (
+        len(values) == 1
+        and all(map(NUMBER.fullmatch, values))
+        and all(not one or NUMBER.fullmatch(one) for one in grades)
+    )
 
 
 def last_free(sheet: Sheet, grade: int) -> int | None:
-    """The last column, where it is to the right of four or more others after the grade and holds no date: the feedback comment."""
+    """The last column, where it is to the right of four or more others after the grade and holds no
+    date: the feedback comment.
+    """
     last = len(sheet.header) - 1
     dated = any(re.search(r"\d{1,2}:\d{2}", sheet.value(row, last)) for row in sheet.rows)
     return last if last - grade >= 5 and not dated else None
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[Person]:
-    """The participants; what has an @ is an address, and any other text may be a name or a login."""
+    """The participants; what has an @ is an address, and any other text may be a name or a
+    login.
+    """
     for row in sheet.rows:
         found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
         if found is None:
             continue
-        texts = [sheet.value(row, column) for column in range(where.grade) if column != where.participant]
+        texts = [
+            sheet.value(row, column) for column in range(where.grade) if column != where.participant
+        ]
         address = next((text for text in texts if "@" in text), "")
-        names = frozenset[str]().union(*(forms_of(text) for text in texts if text and "@" not in text))
+        names = frozenset[str]().union(
+            *(forms_of(text) for text in texts if text and "@" not in text)
+        )
         label = next((text for text in texts if text), found[0])
         yield Person(row, label, {"participant": found[2], "email": address}, names)

@@ -1,7 +1,8 @@
-"""What every export is made of: what is asked for, what comes out, and what a line of the gradebook counts for elsewhere.
+"""What every export is made of: what is asked for, what comes out, and what a line of the gradebook
+counts for elsewhere.
 
-An exporter is a function ``(entries, columns, request) -> Iterator[Piece | Note]``. It reads entries one by one and keeps of each no
-more than it needs.
+An exporter is a function ``(entries, columns, request) -> Iterator[Piece | Note]``. It reads
+entries one by one and keeps of each no more than it needs.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from grader.core.report import LessonResult, LessonStatus, Outcome
 class Request:
     """What is asked for.
 
-    ``template`` is the file that another system gave out, to be filled in. ``columns`` are titles of its columns: ``TITLE`` for the
-    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. ``hidden_checks`` is when Gradescope's students
-    may see the checks that are not handed out.
+    ``template`` is the file that another system gave out, to be filled in. ``columns`` are titles
+    of its columns: ``TITLE`` for the total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full
+    marks are worth there. ``hidden_checks`` is when Gradescope's students may see the checks that
+    are not handed out.
     """
 
     template: Path | None = None
@@ -33,7 +35,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next bytes of a file; ``path`` is relative to the output folder, and empty where the format is one file."""
+    """The next bytes of a file; ``path`` is relative to the output folder, and empty where the
+    format is one file.
+    """
 
     data: bytes
     path: str = ""
@@ -51,7 +55,9 @@ Export = Callable[[Iterable[Entry], Sequence[LessonColumn], Request], Iterator[P
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An entry as numbers for another gradebook. None is a place where no number may stand: not graded, or not handed in."""
+    """An entry as numbers for another gradebook. None is a place where no number may stand: not
+    graded, or not handed in.
+    """
 
     label: str
     students: tuple[Student, ...]
@@ -69,16 +75,27 @@ def mark_of(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> 
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
-    return Mark(entry.label, entry.students, total and round(total * worth, 4), lessons, tuple(remarks(entry)), entry.missing)
+    return Mark(
+        entry.label,
+        entry.students,
+        total and round(total * worth, 4),
+        lessons,
+        tuple(remarks(entry)),
+        entry.missing,
+    )
 
 
 def total_points(entry: Entry) -> float | None:
-    """The points that count; None where there is neither a report nor an adjustment, or where a fault of ours left no verdict."""
+    """The points that count; None where there is neither a report nor an adjustment, or where a
+    fault of ours left no verdict.
+    """
     return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
 
 
 def lesson_points(entry: Entry, column: LessonColumn, request: Request) -> float | None:
-    """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be zero, or a person gave points)."""
+    """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be
+    zero, or a person gave points).
+    """
     lesson = entry.lesson(column.id)
     given = any(adjustment.lesson == column.id for adjustment in entry.adjustments)
     if lesson is None:
@@ -109,12 +126,22 @@ def remarks(entry: Entry) -> Iterator[str]:
         yield f"could not be graded: {entry.problem}"
     for lesson in entry.report.lessons if entry.report else ():
         if lesson.status is LessonStatus.INVALID:
-            yield f"{lesson.id} could not be loaded: {' '.join((lesson.message or 'its page says why').split())}"
+            yield (
+                f"{lesson.id} could not be loaded:"
+                f" {' '.join((lesson.message or 'its page says why').split())}"
+            )
     if entry.late:
         yield "handed in late"
     if entry.grader_faults:
-        lessons = ", ".join(lesson.id for lesson in entry.report.lessons if faulty(lesson)) if entry.report else ""
-        yield f"no score yet: {lessons} could not be judged, by the grader's own fault; to be graded again"
+        lessons = (
+            ", ".join(lesson.id for lesson in entry.report.lessons if faulty(lesson))
+            if entry.report
+            else ""
+        )
+        yield (
+            f"no score yet: {lessons} could not be judged, by the grader's own fault; to be graded"
+            " again"
+        )
     for adjustment in entry.adjustments:
         yield adjustment_text(adjustment)
 
@@ -122,10 +149,15 @@ def remarks(entry: Entry) -> Iterator[str]:
 def adjustment_text(adjustment: Adjustment) -> str:
     """``adjusted by +2 (custom_sigmoid): resubmitted on paper [kim, 2026-03-01]``."""
     where = f" ({adjustment.lesson})" if adjustment.lesson else ""
-    return f"adjusted by {adjustment.points:+g}{where}: {adjustment.reason} [{adjustment.author}, {adjustment.made_at[:10]}]"
+    return (
+        f"adjusted by {adjustment.points:+g}{where}: {adjustment.reason} [{adjustment.author},"
+        f" {adjustment.made_at[:10]}]"
+    )
 
 
 def number(value: float, *, comma: bool = False) -> str:
-    """``7.5``: a number without an exponent or trailing zeros, with a decimal comma where that is the custom."""
+    """``7.5``: a number without an exponent or trailing zeros, with a decimal comma where that is
+    the custom.
+    """
     text = f"{value:.4f}".rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text

@@ -1,4 +1,5 @@
-"""A line of the gradebook as plain data, in canonical form: of the same class graded twice, every byte is the same.
+"""A line of the gradebook as plain data, in canonical form: of the same class graded twice, every
+byte is the same.
 
 So there are no times in it (``seconds``); they are in the gradebook and on the pages.
 """
@@ -12,7 +13,9 @@ from grader.classroom.gradebook.records import Entry
 
 
 def entry_as_json(entry: Entry) -> dict[str, Any]:
-    """The entry's report without times, and under ``gradebook`` what is known beside it; without a report, that alone."""
+    """The entry's report without times, and under ``gradebook`` what is known beside it; without a
+    report, that alone.
+    """
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),
@@ -31,5 +34,9 @@ def entry_as_json(entry: Entry) -> dict[str, Any]:
 
 def _timeless(data: Any) -> Any:
     if isinstance(data, dict):
-        return {key: _timeless(value) if key in ("lessons", "checks") else value for key, value in data.items() if key != "seconds"}
+        return {
+            key: _timeless(value) if key in ("lessons", "checks") else value
+            for key, value in data.items()
+            if key != "seconds"
+        }
     return [_timeless(item) for item in data] if isinstance(data, list | tuple) else data

@@ -1,6 +1,7 @@
 """One batch at a time in a folder: a lock that ends with the process, however it ends.
 
-It is SQLite's lock on an empty database, so that it works wherever the gradebook does; readers of the gradebook are not held up by it.
+It is SQLite's lock on an empty database, so that it works wherever the gradebook does; readers of
+the gradebook are not held up by it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def sole(out: Path) -> Iterator[None]:
-    """Be the only batch in a folder, which is made if need be; raises UsageError where another one is."""
+    """Be the only batch in a folder, which is made if need be; raises UsageError where another one
+    is.
+    """
     path = out / LOCK
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -30,6 +33,9 @@ def sole(out: Path) -> Iterator[None]:
             db.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
-                raise UsageError(f"Another batch is at work in {out}. Wait until it is done, or name another folder with --out") from None
+                raise UsageError(
+                    f"Another batch is at work in {out}. Wait until it is done, or name another"
+                    " folder with --out"
+                ) from None
             raise refusal(path, error) from None
         yield

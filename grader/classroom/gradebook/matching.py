@@ -1,4 +1,6 @@
-"""Whose submission is whose on the roster: by exact ids first, then by names. What could be two people's is said, never guessed."""
+"""Whose submission is whose on the roster: by exact ids first, then by names. What could be two
+people's is said, never guessed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from dataclasses import dataclass
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import Student
 
-FAMILIES = {"sis_login_id": "username", "login": "username", "sis_user_id": "sid", "student_id": "sid"}
+FAMILIES = {
+    "sis_login_id": "username",
+    "login": "username",
+    "sis_user_id": "sid",
+    "student_id": "sid",
+}
 """Ids of one kind under the words of different systems. A roster's ``id`` may be of any kind."""
 
 Key = tuple[str, str]
@@ -19,7 +26,9 @@ Absent = tuple[str, Student, str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Person:
-    """A student of a submission: which one of its team, and by what name the submission calls them."""
+    """A student of a submission: which one of its team, and by what name the submission calls
+    them.
+    """
 
     submission: str
     place: int
@@ -27,12 +36,18 @@ class Person:
     called: tuple[str, ...]
 
     def __str__(self) -> str:
-        return self.submission if self.student.name == self.submission else f"{self.student.name} ({self.submission})"
+        return (
+            self.submission
+            if self.student.name == self.submission
+            else f"{self.student.name} ({self.submission})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Each submission's students with what the roster knows of them, who on the roster has none, and what to tell people."""
+    """Each submission's students with what the roster knows of them, who on the roster has none,
+    and what to tell people.
+    """
 
     students: dict[str, tuple[Student, ...]]
     absent: tuple[Absent, ...]
@@ -40,9 +55,13 @@ class Matched:
 
 
 def match(
-    roster: Iterable[tuple[int, Student]], handed: Iterable[tuple[str, tuple[Student, ...]]], *, taken: Iterable[str] = ()
+    roster: Iterable[tuple[int, Student]],
+    handed: Iterable[tuple[str, tuple[Student, ...]]],
+    *,
+    taken: Iterable[str] = (),
 ) -> Matched:
-    """Match a roster, by line, against submissions, given as name and students; ``taken`` are names that no absent student may get.
+    """Match a roster, by line, against submissions, given as name and students; ``taken`` are names
+    that no absent student may get.
 
     Without a roster nothing is known of anybody.
     """
@@ -51,7 +70,9 @@ def match(
         return Matched({}, (), ())
     groups = dict(handed)
     people = [
-        Person(name, place, student, (student.name, name) if len(students) == 1 else (student.name,))
+        Person(
+            name, place, student, (student.name, name) if len(students) == 1 else (student.name,)
+        )
         for name, students in groups.items()
         for place, student in enumerate(students)
     ]
@@ -64,35 +85,61 @@ def match(
         for line, student in listed.items():
             for key in roster_keys(student) if several or line not in known else ():
                 index.setdefault(key, []).append(line)
-        open_people = [person for person in people if (person.submission, person.place) not in lines]
-        links = {person: sorted({line for key in person_keys(person) for line in index.get(key, ())}) for person in open_people}
+        open_people = [
+            person for person in people if (person.submission, person.place) not in lines
+        ]
+        links = {
+            person: sorted({line for key in person_keys(person) for line in index.get(key, ())})
+            for person in open_people
+        }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
             if len(found) == 1 and (several or claims[found[0]] == 1):
                 lines[person.submission, person.place] = found[0]
             elif roster_keys is _names and found:
                 where = " or ".join(map(str, found))
-                notes.append(f"{person} may be on the roster's line {where}, which is not certain. Give the roster a column with their ids")
+                notes.append(
+                    f"{person} may be on the roster's line {where}, which is not certain. Give the"
+                    " roster a column with their ids"
+                )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))
     students = {
-        name: tuple(_joined(student, listed.get(lines.get((name, place), -1))) for place, student in enumerate(group))
+        name: tuple(
+            _joined(student, listed.get(lines.get((name, place), -1)))
+            for place, student in enumerate(group)
+        )
         for name, group in groups.items()
     }
     absent = {line: student for line, student in listed.items() if line not in set(lines.values())}
     strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
     if listed and strangers:
-        shown = ", ".join(strangers[:10]) + (f" and {len(strangers) - 10} more" if len(strangers) > 10 else "")
+        shown = ", ".join(strangers[:10]) + (
+            f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
+        )
         notes.append(f"not found on the roster: {shown}")
     return Matched(students, tuple(_lines_for(absent, doubts, {*groups, *taken})), tuple(notes))
 
 
-def _lines_for(absent: dict[int, Student], doubts: dict[int, list[str]], taken: set[str]) -> Iterable[Absent]:
+def _lines_for(
+    absent: dict[int, Student], doubts: dict[int, list[str]], taken: set[str]
+) -> Iterable[Absent]:
     for line, student in absent.items():
-        name = student.name if student.name not in taken else f"{student.name} (roster, line {line})"
+        name = (
+            student.name if student.name not in taken else f"{student.name} (roster, line {line})"
+        )
         taken.add(name)
         who = " or ".join(dict.fromkeys(doubts.get(line, ())))
-        yield name, student, f"on the roster's line {line}; what {who} handed in may be theirs, which is not certain" if who else None
+        yield (
+            name,
+            student,
+            (
+                f"on the roster's line {line}; what {who} handed in may be theirs, which is not"
+                " certain"
+                if who
+                else None
+            ),
+        )
 
 
 def _joined(student: Student, listed: Student | None) -> Student:
@@ -100,7 +147,9 @@ def _joined(student: Student, listed: Student | None) -> Student:
 
 
 def _ids(student: Student) -> set[Key]:
-    return {(FAMILIES.get(key, key), value.strip().casefold()) for key, value in student.ids.items()}
+    return {
+        (FAMILIES.get(key, key), value.strip().casefold()) for key, value in student.ids.items()
+    }
 
 
 def _ids_of_any_kind(person: Person) -> set[Key]:
@@ -129,4 +178,6 @@ STEPS: tuple[tuple[Callable[[Student], set[Key]], Callable[[Person], set[Key]], 
     (_values, _called, False),  # folders are often called after a login or a student number
     (_names, _names_called, False),
 )
-"""What a roster's line and a person have in common, the surest first; whether a line may have several: somebody in two teams."""
+"""What a roster's line and a person have in common, the surest first; whether a line may have
+several: somebody in two teams.
+"""

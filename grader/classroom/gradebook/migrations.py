@@ -1,7 +1,7 @@
 """The gradebook's tables, as the steps by which a file comes to have them.
 
-``PRAGMA user_version`` counts the steps that a file has behind it; opening it takes the others. A step that was released is never edited:
-a change is a new step at the end.
+``PRAGMA user_version`` counts the steps that a file has behind it; opening it takes the others. A
+step that was released is never edited: a change is a new step at the end.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ STEPS = (
 
 
 def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -> None:
-    """Bring a file up to date, each step whole or not at all; raises UsageError for a newer file, and for one that is none of ours."""
+    """Bring a file up to date, each step whole or not at all; raises UsageError for a newer file,
+    and for one that is none of ours.
+    """
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -82,7 +84,11 @@ def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -
         raise UsageError(f"{path} is a database, but no gradebook. Name another folder with --out")
     if version > len(steps):
         raise UsageError(
-            f"{path} was written by a newer gradlings (format {version}; this one knows {len(steps)}). Upgrade: pip install -U gradlings"
+            f"{path} was written by a newer gradlings (format {version}; this one knows"
+            f" {len(steps)}). Upgrade: pip install -U gradlings"
         )
     for number, step in enumerate(steps[version:], version + 1):
-        db.executescript(f"BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {number}; COMMIT;")
+        db.executescript(
+            f"BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version ="
+            f" {number}; COMMIT;"
+        )

@@ -1,4 +1,6 @@
-"""What a gradebook tells: entries, columns, what a run changed, the commonest mistakes. Each is read as it is needed, none is kept."""
+"""What a gradebook tells: entries, columns, what a run changed, the commonest mistakes. Each is
+read as it is needed, none is kept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from grader.core.scoring import add_up
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One submission's score before and after a run, and the checks whose outcome changed: (id, old, new), None where there was none."""
+    """One submission's score before and after a run, and the checks whose outcome changed: (id,
+    old, new), None where there was none.
+    """
 
     name: str
     old: float
@@ -56,19 +60,29 @@ class Shelf:
         """One line; raises UsageError that names the nearest where there is none."""
         row = self.db.execute(f"{ENTRY} WHERE s.name = ?", [name]).fetchone()
         if row is None:
-            names = [one for (one,) in self.db.execute("SELECT name FROM submissions ORDER BY name")]
+            names = [
+                one for (one,) in self.db.execute("SELECT name FROM submissions ORDER BY name")
+            ]
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all"
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
 
     def entry_of(self, called: str) -> Entry:
-        """The line of a submission, or of whom people call so; raises UsageError where that could be several, or is none."""
-        students = dict(self.db.execute("SELECT name, students FROM submissions ORDER BY name").fetchall())
+        """The line of a submission, or of whom people call so; raises UsageError where that could
+        be several, or is none.
+        """
+        students = dict(
+            self.db.execute("SELECT name, students FROM submissions ORDER BY name").fetchall()
+        )
         if called in students:
             return self.entry(called)
         wanted = forms_of(called)
-        theirs = [name for name, those in students.items() if any(wanted & forms_of(one) for one, _ in json.loads(those))]
+        theirs = [
+            name
+            for name, those in students.items()
+            if any(wanted & forms_of(one) for one, _ in json.loads(those))
+        ]
         if len(theirs) > 1:
             raise UsageError(f"{called!r} may be {' or '.join(theirs)}. Name one of them")
         return self.entry(theirs[0] if theirs else called)
@@ -89,7 +103,11 @@ class Shelf:
 
     def adjustments(self, name: str) -> tuple[Adjustment, ...]:
         """What people changed of a submission's score, in the order in which they did."""
-        rows = self.db.execute("SELECT points, reason, author, made_at, lesson FROM adjustments WHERE submission = ? ORDER BY id", [name])
+        rows = self.db.execute(
+            "SELECT points, reason, author, made_at, lesson FROM adjustments WHERE submission = ?"
+            " ORDER BY id",
+            [name],
+        )
         return tuple(Adjustment(*row) for row in rows)
 
     def lessons(self) -> tuple[tuple[str, str, float], ...]:
@@ -98,25 +116,45 @@ class Shelf:
         return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
 
     def columns(self) -> tuple[LessonColumn, ...]:
-        """The gradebook's columns; a lesson that nobody handed in has no checks, since only grading tells them."""
+        """The gradebook's columns; a lesson that nobody handed in has no checks, since only grading
+        tells them.
+        """
         found: dict[str, list[CheckColumn]] = {}
         rows = self.db.execute(
             "SELECT k.lesson, k.id, k.title, k.max_points, k.bonus, k.hidden FROM checks k, class c"
-            " WHERE k.course_hash = c.course_hash AND k.lang = c.lang ORDER BY k.lesson, k.position, k.id"
+            " WHERE k.course_hash = c.course_hash AND k.lang = c.lang ORDER BY k.lesson,"
+            " k.position, k.id"
         )
         for lesson, check, title, most, bonus, hidden in rows:
-            found.setdefault(lesson, []).append(CheckColumn(check, title, most, bool(bonus), bool(hidden)))
+            found.setdefault(lesson, []).append(
+                CheckColumn(check, title, most, bool(bonus), bool(hidden))
+            )
         columns = []
         for lesson, title, points in self.lessons():
             checks = tuple(found.get(lesson, ()))
-            plain = add_up(check.max_points for check in checks if not check.bonus) if checks else points
-            columns.append(LessonColumn(lesson, title, plain, add_up(check.max_points for check in checks if check.bonus), checks))
+            plain = (
+                add_up(check.max_points for check in checks if not check.bonus)
+                if checks
+                else points
+            )
+            columns.append(
+                LessonColumn(
+                    lesson,
+                    title,
+                    plain,
+                    add_up(check.max_points for check in checks if check.bonus),
+                    checks,
+                )
+            )
         return tuple(columns)
 
     def changes(self, run: int) -> Iterator[Change]:
-        """What a run made of scores that were there before it, by name; those that it left as they were are left out."""
+        """What a run made of scores that were there before it, by name; those that it left as they
+        were are left out.
+        """
         rows = self.db.execute(
-            "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id = s.current WHERE a.run = ? ORDER BY s.name",
+            "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
+            " s.current WHERE a.run = ? ORDER BY s.name",
             [run],
         )
         for name, current, new in rows:
@@ -128,7 +166,11 @@ class Shelf:
 
     def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
         """The attempt that counted before the run, and its score."""
-        row = self.db.execute("SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE a.id = ?", [attempt])
+        row = self.db.execute(
+            "SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE"
+            " a.id = ?",
+            [attempt],
+        )
         found = row.fetchone()
         if found is None:
             return None
@@ -136,7 +178,12 @@ class Shelf:
 
     def _changed_checks(self, old: int, new: int) -> Iterator[tuple[str, str | None, str | None]]:
         before, after = (
-            dict(self.db.execute("SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id", [attempt]).fetchall())
+            dict(
+                self.db.execute(
+                    "SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id",
+                    [attempt],
+                ).fetchall()
+            )
             for attempt in (old, new)
         )
         for check in (*before, *(check for check in after if check not in before)):
@@ -146,8 +193,8 @@ class Shelf:
     def commonest_mistakes(self, most: int) -> list[CommonMistake]:
         """The mistakes that most submissions show, most first."""
         rows = self.db.execute(
-            "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM submissions s"
-            " JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
+            "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
+            " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
             " GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson, r.diagnosis LIMIT ?",
             [most],
         )
@@ -162,10 +209,13 @@ class Shelf:
         return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}
 
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
-        """What each submission says of a lesson, as it was graded: (submission, path within it, text), by name."""
+        """What each submission says of a lesson, as it was graded: (submission, path within it,
+        text), by name.
+        """
         yield from self.db.execute(
             "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts a ON a.id = s.current"
-            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL ORDER BY s.name",
+            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL ORDER BY"
+            " s.name",
             [lesson],
         )
 

@@ -1,4 +1,5 @@
-"""What a gradebook tells of a submission: its report, what an instructor changed, or why it could not be graded.
+"""What a gradebook tells of a submission: its report, what an instructor changed, or why it could
+not be graded.
 
 Exports, pages and tables are made of ``Entry`` records alone, whatever store they came from.
 """
@@ -14,7 +15,9 @@ from grader.core.report import CheckResult, LessonResult, Report
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person: by how many points, why, who, when (ISO 8601, UTC). ``lesson`` None is for the total."""
+    """A change of a score by a person: by how many points, why, who, when (ISO 8601, UTC).
+    ``lesson`` None is for the total.
+    """
 
     points: float
     reason: str
@@ -32,8 +35,9 @@ def label_of(students: Sequence[Student], name: str) -> str:
 class Entry:
     """One line of the gradebook.
 
-    ``report`` is the newest one, or None where the submission could not be read (``problem`` says why, ``fault`` whether that is the
-    grader's own) or where somebody on the roster handed nothing in (``missing``).
+    ``report`` is the newest one, or None where the submission could not be read (``problem`` says
+    why, ``fault`` whether that is the grader's own) or where somebody on the roster handed nothing
+    in (``missing``).
     """
 
     name: str
@@ -58,7 +62,9 @@ class Entry:
 
     @property
     def score(self) -> float:
-        """The points that count: what was earned and what was adjusted, never below zero. Bonus points stand apart."""
+        """The points that count: what was earned and what was adjusted, never below zero. Bonus
+        points stand apart.
+        """
         return max(0.0, round((self.report.score if self.report else 0.0) + self.adjusted_by, 4))
 
     @property
@@ -80,7 +86,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class LessonColumn:
-    """A lesson as the gradebook's columns have it: its points, and its checks as (id, title, points, bonus, hidden)."""
+    """A lesson as the gradebook's columns have it: its points, and its checks as (id, title,
+    points, bonus, hidden).
+    """
 
     id: str
     title: str

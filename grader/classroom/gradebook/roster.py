@@ -1,6 +1,7 @@
 """Who is in a class: a roster as CSV, whatever made it.
 
-Columns are known by their headers, in English and Korean, as Canvas, Moodle, Gradescope and people's own spreadsheets have them.
+Columns are known by their headers, in English and Korean, as Canvas, Moodle, Gradescope and
+people's own spreadsheets have them.
 """
 
 from __future__ import annotations
@@ -18,15 +19,37 @@ NAMES = ("name", "student", "student_name", "full_name", "이름", "성명", "�
 GIVEN = ("first_name", "firstname", "given_name")
 FAMILY = ("last_name", "lastname", "surname", "family_name")
 IDS = {
-    "id": "id", "canvas_id": "canvas_id", "user_id": "canvas_id", "canvas_user_id": "canvas_id",
-    "sid": "sid", "student_id": "sid", "student_number": "sid", "id_number": "sid", "학번": "sid",
-    "sis_user_id": "sis_user_id", "sis_id": "sis_user_id", "sis_login_id": "sis_login_id", "login_id": "sis_login_id",
-    "username": "username", "user_name": "username", "user": "username", "login": "username", "아이디": "username",
-    "github": "username", "github_username": "username",
-    "email": "email", "e_mail": "email", "email_address": "email", "mail": "email", "이메일": "email",
-    "moodle_participant": "moodle_participant", "identifier": "moodle_participant",
-}  # fmt: skip
-"""Headers, in lower case and with ``_`` for what is neither letter nor digit, and what such an id is called in a Student."""
+    "id": "id",
+    "canvas_id": "canvas_id",
+    "user_id": "canvas_id",
+    "canvas_user_id": "canvas_id",
+    "sid": "sid",
+    "student_id": "sid",
+    "student_number": "sid",
+    "id_number": "sid",
+    "학번": "sid",
+    "sis_user_id": "sis_user_id",
+    "sis_id": "sis_user_id",
+    "sis_login_id": "sis_login_id",
+    "login_id": "sis_login_id",
+    "username": "username",
+    "user_name": "username",
+    "user": "username",
+    "login": "username",
+    "아이디": "username",
+    "github": "username",
+    "github_username": "username",
+    "email": "email",
+    "e_mail": "email",
+    "email_address": "email",
+    "mail": "email",
+    "이메일": "email",
+    "moodle_participant": "moodle_participant",
+    "identifier": "moodle_participant",
+}
+"""Headers, in lower case and with ``_`` for what is neither letter nor digit, and what such an id
+is called in a Student.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +61,53 @@ class Roster:
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a roster; raises UsageError that names file and line where it is none. A bad line is a problem, and the rest is read."""
+    """Read a roster; raises UsageError that names file and line where it is none. A bad line is a
+    problem, and the rest is read.
+    """
     lines = list(_rows(path))
     if not lines:
-        raise UsageError(f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid")
+        raise UsageError(
+            f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid"
+        )
     number, header = lines[0]
     fields = [_field(cell) for cell in header]
     ids = {index: IDS[field] for index, field in enumerate(fields) if field in IDS}
-    if "sis_login_id" in ids.values() or "sis_user_id" in ids.values():  # Canvas' own export, where ID is Canvas'
+    if (
+        "sis_login_id" in ids.values() or "sis_user_id" in ids.values()
+    ):  # Canvas' own export, where ID is Canvas'
         ids = {index: "canvas_id" if key == "id" else key for index, key in ids.items()}
     if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
         raise UsageError(
-            f"{path}:{number}: no column says who: {', '.join(header)[:120]}. Name one of them: name, id, email, sid or username"
+            f"{path}:{number}: no column says who: {', '.join(header)[:120]}. Name one of them:"
+            " name, id, email, sid or username"
         )
     students, problems = [], []
     for line, cells in lines[1:]:
-        if cells[0].strip().lower().startswith("points possible"):  # the second row of Canvas' export
+        if (
+            cells[0].strip().lower().startswith("points possible")
+        ):  # the second row of Canvas' export
             continue
         if len(cells) > len(fields) and any(cell.strip() for cell in cells[len(fields) :]):
-            problems.append(f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out. Quote what holds a comma")
+            problems.append(
+                f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out."
+                " Quote what holds a comma"
+            )
             continue
-        known = {key: cells[index].strip() for index, key in ids.items() if index < len(cells) and cells[index].strip()}
-        name = _name(fields, cells) or known.get("username") or known.get("email") or next(iter(known.values()), "")
+        known = {
+            key: cells[index].strip()
+            for index, key in ids.items()
+            if index < len(cells) and cells[index].strip()
+        }
+        name = (
+            _name(fields, cells)
+            or known.get("username")
+            or known.get("email")
+            or next(iter(known.values()), "")
+        )
         if not name:
-            problems.append(f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in")
+            problems.append(
+                f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
+            )
             continue
         students.append((line, Student(name, known)))
     return Roster(tuple(students), tuple(problems))
@@ -71,7 +117,9 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The rows that hold something, each with the number of its first line."""
     text = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count), strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count), strict=True
+    )
     rows, line = [], 1
     try:
         for cells in reader:
@@ -79,7 +127,9 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
                 rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise UsageError(f"{path}:{reader.line_num}: {error}. Save the roster as CSV again") from None
+        raise UsageError(
+            f"{path}:{reader.line_num}: {error}. Save the roster as CSV again"
+        ) from None
     return rows
 
 
@@ -87,7 +137,9 @@ def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}. Name the roster's file with --roster") from None
+        raise UsageError(
+            f"{path} can't be read: {error.strerror}. Name the roster's file with --roster"
+        ) from None
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp949"):
         try:
@@ -104,6 +156,13 @@ def _field(cell: str) -> str:
 
 def _name(fields: list[str], cells: list[str]) -> str:
     def cell(wanted: tuple[str, ...]) -> str:
-        return next((cells[i].strip() for i, field in enumerate(fields) if field in wanted and i < len(cells) and cells[i].strip()), "")
+        return next(
+            (
+                cells[i].strip()
+                for i, field in enumerate(fields)
+                if field in wanted and i < len(cells) and cells[i].strip()
+            ),
+            "",
+        )
 
     return cell(NAMES) or " ".join(part for part in (cell(GIVEN), cell(FAMILY)) if part)

@@ -1,4 +1,5 @@
-"""The gradebook: one SQLite file, ``grades.sqlite``, written by one process at a time and readable by any.
+"""The gradebook: one SQLite file, ``grades.sqlite``, written by one process at a time and readable
+by any.
 
 A batch commits once a submission (``durable``), so the price is paid seldom.
 """
@@ -32,7 +33,9 @@ FILE = "grades.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a verdict depends on: the same key means the same verdict, so what has been graded under it need not be again."""
+    """What a verdict depends on: the same key means the same verdict, so what has been graded under
+    it need not be again.
+    """
 
     digest: str
     course_hash: str
@@ -75,13 +78,18 @@ class Gradebook(Shelf):
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
-        """The gradebook of a batch's folder; raises UsageError where there is none (unless ``create``), or none that can be used."""
+        """The gradebook of a batch's folder; raises UsageError where there is none (unless
+        ``create``), or none that can be used.
+        """
         path = folder / FILE
         try:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
-                raise UsageError(f"{folder} holds no gradebook: there is no {FILE} in it. Make one: grade batch DIR --out {folder}")
+                raise UsageError(
+                    f"{folder} holds no gradebook: there is no {FILE} in it. Make one: grade batch"
+                    f" DIR --out {folder}"
+                )
             db = connect(path)
             try:
                 migrate(db, str(path))
@@ -96,26 +104,42 @@ class Gradebook(Shelf):
     def __enter__(self) -> Gradebook:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.db.close()
         if isinstance(error, sqlite3.Error):
             raise refusal(self.path, error) from None
 
-    # ------------------------------------------------------------------------------------------------------------- the class
+    # ------------------------------------------------------------------------------------ the class
 
     def seed_for(self, digest: str) -> int:
-        """A submission's seed: 32 bits of HMAC-SHA256 of its digest under the class's secret. Its checks' seeds are made from it."""
+        """A submission's seed: 32 bits of HMAC-SHA256 of its digest under the class's secret. Its
+        checks' seeds are made from it.
+        """
         (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
         return int.from_bytes(hmac.digest(secret, digest.encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
-        """Make the class's secret: from a number for a run that can be repeated, at random where there is none yet."""
+        """Make the class's secret: from a number for a run that can be repeated, at random where
+        there is none yet.
+        """
         with transaction(self.db) as db:
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
-                db.execute("INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret = excluded.secret", [secret])
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
+                    " = excluded.secret",
+                    [secret],
+                )
             else:
-                db.execute("INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING", [secrets.token_bytes(32)])
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING",
+                    [secrets.token_bytes(32)],
+                )
 
     def set_class(self, values: Mapping[str, str]) -> None:
         """Keep what is known of the class: columns of the table ``class``, by name."""
@@ -131,40 +155,63 @@ class Gradebook(Shelf):
         """Keep what was no submission, each with the reason."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM passed_over")
-            db.executemany("INSERT INTO passed_over VALUES (?, ?)", [(writable(entry), writable(reason)) for entry, reason in passed])
+            db.executemany(
+                "INSERT INTO passed_over VALUES (?, ?)",
+                [(writable(entry), writable(reason)) for entry, reason in passed],
+            )
 
     def set_roster(self, students: Iterable[tuple[int, Student]]) -> None:
         """Keep a roster, in place of the one that was there."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM roster")
-            db.executemany("INSERT INTO roster VALUES (?, ?, ?)", [(line, one.name, json.dumps(one.ids)) for line, one in students])
+            db.executemany(
+                "INSERT INTO roster VALUES (?, ?, ?)",
+                [(line, one.name, json.dumps(one.ids)) for line, one in students],
+            )
 
     def roster(self) -> list[tuple[int, Student]]:
         """The roster that was kept: each student with their line."""
-        return [(line, Student(name, json.loads(ids))) for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")]
+        return [
+            (line, Student(name, json.loads(ids)))
+            for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")
+        ]
 
     def names(self) -> set[str]:
         """The names of all that was handed in."""
-        return {name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")}
+        return {
+            name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")
+        }
 
     def set_absent(self, absent: Iterable[tuple[str, Student, str | None]]) -> None:
-        """List who is on the roster and has no submission: a name for the line, the student, a problem where that isn't certain."""
+        """List who is on the roster and has no submission: a name for the line, the student, a
+        problem where that isn't certain.
+        """
         with transaction(self.db) as db:
             db.execute("DELETE FROM submissions WHERE missing > 0")
             db.executemany(
                 "INSERT INTO submissions (name, students, missing, problem) VALUES (?, ?, ?, ?)",
-                [(name, students_as_json((student,)), 2 if problem else 1, problem) for name, student, problem in absent],
+                [
+                    (name, students_as_json((student,)), 2 if problem else 1, problem)
+                    for name, student, problem in absent
+                ],
             )
 
-    # ---------------------------------------------------------------------------------------------------------------- a run
+    # ---------------------------------------------------------------------------------------- a run
 
     def begin(self, plan: str) -> int:
-        """A run's number: that of the last one where it was the same and did not come to its end."""
+        """A run's number: that of the last one where it was the same and did not come to its
+        end.
+        """
         with transaction(self.db) as db:
-            last = db.execute("SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+            last = db.execute(
+                "SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1"
+            ).fetchone()
             if last and last[1] == plan and last[2] is None:
                 return int(last[0])
-            return int(db.execute("INSERT INTO runs (plan, began) VALUES (?, ?)", [plan, now()]).lastrowid or 0)
+            return int(
+                db.execute("INSERT INTO runs (plan, began) VALUES (?, ?)", [plan, now()]).lastrowid
+                or 0
+            )
 
     def end(self, run: int) -> None:
         """Say that a run came to its end."""
@@ -172,27 +219,42 @@ class Gradebook(Shelf):
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
     def find(self, name: str, key: Key, *, run: int | None = None) -> int | None:
-        """The newest attempt of a submission under a key, in a run if one is given; one that our own fault spoilt doesn't count."""
+        """The newest attempt of a submission under a key, in a run if one is given; one that our
+        own fault spoilt doesn't count.
+        """
         fields = " AND ".join(f"{field} = ?" for field in Key.__slots__)
-        query = f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (? IS NULL OR run = ?)"
+        query = (
+            f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
+            " IS NULL OR run = ?)"
+        )
         row = self.db.execute(query, [name, *astuple(key), run, run]).fetchone()
         return row[0] if row else None
 
     def regraded(self, name: str, digest: str, run: int) -> int | None:
         """The attempt that a run has made of a submission already."""
-        query = "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND run = ?"
+        query = (
+            "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND"
+            " run = ?"
+        )
         row = self.db.execute(query, [name, digest, run]).fetchone()
         return row[0] if row else None
 
     def digest_of(self, name: str) -> str | None:
         """The digest of what the submission's current report is about."""
-        row = self.db.execute("SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE s.name = ?", [name]).fetchone()
+        row = self.db.execute(
+            "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE"
+            " s.name = ?",
+            [name],
+        ).fetchone()
         return row[0] if row else None
 
     def uses(self, owner: Owner, attempt: int) -> bool:
         """Whether an attempt is the one that counts, on just this line."""
         line = (students_as_json(owner.students), int(owner.late), 0, None, 0, attempt)
-        query = "SELECT students, late, missing, problem, fault, current FROM submissions WHERE name = ?"
+        query = (
+            "SELECT students, late, missing, problem, fault, current FROM submissions WHERE"
+            " name = ?"
+        )
         return bool(self.db.execute(query, [owner.name]).fetchone() == line)
 
     def use(self, owner: Owner, attempt: int) -> None:
@@ -200,21 +262,50 @@ class Gradebook(Shelf):
         with transaction(self.db) as db:
             self._line(db, owner, attempt)
 
-    def keep(self, owner: Owner, run: int, key: Key, report: Report, files: Iterable[LessonFile]) -> None:
-        """Keep a report, with its results and what it is about; it is the one that counts from now on."""
-        made = [owner.name, run, *astuple(key), len(report.grader_faults), report.score, now(), report.seconds]
+    def keep(
+        self, owner: Owner, run: int, key: Key, report: Report, files: Iterable[LessonFile]
+    ) -> None:
+        """Keep a report, with its results and what it is about; it is the one that counts from now
+        on.
+        """
+        made = [
+            owner.name,
+            run,
+            *astuple(key),
+            len(report.grader_faults),
+            report.score,
+            now(),
+            report.seconds,
+        ]
         with transaction(self.db) as db:
-            row = db.execute("SELECT current FROM submissions WHERE name = ?", [owner.name]).fetchone()
+            row = db.execute(
+                "SELECT current FROM submissions WHERE name = ?", [owner.name]
+            ).fetchone()
             self._line(db, owner, row[0] if row else None)
-            fields = "submission, run, digest, course_hash, grader_version, seed, sandbox, lang, lessons, faults, score, made_at, seconds"
-            query = f"INSERT INTO attempts ({fields}, replaced, report) VALUES ({', '.join('?' * (len(made) + 2))})"
+            fields = (
+                "submission, run, digest, course_hash, grader_version, seed, sandbox, lang,"
+                " lessons, faults, score, made_at, seconds"
+            )
+            query = (
+                f"INSERT INTO attempts ({fields}, replaced, report) VALUES"
+                f" ({', '.join('?' * (len(made) + 2))})"
+            )
             text = json.dumps(report.as_json(), allow_nan=False)
             attempt = int(db.execute(query, [*made, row[0] if row else None, text]).lastrowid or 0)
             db.execute("UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name])
             self._keep_results(db, attempt, report)
             db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
-                [(key.digest, file.lesson, file.path, file.text, file.problem and writable(file.problem)) for file in files],
+                [
+                    (
+                        key.digest,
+                        file.lesson,
+                        file.path,
+                        file.text,
+                        file.problem and writable(file.problem),
+                    )
+                    for file in files
+                ],
             )
 
     def keep_problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
@@ -225,30 +316,73 @@ class Gradebook(Shelf):
     def adjust(self, name: str, adjustment: Adjustment) -> None:
         """Add to the audit trail."""
         with transaction(self.db) as db:
-            fields = (adjustment.lesson, adjustment.points, adjustment.reason, adjustment.author, adjustment.made_at)
-            query = "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at) VALUES (?, ?, ?, ?, ?, ?)"
+            fields = (
+                adjustment.lesson,
+                adjustment.points,
+                adjustment.reason,
+                adjustment.author,
+                adjustment.made_at,
+            )
+            query = (
+                "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)"
+            )
             db.execute(query, [name, *fields])
 
     @staticmethod
-    def _line(db: sqlite3.Connection, owner: Owner, current: int | None, problem: str | None = None, *, fault: bool = False) -> None:
+    def _line(
+        db: sqlite3.Connection,
+        owner: Owner,
+        current: int | None,
+        problem: str | None = None,
+        *,
+        fault: bool = False,
+    ) -> None:
         db.execute(
-            "INSERT INTO submissions (name, students, late, problem, fault, current) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
-            " SET students = excluded.students, late = excluded.late, missing = 0, problem = excluded.problem, fault = excluded.fault,"
+            "INSERT INTO submissions (name, students, late, problem, fault, current) VALUES (?, ?,"
+            " ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET students = excluded.students, late ="
+            " excluded.late, missing = 0, problem = excluded.problem, fault = excluded.fault,"
             " current = excluded.current",
-            [owner.name, students_as_json(owner.students), int(owner.late), problem, int(fault), current],
+            [
+                owner.name,
+                students_as_json(owner.students),
+                int(owner.late),
+                problem,
+                int(fault),
+                current,
+            ],
         )
 
     @staticmethod
     def _keep_results(db: sqlite3.Connection, attempt: int, report: Report) -> None:
-        checks = [(lesson.id, place, check) for lesson in report.lessons for place, check in enumerate(lesson.checks)]
+        checks = [
+            (lesson.id, place, check)
+            for lesson in report.lessons
+            for place, check in enumerate(lesson.checks)
+        ]
         db.executemany(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (attempt, c.id, lesson, c.outcome.value, c.points, c.max_points, c.diagnosis, c.diagnosis_title, c.seed, c.seconds)
+                (
+                    attempt,
+                    c.id,
+                    lesson,
+                    c.outcome.value,
+                    c.points,
+                    c.max_points,
+                    c.diagnosis,
+                    c.diagnosis_title,
+                    c.seed,
+                    c.seconds,
+                )
                 for lesson, _, c in checks
             ],
-        )  # fmt: skip
+        )
         db.executemany(
             "INSERT OR IGNORE INTO checks SELECT course_hash, lang, ?, ?, ?, ?, ?, ?, ? FROM class",
-            [(c.id, lesson, at, c.title, c.max_points, c.bonus, c.hidden) for lesson, at, c in checks if c.id != f"{lesson}.grader"],
-        )  # fmt: skip
+            [
+                (c.id, lesson, at, c.title, c.max_points, c.bonus, c.hidden)
+                for lesson, at, c in checks
+                if c.id != f"{lesson}.grader"
+            ],
+        )

@@ -1,8 +1,9 @@
 """Canvas's download of an assignment: one flat folder, the student in each file's name.
 
-``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_<attachment id>_<file name>``; what was typed in
-or linked to, ``<name>_<user id>_text.html`` and ``…_link.html``. A file handed in again under its old name ends in ``-1``, ``-2``, …
-(Source: lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
+``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_<attachment
+id>_<file name>``; what was typed in or linked to, ``<name>_<user id>_text.html`` and
+``…_link.html``. A file handed in again under its old name ends in ``-1``, ``-2``, … (Source:
+lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, is_useful, is_zip, together, why_not
+from grader.classroom.imports.layout import (
+    Draft,
+    Layout,
+    Lessons,
+    Level,
+    Sorting,
+    is_useful,
+    is_zip,
+    together,
+    why_not,
+)
 from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import Student
 
@@ -34,7 +45,9 @@ class _Upload:
 
 
 def _is_ours(level: Level) -> Callable[[Item], bool]:
-    return lambda item: item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
+    return lambda item: (
+        item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
+    )
 
 
 def _upload(item: Item, found: re.Match[str]) -> _Upload:
@@ -43,7 +56,9 @@ def _upload(item: Item, found: re.Match[str]) -> _Upload:
         student = Student(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
     else:
         student = Student(readable(found["name"]), {"canvas_id": found["user"]})
-    return _Upload(item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"])
+    return _Upload(
+        item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"]
+    )
 
 
 def _sort_out(level: Level, lessons: Lessons) -> Sorting:
@@ -58,30 +73,51 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
             kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
             sorting.passed_over.append((item.name, f"is {kind}, not a file. Ask for the file"))
         else:
-            sorting.passed_over.append((item.name, why_not(item, "is not named as Canvas names files, so it says not whose it is")))
+            sorting.passed_over.append(
+                (
+                    item.name,
+                    why_not(item, "is not named as Canvas names files, so it says not whose it is"),
+                )
+            )
     for uploads in people.values():
         sorting.drafts.append(_draft(uploads, lessons.names, sorting))
     return sorting
 
 
 def _draft(uploads: list[_Upload], names: Mapping[str, str], sorting: Sorting) -> Draft:
-    """One person's uploads: of those that count as one file, the newest, which has the highest attachment id."""
+    """One person's uploads: of those that count as one file, the newest, which has the highest
+    attachment id.
+    """
     newest: dict[str, _Upload] = {}
     files = {upload.file for upload in uploads}
     for upload in sorted(uploads, key=lambda upload: -upload.attachment):
         file = _counts_as(upload.file, files, names)
         if not is_useful(file, names):
-            sorting.passed_over.append((upload.item.name, why_not(upload.item, "is named after no lesson")))
+            sorting.passed_over.append(
+                (upload.item.name, why_not(upload.item, "is named after no lesson"))
+            )
         elif file in newest:
-            sorting.replaced.append((upload.item.name, f"was handed in again: {newest[file].item.name} is newer and counts"))
+            sorting.replaced.append(
+                (
+                    upload.item.name,
+                    f"was handed in again: {newest[file].item.name} is newer and counts",
+                )
+            )
         else:
             newest[file] = upload
     parts: list[tuple[Item, str | None]] = [(upload.item, file) for file, upload in newest.items()]
-    return Draft((uploads[0].student,), together(parts), id=uploads[0].id, late=any(upload.late for upload in uploads))
+    return Draft(
+        (uploads[0].student,),
+        together(parts),
+        id=uploads[0].id,
+        late=any(upload.late for upload in uploads),
+    )
 
 
 def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """The name under which a file was handed in at first: of a zip, only where that one is there too."""
+    """The name under which a file was handed in at first: of a zip, only where that one is there
+    too.
+    """
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]

@@ -28,12 +28,15 @@ MAX_WRAPPERS = 3
 """How many folders that hold nothing but one folder are looked into."""
 
 
-def find_class(place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None) -> Found:
+def find_class(
+    place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None
+) -> Found:
     """The submissions in a folder or a zip, by name; nothing of them is read yet.
 
-    ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read, all where none is given: where it is
-    one, ``alice.py`` is that. ``layout`` names one of LAYOUTS; without it, it is recognised by how entries are named. Raises
-    SubmissionError where there is nothing to read or it is not in that layout, UsageError for a layout that is none.
+    ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read,
+    all where none is given: where it is one, ``alice.py`` is that. ``layout`` names one of LAYOUTS;
+    without it, it is recognised by how entries are named. Raises SubmissionError where there is
+    nothing to read or it is not in that layout, UsageError for a layout that is none.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
@@ -46,7 +49,9 @@ def find_class(place: Path, *, lessons: Iterable[str], graded: Collection[str] =
     found = recognised.sort_out(level, Lessons(names, only))
     if level is not levels[0]:
         found.notes.append(f"submissions are those in {level.name}")
-    found.passed_over += [(path, "leads out of the zip, so nothing is read from it") for path in outside]
+    found.passed_over += [
+        (path, "leads out of the zip, so nothing is read from it") for path in outside
+    ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
     return _named(recognised.name, found)
@@ -58,9 +63,13 @@ def _contents(place: Path) -> tuple[list[Item], list[str]]:
         if place.is_dir():
             return folder_items(place), []
     except OSError as error:
-        raise SubmissionError(f"{place} can't be read: {error.strerror}. Check its permissions") from None
+        raise SubmissionError(
+            f"{place} can't be read: {error.strerror}. Check its permissions"
+        ) from None
     if not place.is_file():
-        raise SubmissionError(f"{place} does not exist. Name the folder or the zip in which the submissions are")
+        raise SubmissionError(
+            f"{place} does not exist. Name the folder or the zip in which the submissions are"
+        )
     return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
 
 
@@ -72,7 +81,11 @@ def _title(place: Path) -> str:
 def _levels(name: str, items: list[Item]) -> list[Level]:
     """The place itself and, while a level holds nothing but one folder, what is in that."""
     levels = [Level(name, visible(items))]
-    while len(levels) <= MAX_WRAPPERS and len(levels[-1].items) == 1 and levels[-1].items[0].kind is Kind.FOLDER:
+    while (
+        len(levels) <= MAX_WRAPPERS
+        and len(levels[-1].items) == 1
+        and levels[-1].items[0].kind is Kind.FOLDER
+    ):
         only = levels[-1].items[0]
         try:
             levels.append(Level(only.name, visible(only.inside())))
@@ -81,8 +94,12 @@ def _levels(name: str, items: list[Item]) -> list[Level]:
     return levels
 
 
-def _recognise(place: Path, levels: list[Level], names: dict[str, str], wanted: str | None) -> tuple[Layout, Level]:
-    """The layout that claims a level, in the order from the most to the least telling, or the one wanted."""
+def _recognise(
+    place: Path, levels: list[Level], names: dict[str, str], wanted: str | None
+) -> tuple[Layout, Level]:
+    """The layout that claims a level, in the order from the most to the least telling, or the one
+    wanted.
+    """
     claims = ((layout, level) for layout in SPECIAL for level in levels if layout.claims(level))
     if wanted is None:
         return next(claims, (plain.LAYOUT, _plain_level(levels, names)))
@@ -92,12 +109,20 @@ def _recognise(place: Path, levels: list[Level], names: dict[str, str], wanted: 
     for level in levels:
         if any(map(layout.is_ours(level), level.items)):
             return layout, level
-    looks = next((f"It looks like {other.name}" for other, _ in claims), "It may be plain: a folder or a zip for each student")
-    raise SubmissionError(f"{place} does not come from {wanted}: nothing in it is named like {layout.looks_like}. {looks}")
+    looks = next(
+        (f"It looks like {other.name}" for other, _ in claims),
+        "It may be plain: a folder or a zip for each student",
+    )
+    raise SubmissionError(
+        f"{place} does not come from {wanted}: nothing in it is named like {layout.looks_like}."
+        f" {looks}"
+    )
 
 
 def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
-    """Where the students are, side by side: a single folder is one student's, or holds the class when it looks like a wrapper."""
+    """Where the students are, side by side: a single folder is one student's, or holds the class
+    when it looks like a wrapper.
+    """
     for level, deeper in itertools.pairwise(levels):
         lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
         students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)
@@ -108,18 +133,33 @@ def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
 
 def _nothing(place: Path, found: Sorting) -> str:
     passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
-    return f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or download of each student's"
+    return (
+        f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or"
+        " download of each student's"
+    )
 
 
 def _named(layout: str, found: Sorting) -> Found:
-    drafts = sorted(found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id))
+    drafts = sorted(
+        found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
+    )
     names = unique_names([(draft.name, draft.id) for draft in drafts])
-    handed = [Handed(name, draft.students, _Reading(draft.leaves), draft.late) for name, draft in zip(names, drafts, strict=True)]
+    handed = [
+        Handed(name, draft.students, _Reading(draft.leaves), draft.late)
+        for name, draft in zip(names, drafts, strict=True)
+    ]
     passed_over, replaced = (
-        tuple((writable(name), writable(reason)) for name, reason in those) for those in (found.passed_over, found.replaced)
+        tuple((writable(name), writable(reason)) for name, reason in those)
+        for those in (found.passed_over, found.replaced)
     )
     notes = [*found.notes, *_twice(handed)]
-    return Found(layout, tuple(sorted(handed, key=lambda one: one.name)), passed_over, replaced, tuple(map(writable, notes)))
+    return Found(
+        layout,
+        tuple(sorted(handed, key=lambda one: one.name)),
+        passed_over,
+        replaced,
+        tuple(map(writable, notes)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +172,13 @@ class _Reading:
 
 def _twice(handed: list[Handed]) -> Iterator[str]:
     """People who are in several submissions, and names that several people have."""
-    for (name, its_id), names in _shared(handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}):
+    for (name, its_id), names in _shared(
+        handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
+    ):
         yield f"{name} ({its_id}) is in several submissions: {', '.join(names)}. All are graded"
-    for name, names in _shared(handed, lambda one: {" + ".join(student.name for student in one.students)}):
+    for name, names in _shared(
+        handed, lambda one: {" + ".join(student.name for student in one.students)}
+    ):
         yield f"several submissions are called {name}: {', '.join(names)}"
 
 
@@ -142,7 +186,9 @@ def _known(one: Handed) -> Iterator[tuple[Student, str]]:
     return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
 
 
-def _shared(handed: list[Handed], marks: Callable[[Handed], set[Mark]]) -> list[tuple[Mark, list[str]]]:
+def _shared(
+    handed: list[Handed], marks: Callable[[Handed], set[Mark]]
+) -> list[tuple[Mark, list[str]]]:
     """The marks that several submissions have, each with their names, all sorted."""
     counts = Counter(mark for one in handed for mark in marks(one))
     found: dict[Mark, list[str]] = {mark: [] for mark in sorted(counts) if counts[mark] > 1}

@@ -28,7 +28,9 @@ class Kind(enum.Enum):
 
 
 class Home(Protocol):
-    """Where an item lies. A class has thousands of items, so that an item is small and what many share stands here."""
+    """Where an item lies. A class has thousands of items, so that an item is small and what many
+    share stands here.
+    """
 
     def leaves(self, item: Item) -> Iterator[Leaf]:
         """The item's files."""
@@ -58,7 +60,9 @@ def folder_items(folder: Path) -> list[Item]:
     """What lies in a folder, by name; raises OSError where it can't be read."""
     home = _OnDisk(str(folder))
     with os.scandir(folder) as entries:
-        return sorted((Item(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name)
+        return sorted(
+            (Item(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,11 @@ class _OnDisk:
 
     def leaves(self, item: Item) -> Iterator[Leaf]:
         path = Path(self.folder, item.name)
-        return folder_leaves(path) if item.kind is Kind.FOLDER else iter([Leaf(item.name, functools.partial(open_inside, path, path))])
+        return (
+            folder_leaves(path)
+            if item.kind is Kind.FOLDER
+            else iter([Leaf(item.name, functools.partial(open_inside, path, path))])
+        )
 
     def inside(self, item: Item) -> list[Item]:
         return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
@@ -103,11 +111,17 @@ class _InZip:
     def inside(self, item: Item) -> list[Item]:
         if item.kind is not Kind.FOLDER:
             return []
-        return _grouped(self.archive, [member for member in self.members if len(member.parts) > self.depth], self.depth)
+        return _grouped(
+            self.archive,
+            [member for member in self.members if len(member.parts) > self.depth],
+            self.depth,
+        )
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Item], list[str]]:
-    """What lies in a zip, by name, and the paths of members that lead out of it, which nothing is read from."""
+    """What lies in a zip, by name, and the paths of members that lead out of it, which nothing is
+    read from.
+    """
     members, outside = [], []
     for entry in archive.infolist():
         path = member_path(entry)
@@ -128,7 +142,10 @@ def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> li
         else:
             kind = Kind.LINK if is_link(member.entry) else Kind.FILE
             items.append(Item(member.parts[-1], kind, _InZip(archive, [member], depth)))
-    items += [Item(name, Kind.FOLDER, _InZip(archive, below, depth + 1)) for name, below in folders.items()]
+    items += [
+        Item(name, Kind.FOLDER, _InZip(archive, below, depth + 1))
+        for name, below in folders.items()
+    ]
     return sorted(items, key=lambda item: item.name)
 
 

@@ -1,6 +1,8 @@
-"""Clones of a class's repositories: ``<assignment>-submissions/<assignment>-<username>/``, or side by side anywhere.
+"""Clones of a class's repositories: ``<assignment>-submissions/<assignment>-<username>/``, or side
+by side anywhere.
 
-The assignment's name is read off the folder around them, or is what the clones' names begin with alike.
+The assignment's name is read off the folder around them, or is what the clones' names begin with
+alike.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def _is_clone(item: Item) -> bool:
 
 
 def _prefix(level: Level) -> str:
-    """``<assignment>-``: as the folder around says, else what the clones share, up to a hyphen; empty where that can't be told."""
+    """``<assignment>-``: as the folder around says, else what the clones share, up to a hyphen;
+    empty where that can't be told.
+    """
     folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
     known = f"{level.name.removesuffix(AROUND)}-"
     if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):
@@ -56,10 +60,19 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     for item in level.items:
         if item.kind is Kind.FOLDER and _is_named(item, prefix):
             username = readable(item.name.removeprefix(prefix))
-            sorting.drafts.append(Draft((Student(username, {"username": username}),), item.leaves, id=username))
+            sorting.drafts.append(
+                Draft((Student(username, {"username": username}),), item.leaves, id=username)
+            )
         else:
             sorting.passed_over.append(
-                (item.name, why_not(item, f"is no repository of the assignment: {prefix or '<assignment>-'}<username>"))
+                (
+                    item.name,
+                    why_not(
+                        item,
+                        "is no repository of the assignment:"
+                        f" {prefix or '<assignment>-'}<username>",
+                    ),
+                )
             )
     return sorting
 

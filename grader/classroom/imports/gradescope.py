@@ -1,7 +1,8 @@
-"""Gradescope's export of an assignment: ``submission_<id>/…`` and ``submission_metadata.yml``, which says whose each is.
+"""Gradescope's export of an assignment: ``submission_<id>/…`` and ``submission_metadata.yml``,
+which says whose each is.
 
-The file is YAML with Ruby's symbols for keys, read as plain text throughout: ``:submitters`` is a string, an id keeps its zeros, and no
-tag makes anything.
+The file is YAML with Ruby's symbols for keys, read as plain text throughout: ``:submitters`` is a
+string, an id keeps its zeros, and no tag makes anything.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ FOLDER = re.compile(r"submission_(?P<id>\w+)")
 
 
 def _is_ours(level: Level) -> Callable[[Item], bool]:
-    return lambda item: item.name == METADATA or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
+    return lambda item: (
+        item.name == METADATA
+        or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
+    )
 
 
 def _sort_out(level: Level, lessons: Lessons) -> Sorting:
@@ -32,21 +36,37 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     metadata = items.pop(METADATA, None)
     submitters = _submitters(metadata) if metadata else {}
     if metadata is None:
-        sorting.notes.append(f"{METADATA} is not there, so submissions are named after their folders")
+        sorting.notes.append(
+            f"{METADATA} is not there, so submissions are named after their folders"
+        )
     for name, item in items.items():
         folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
         if folder is None:
-            sorting.passed_over.append((name, why_not(item, "is no submission of Gradescope's: submission_<id>/")))
+            sorting.passed_over.append(
+                (name, why_not(item, "is no submission of Gradescope's: submission_<id>/"))
+            )
             continue
         students = submitters.pop(name, ())
         if not students and metadata:
-            sorting.notes.append(f"{name} has no submitter in {METADATA}, so it is named after its folder")
+            sorting.notes.append(
+                f"{name} has no submitter in {METADATA}, so it is named after its folder"
+            )
         own = {"gradescope_submission": folder["id"]}
-        people = tuple(Student(student.name, student.ids | own) for student in students) or (Student(name, own),)
+        people = tuple(Student(student.name, student.ids | own) for student in students) or (
+            Student(name, own),
+        )
         sorting.drafts.append(Draft(people, item.leaves, id=folder["id"]))
     for name, students in submitters.items():
         who = ", ".join(student.name for student in students)
-        sorting.passed_over.append((name, f"stands in {METADATA} ({who}), and its folder is not there. Export the assignment anew"))
+        sorting.passed_over.append(
+            (
+                name,
+                (
+                    f"stands in {METADATA} ({who}), and its folder is not there. Export the"
+                    " assignment anew"
+                ),
+            )
+        )
     return sorting
 
 
@@ -54,15 +74,23 @@ def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
     """By folder, who handed it in; raises SubmissionError where the file can't be read."""
     import yaml
 
-    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # all values strings; the fast one where it was built
+    loader: Any = getattr(
+        yaml, "CBaseLoader", yaml.BaseLoader
+    )  # all values strings; the fast one where it was built
     remedy = "Export the assignment anew, or delete the file: folders then stand for names"
     data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:
-        raise SubmissionError(f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}")
+        raise SubmissionError(
+            f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}"
+        )
     try:
         depth = 0
-        for event in yaml.parse(data, Loader=loader):  # what loads it would follow any depth until the process dies
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        for event in yaml.parse(
+            data, Loader=loader
+        ):  # what loads it would follow any depth until the process dies
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+                event, yaml.CollectionEndEvent
+            )
             if depth > MAX_DEPTH:
                 raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
         entries = yaml.load(data, Loader=loader)
@@ -78,12 +106,20 @@ def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
 
 def _students(entry: Any) -> tuple[Student, ...]:
     listed = entry.get(":submitters") if isinstance(entry, dict) else None
-    people = [person for person in listed if isinstance(person, dict)] if isinstance(listed, list) else []
+    people = (
+        [person for person in listed if isinstance(person, dict)]
+        if isinstance(listed, list)
+        else []
+    )
     return tuple(filter(None, map(_student, people)))
 
 
 def _student(person: dict[str, Any]) -> Student | None:
-    ids = {key: value for key in ("sid", "email") if isinstance(value := person.get(f":{key}"), str) and value not in ("", "~", "null")}
+    ids = {
+        key: value
+        for key in ("sid", "email")
+        if isinstance(value := person.get(f":{key}"), str) and value not in ("", "~", "null")
+    }
     name = person.get(":name")
     shown = readable(name) if isinstance(name, str) else ""
     return Student(shown or next(iter(ids.values())), ids) if shown or ids else None

@@ -16,7 +16,9 @@ OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The folder, or the part of a zip, in which a class lies side by side: its name and what is in it."""
+    """The folder, or the part of a zip, in which a class lies side by side: its name and what is in
+    it.
+    """
 
     name: str
     items: tuple[Item, ...]
@@ -24,7 +26,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What lessons' files are called: by file name, the lesson; ``only`` has the names of the one that is graded where it is one."""
+    """What lessons' files are called: by file name, the lesson; ``only`` has the names of the one
+    that is graded where it is one.
+    """
 
     names: Mapping[str, str]
     only: tuple[str, ...] = ()
@@ -32,7 +36,9 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves`` names its files, when asked."""
+    """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves``
+    names its files, when asked.
+    """
 
     students: tuple[Student, ...]
     leaves: Callable[[], Iterator[Leaf]]
@@ -47,7 +53,9 @@ class Draft:
 
 @dataclass(slots=True)
 class Sorting:
-    """A class as a layout sorted it: submissions, entries passed over or replaced with the reason, sentences worth saying."""
+    """A class as a layout sorted it: submissions, entries passed over or replaced with the reason,
+    sentences worth saying.
+    """
 
     drafts: list[Draft] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
@@ -59,7 +67,8 @@ class Sorting:
 class Layout:
     """One way in which classes come.
 
-    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so; ``sort_out`` reads a level.
+    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so;
+    ``sort_out`` reads a level.
     """
 
     name: str
@@ -107,7 +116,10 @@ def why_not(item: Item, remedy: str) -> str:
     if item.kind is Kind.OTHER:
         return "is neither a folder nor a file"
     if item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
-        return "is an archive of a kind that is not opened. Unpack it into a folder, or make a zip of it"
+        return (
+            "is an archive of a kind that is not opened. Unpack it into a folder, or make a zip"
+            " of it"
+        )
     return remedy
 
 

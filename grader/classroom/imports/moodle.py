@@ -1,11 +1,13 @@
-"""Moodle's download of an assignment: a folder for each student, or all files in one with the student in each name.
+"""Moodle's download of an assignment: a folder for each student, or all files in one with the
+student in each name.
 
-``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a ``_`` behind it) or
-``<Full Name>_<id>_assignsubmission_file_<file name>``; ``Participant_<id>_…`` where names are hidden; the group's name and id where teams
-hand in, no id for the default team. What was typed in comes as ``…_assignsubmission_onlinetext``.
-(Source: mod/assign/classes/downloader.php of moodle.)
+``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a ``_`` behind it) or ``<Full
+Name>_<id>_assignsubmission_file_<file name>``; ``Participant_<id>_…`` where names are hidden; the
+group's name and id where teams hand in, no id for the default team. What was typed in comes as
+``…_assignsubmission_onlinetext``. (Source: mod/assign/classes/downloader.php of moodle.)
 
-The id is that of the grading worksheet's ``Participant <id>``; a team's is the group's, which nothing here tells apart.
+The id is that of the grading worksheet's ``Participant <id>``; a team's is the group's, which
+nothing here tells apart.
 """
 
 from __future__ import annotations
@@ -14,23 +16,40 @@ import re
 from collections.abc import Callable
 
 from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, is_useful, together, why_not
+from grader.classroom.imports.layout import (
+    Draft,
+    Layout,
+    Lessons,
+    Level,
+    Sorting,
+    is_useful,
+    together,
+    why_not,
+)
 from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import Student
 
-ENTRY = re.compile(r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?", re.DOTALL)
+ENTRY = re.compile(
+    r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?",
+    re.DOTALL,
+)
 NAMELESS = "Participant"
 
 
 def _is_ours(level: Level) -> Callable[[Item], bool]:
-    return lambda item: item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
+    return lambda item: (
+        item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
+    )
 
 
 def _student(name: str, participant: str) -> Student:
     shown = readable(name)
     if not participant:
         return Student(shown)
-    return Student(f"{NAMELESS} {participant}" if shown == NAMELESS else shown, {"moodle_participant": participant})
+    return Student(
+        f"{NAMELESS} {participant}" if shown == NAMELESS else shown,
+        {"moodle_participant": participant},
+    )
 
 
 def _sort_out(level: Level, lessons: Lessons) -> Sorting:
@@ -39,12 +58,18 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     for item in level.items:
         entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
         if entry is None:
-            reason = why_not(item, "is not named as Moodle names submissions, so it says not whose it is")
+            reason = why_not(
+                item, "is not named as Moodle names submissions, so it says not whose it is"
+            )
             sorting.passed_over.append((item.name, reason))
         elif entry["kind"] == "onlinetext":
-            sorting.passed_over.append((item.name, "is text typed into Moodle, not a file. Ask for the file"))
+            sorting.passed_over.append(
+                (item.name, "is text typed into Moodle, not a file. Ask for the file")
+            )
         elif entry["kind"] != "file":
-            sorting.passed_over.append((item.name, f"is no file that was handed in, but of the kind {entry['kind']}"))
+            sorting.passed_over.append(
+                (item.name, f"is no file that was handed in, but of the kind {entry['kind']}")
+            )
         else:
             mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
             if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
@@ -52,7 +77,9 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
             else:
                 sorting.passed_over.append((item.name, why_not(item, "is named after no lesson")))
     for (name, participant), parts in people.items():
-        sorting.drafts.append(Draft((_student(name, participant),), together(parts), id=participant))
+        sorting.drafts.append(
+            Draft((_student(name, participant),), together(parts), id=participant)
+        )
     return sorting
 
 

@@ -1,4 +1,6 @@
-"""What people and submissions are called: names to read, names that every system takes as a file's, spellings of one name."""
+"""What people and submissions are called: names to read, names that every system takes as a file's,
+spellings of one name.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ JOINERS = "\u200c\u200d"
 
 
 def readable(text: str) -> str:
-    """The text on one line, composed (NFC), without what controls a terminal or the direction of writing."""
+    """The text on one line, composed (NFC), without what controls a terminal or the direction of
+    writing.
+    """
     shown = "".join(map(_shown, text))
     return unicodedata.normalize("NFC", " ".join(shown.split()).strip(f" {JOINERS}"))
 
@@ -39,10 +43,16 @@ def _shown(letter: str) -> str:
 def file_name(text: str) -> str:
     """A name for a file, without an ending, as near to the text as Windows, macOS and Linux allow.
 
-    Stable: the name of a name is itself. Letters of every script stay; separators and reserved characters become ``_``, names that
-    Windows reserves get one behind them, and at most MAX_NAME_BYTES bytes of UTF-8 are kept.
+    Stable: the name of a name is itself. Letters of every script stay; separators and reserved
+    characters become ``_``, names that Windows reserves get one behind them, and at most
+    MAX_NAME_BYTES bytes of UTF-8 are kept.
     """
-    return _fitting(sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")) or NAMELESS
+    return (
+        _fitting(
+            sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")
+        )
+        or NAMELESS
+    )
 
 
 def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
@@ -50,10 +60,11 @@ def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
 
 
 def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """A file name for each pair of a name and an id, no two alike, not even on a system that takes capitals for small letters.
+    """A file name for each pair of a name and an id, no two alike, not even on a system that takes
+    capitals for small letters.
 
-    People of one name are told apart by their ids, all of them, so that a name never means another person in the next download;
-    without ids, they are numbered in the order given.
+    People of one name are told apart by their ids, all of them, so that a name never means another
+    person in the next download; without ids, they are numbered in the order given.
     """
     plain = [file_name(name) for name, _ in wanted]
     count = collections.Counter(map(_same, plain))
@@ -85,8 +96,12 @@ def _same(name: str) -> str:
 
 
 def forms_of(name: str) -> frozenset[str]:
-    """A name as different systems write it: ``Doe, Alice``, ``Alice Doe``, ``doealice``; accents, case and signs make no difference."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c))
+    """A name as different systems write it: ``Doe, Alice``, ``Alice Doe``, ``doealice``; accents,
+    case and signs make no difference.
+    """
+    plain = "".join(
+        c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c)
+    )
     plain = unicodedata.normalize("NFC", plain)
     family, _, given = plain.partition(",")  # a family may have two names: Núñez Peña, María
     words = _words(plain)

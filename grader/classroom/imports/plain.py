@@ -1,8 +1,11 @@
-"""A class as people collect it by hand: a folder, a zip or a file for each student, named after them.
+"""A class as people collect it by hand: a folder, a zip or a file for each student, named after
+them.
 
 * ``alice/``, ``alice.zip``: alice's. Where both are there the folder counts.
-* ``alice_<lesson>.py`` (or with ``-``, ``.`` or a blank between): one lesson of alice's. Where one lesson is graded, ``alice.py`` is that.
-* Lessons side by side (``<lesson>.py`` or ``<lesson>/``) and nothing of anybody's beside them: one submission, named after the folder.
+* ``alice_<lesson>.py`` (or with ``-``, ``.`` or a blank between): one lesson of alice's. Where one
+  lesson is graded, ``alice.py`` is that.
+* Lessons side by side (``<lesson>.py`` or ``<lesson>/``) and nothing of anybody's beside them: one
+  submission, named after the folder.
 """
 
 from __future__ import annotations
@@ -11,7 +14,17 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, is_zip, stem, together, why_not
+from grader.classroom.imports.layout import (
+    Draft,
+    Layout,
+    Lessons,
+    Level,
+    Sorting,
+    is_zip,
+    stem,
+    together,
+    why_not,
+)
 from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import Student
 
@@ -19,8 +32,14 @@ GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
 FORMS = ("folder", "zip", "file")
 """In which form something was handed in, what counts before the others first."""
-NO_STUDENT = "is named after a lesson, so it says not whose it is. Put it into a folder named after the student"
-NO_LESSON = "is no folder, no zip and no lesson. Name it <student>_<lesson>.py, or put it into a folder named after the student"
+NO_STUDENT = (
+    "is named after a lesson, so it says not whose it is. Put it into a folder named after the"
+    " student"
+)
+NO_LESSON = (
+    "is no folder, no zip and no lesson. Name it <student>_<lesson>.py, or put it into a folder"
+    " named after the student"
+)
 
 
 def _is_ours(level: Level) -> Callable[[Item], bool]:
@@ -28,7 +47,11 @@ def _is_ours(level: Level) -> Callable[[Item], bool]:
 
 
 def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
-    return item.name in names if item.kind is Kind.FILE else item.kind is Kind.FOLDER and item.name in names.values()
+    return (
+        item.name in names
+        if item.kind is Kind.FILE
+        else item.kind is Kind.FOLDER and item.name in names.values()
+    )
 
 
 def _sort_out(level: Level, lessons: Lessons) -> Sorting:
@@ -46,21 +69,27 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     if loose and not people:
         whole: list[tuple[Item, str | None]] = [(item, None) for item in loose]
         sorting.drafts.append(Draft((Student(readable(level.name)),), together(whole)))
-        sorting.notes.append(f"lessons lie side by side, so this is one submission: {readable(level.name)}")
+        sorting.notes.append(
+            f"lessons lie side by side, so this is one submission: {readable(level.name)}"
+        )
         return sorting
     sorting.passed_over += [(item.name, NO_STUDENT) for item in loose]
     for student, found in people.items():
         first = min((kind for kind, _, _ in found), key=FORMS.index)
         parts = [(item, counts_as) for kind, item, counts_as in found if kind == first]
         sorting.drafts.append(Draft((Student(readable(student)),), together(parts)))
-        others = sorted((other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0]))
+        others = sorted(
+            (other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0])
+        )
         reason = f"{parts[0][0].name} is there too, and counts. Rename or delete one of them"
         sorting.passed_over += [(item.name, reason) for _, item, _ in others]
     return sorting
 
 
 def _whose(item: Item, lessons: Lessons) -> tuple[str, str | None, str]:
-    """The student, what name a file counts as, and in which form it came; no student where that can't be told."""
+    """The student, what name a file counts as, and in which form it came; no student where that
+    can't be told.
+    """
     if item.kind is Kind.FOLDER:
         return ("" if _is_gradebook(item) else item.name), None, "folder"
     if item.kind is not Kind.FILE:

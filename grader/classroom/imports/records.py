@@ -12,8 +12,9 @@ from grader.course.submission import LessonFile
 class Student:
     """Whose a submission is, as far as the layout tells.
 
-    ``name`` is what people call them; ``ids`` are what other systems know them by, under the system's own word:
-    ``canvas_id``, ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``, ``sid``, ``username``, …
+    ``name`` is what people call them; ``ids`` are what other systems know them by, under the
+    system's own word: ``canvas_id``, ``sis_login_id``, ``moodle_participant``,
+    ``gradescope_submission``, ``email``, ``sid``, ``username``, …
     """
 
     name: str
@@ -24,9 +25,10 @@ class Student:
 class Handed:
     """One submission of a class.
 
-    ``name`` is unique in the class, the same whenever the same download is read, and fit for a file name on any system: reports are
-    named after it. ``students`` is one, or a team. ``read`` gives the files of those lessons that are there, by lesson; it raises
-    SubmissionError where nothing can be read, which is a row of the gradebook and no reason to stop.
+    ``name`` is unique in the class, the same whenever the same download is read, and fit for a file
+    name on any system: reports are named after it. ``students`` is one, or a team. ``read`` gives
+    the files of those lessons that are there, by lesson; it raises SubmissionError where nothing
+    can be read, which is a row of the gradebook and no reason to stop.
     """
 
     name: str
@@ -37,10 +39,12 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A class: in which layout it came, its submissions by name, and what was passed over, each with the reason.
+    """A class: in which layout it came, its submissions by name, and what was passed over, each
+    with the reason.
 
-    ``replaced`` is what the same people handed in again later, each with what counts now: as it should be, so a number is enough.
-    ``notes`` are sentences that the instructor should see: one person in two submissions, two people of one name, a wrapping folder.
+    ``replaced`` is what the same people handed in again later, each with what counts now: as it
+    should be, so a number is enough. ``notes`` are sentences that the instructor should see: one
+    person in two submissions, two people of one name, a wrapping folder.
     """
 
     layout: str

@@ -1,1 +1,3 @@
-"""What leaves the house: the students' bundle, and the engine with a course for another system's container."""
+"""What leaves the house: the students' bundle, and the engine with a course for another system's
+container.
+"""

@@ -1,4 +1,6 @@
-"""The engine as files that can be handed out: no course, no solution; installed by ``pip install ./engine``."""
+"""The engine as files that can be handed out: no course, no solution; installed by ``pip install
+./engine``.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ def engine_files() -> Iterator[tuple[str, str]]:
 
 
 def requirements() -> list[str]:
-    """What the engine needs at run time, each with its range: from the project's own file, or from what was installed."""
+    """What the engine needs at run time, each with its range: from the project's own file, or from
+    what was installed.
+    """
     project = CHECKOUT / "pyproject.toml"
     if project.is_file():
         found: list[str] = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]
         return found
-    return [line for line in importlib.metadata.requires("gradlings") or () if "extra ==" not in line]
+    return [
+        line for line in importlib.metadata.requires("gradlings") or () if "extra ==" not in line
+    ]
 
 
 def pyproject() -> str:

@@ -1,8 +1,8 @@
 """What of a lesson's files may be handed out, as pure functions over their text.
 
-Of ``helpers.py`` and ``scenarios.py``, which visible and hidden checks share, only what the visible ones and the diagnosis reach; of
-catalogues no text that only hidden checks have; no hint that spells a solution out. Where a text that stays names a hidden check, the
-name is replaced.
+Of ``helpers.py`` and ``scenarios.py``, which visible and hidden checks share, only what the visible
+ones and the diagnosis reach; of catalogues no text that only hidden checks have; no hint that
+spells a solution out. Where a text that stays names a hidden check, the name is replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ HELD_BACK = "held_back"
 
 def check_names(text: str) -> tuple[str, ...]:
     """The names of the checks in a check file: ``test_…``."""
-    return tuple(node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"))
+    return tuple(
+        node.name
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    )
 
 
 def without_names(text: str, names: Iterable[str]) -> str:
@@ -39,21 +43,33 @@ def words_in(text: str) -> frozenset[str]:
             found.add(node.attr)
         elif isinstance(node, ast.alias):
             found.add(node.name)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.isidentifier()
+        ):
             found.add(node.value)
     return frozenset(found)
 
 
 def reached(text: str, words: Iterable[str]) -> str:
-    """The text without those top-level definitions that none of ``words``, nor what they reach in turn, refers to.
+    """The text without those top-level definitions that none of ``words``, nor what they reach in
+    turn, refers to.
 
     Imports, the docstring and other statements stay.
     """
     lines = text.splitlines()
     body = ast.parse(text).body
-    pieces = {name: "\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in body for name in names_of(node)}
+    pieces = {
+        name: "\n".join(lines[first_line(node) - 1 : node.end_lineno])
+        for node in body
+        for name in names_of(node)
+    }
     kept: set[str] = set()
-    todo = [*words, *(word for node in body if not names_of(node) for word in words_in(ast.unparse(node)))]
+    todo = [
+        *words,
+        *(word for node in body if not names_of(node) for word in words_in(ast.unparse(node))),
+    ]
     while todo:
         word = todo.pop()
         if word in pieces and word not in kept:
@@ -64,25 +80,48 @@ def reached(text: str, words: Iterable[str]) -> str:
         if names_of(node) and not kept.intersection(names_of(node)):
             end = first_line(after) if after else len(lines) + 1
             dropped |= set(range(first_line(node), end))
-    return "\n".join(line for number, line in enumerate(lines, 1) if number not in dropped).rstrip("\n") + "\n"
+    return (
+        "\n".join(line for number, line in enumerate(lines, 1) if number not in dropped).rstrip(
+            "\n"
+        )
+        + "\n"
+    )
 
 
 def names_of(node: ast.stmt) -> tuple[str, ...]:
     """What a top-level statement defines; nothing for imports and the like."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return (node.name,)
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return tuple(name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
+    return tuple(
+        name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    )
 
 
 def texts_in(code: str) -> frozenset[str]:
-    """Every text in a file of ours that may have a translation: its constants, and the first line of each docstring."""
-    constants = {node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return frozenset(constants | {text.strip().splitlines()[0] for text in constants if text.strip()})
+    """Every text in a file of ours that may have a translation: its constants, and the first line
+    of each docstring.
+    """
+    constants = {
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return frozenset(
+        constants | {text.strip().splitlines()[0] for text in constants if text.strip()}
+    )
 
 
 def spells_out(text: str, solution: str) -> str | None:
-    """The first line of a region of the solution that stands whole in a text, indentation and what is around it apart; else None."""
+    """The first line of a region of the solution that stands whole in a text, indentation and what
+    is around it apart; else None.
+    """
     stripped = "\n".join(line.strip() for line in text.splitlines())
     return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)
 
@@ -91,12 +130,17 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
     """``hints.toml`` without the steps that are ``secret``. A JSON string is a TOML string."""
     left = set(secret)
     kept = {key: [step for step in steps if step not in left] for key, steps in hints.items()}
-    tables = (f"{json.dumps(key)} = {json.dumps(steps, ensure_ascii=False, indent=1)}\n" for key, steps in kept.items())
+    tables = (
+        f"{json.dumps(key)} = {json.dumps(steps, ensure_ascii=False, indent=1)}\n"
+        for key, steps in kept.items()
+    )
     return "".join(tables)
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """The lines of each region that students write, without indentation, comments and what the stub has."""
+    """The lines of each region that students write, without indentation, comments and what the stub
+    has.
+    """
     region: list[str] | None = None
     for line in solution.splitlines():
         text = line.strip()

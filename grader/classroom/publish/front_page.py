@@ -1,4 +1,6 @@
-"""What stands in a students' bundle beside the lessons: front pages in both languages, the workflow."""
+"""What stands in a students' bundle beside the lessons: front pages in both languages, the
+workflow.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,16 @@ grade hint 레슨이름 --lang ko  # 작은 힌트. --step 2, 3으로 갈수록 
 """
 
 
-def front_pages(title: str, points: tuple[float, float], held_checks: int) -> Iterator[tuple[str, str]]:
+def front_pages(
+    title: str, points: tuple[float, float], held_checks: int
+) -> Iterator[tuple[str, str]]:
     """``(path, text)`` of the front page in each language."""
-    shown = {"title": title, "torch": TORCH, "points": f"{points[0]:g}", "held_points": f"{points[1]:g}", "held_checks": held_checks}
+    shown = {
+        "title": title,
+        "torch": TORCH,
+        "points": f"{points[0]:g}",
+        "held_points": f"{points[1]:g}",
+        "held_checks": held_checks,
+    }
     yield "README.md", ENGLISH.format(**shown)
     yield "README.ko.md", KOREAN.format(**shown)

@@ -1,10 +1,13 @@
-"""``grade gradescope``: the zip that Gradescope builds an autograder from: two scripts, the engine, the course.
+"""``grade gradescope``: the zip that Gradescope builds an autograder from: two scripts, the engine,
+the course.
 
-Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the image is built, ``run_autograder`` for
-each submission; both must lie at the zip's root. What runs in the container is ``bundles.container``.
+Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
+image is built, ``run_autograder`` for each submission; both must lie at the zip's root. What runs
+in the container is ``bundles.container``.
 
-The course in it is whole, solutions too: the zip is the instructor's. The image holds it readable, so what keeps a submission from
-reading it is the sandbox; every ``results.json`` says whether that held there.
+The course in it is whole, solutions too: the zip is the instructor's. The image holds it readable,
+so what keeps a submission from reading it is the sandbox; every ``results.json`` says whether that
+held there.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
 SECONDS = 570
-"""Gradescope ends a container after ten minutes, by default; a little sooner there is still time to say so."""
+"""Gradescope ends a container after ten minutes, by default; a little sooner there is still time to
+say so.
+"""
 SETUP = f"""\
 #!/usr/bin/env bash
 # Runs once, when the image is built: Python 3.11 or later, PyTorch without CUDA, and what the engine needs.
@@ -58,36 +63,57 @@ fi
 """  # noqa: E501 - a JSON text has no line breaks
 
 
-def make_zip(course: Course, lessons: Sequence[Lesson], target: Path, *, hidden_checks: str, lang: str) -> None:
-    """Write the zip; the same course makes the same bytes. Raises UsageError where it can't be written."""
+def make_zip(
+    course: Course, lessons: Sequence[Lesson], target: Path, *, hidden_checks: str, lang: str
+) -> None:
+    """Write the zip; the same course makes the same bytes. Raises UsageError where it can't be
+    written.
+    """
     if held := [lesson.id for lesson in lessons if lesson.held]:
-        raise UsageError(f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole course")
+        raise UsageError(
+            f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole"
+            " course"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as part:
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as part:
             place = Path(part.name)
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-                for path, data in zip_files(course, lessons, hidden_checks=hidden_checks, lang=lang):
+                for path, data in zip_files(
+                    course, lessons, hidden_checks=hidden_checks, lang=lang
+                ):
                     archive.writestr(member(path), data)
         place.chmod(0o644)
         place.replace(target)
     except OSError as error:
-        raise UsageError(f"{error.filename or target} can't be written: {error.strerror}. Choose another place") from None
+        raise UsageError(
+            f"{error.filename or target} can't be written: {error.strerror}. Choose another place"
+        ) from None
 
 
 def member(path: str) -> zipfile.ZipInfo:
     """A zip's entry without a date; the scripts can be executed."""
     info = zipfile.ZipInfo(path)
     info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = (stat.S_IFREG | (0o755 if path in ("setup.sh", "run_autograder") else 0o644)) << 16
+    info.external_attr = (
+        stat.S_IFREG | (0o755 if path in ("setup.sh", "run_autograder") else 0o644)
+    ) << 16
     return info
 
 
-def zip_files(course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str) -> Iterator[tuple[str, bytes]]:
+def zip_files(
+    course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str
+) -> Iterator[tuple[str, bytes]]:
     """``(path, data)`` of each file."""
     yield "setup.sh", SETUP.encode()
     yield "run_autograder", RUN.encode()
-    settings = {"lessons": [lesson.id for lesson in lessons], "hidden_checks": hidden_checks, "lang": lang}
+    settings = {
+        "lessons": [lesson.id for lesson in lessons],
+        "hidden_checks": hidden_checks,
+        "lang": lang,
+    }
     yield SETTINGS, (json.dumps(settings, indent=1) + "\n").encode()
     yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
     for path in course_files(course, lessons):
@@ -100,5 +126,9 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
     for lesson in lessons:
         yield lesson.stub
         yield lesson.solution
-        yield from (path for path in (lesson.folder / "hints.toml", *sorted(lesson.folder.glob("*.po"))) if path.exists())
+        yield from (
+            path
+            for path in (lesson.folder / "hints.toml", *sorted(lesson.folder.glob("*.po")))
+            if path.exists()
+        )
         yield from sorted(lesson.checks.glob("*.py"))

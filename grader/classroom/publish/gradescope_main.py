@@ -1,8 +1,10 @@
-"""What runs in Gradescope's container: ``python -m grader.classroom.publish.gradescope_main /autograder``.
+"""What runs in Gradescope's container: ``python -m grader.classroom.publish.gradescope_main
+/autograder``.
 
-The container has 768 MB, half a processor and ten minutes. So workers get less memory than at home, lessons share the time that there
-is (none can use up another's), and the host, which keeps each lesson's checks in memory, is replaced every few lessons. A fault of
-ours ends in a ``results.json`` without a score.
+The container has 768 MB, half a processor and ten minutes. So workers get less memory than at home,
+lessons share the time that there is (none can use up another's), and the host, which keeps each
+lesson's checks in memory, is replaced every few lessons. A fault of ours ends in a ``results.json``
+without a score.
 """
 
 from __future__ import annotations
@@ -27,11 +29,16 @@ from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
 MEMORY_BYTES = 256 * MIB
-"""For a worker, beyond what it shares with the host: host and judges take up to 350 MB of the container's 768."""
+"""For a worker, beyond what it shares with the host: host and judges take up to 350 MB of the
+container's 768.
+"""
 LESSONS_PER_HOST = 5
 START_SECONDS = 60
 """Of the container's time, what is kept for starting hosts."""
-OWN_FAULT = "The grader itself failed. This is not your score: nothing was judged. Your instructor can run it again."
+OWN_FAULT = (
+    "The grader itself failed. This is not your score: nothing was judged. Your instructor can run"
+    " it again."
+)
 
 
 def main() -> None:
@@ -57,7 +64,9 @@ def grade(root: Path) -> dict[str, Any]:
             files = read_submission(root / "submission", settings["lessons"])
         except SubmissionError as error:
             return results(Entry("submission", (), problem=str(error)))
-        terms = Settings(secrets.randbits(32), "auto", limits_for(course, len(lessons)), lang=settings["lang"])
+        terms = Settings(
+            secrets.randbits(32), "auto", limits_for(course, len(lessons)), lang=settings["lang"]
+        )
         done: list[LessonResult] = []
 
         def replace_host(result: LessonResult) -> None:
@@ -65,7 +74,9 @@ def grade(root: Path) -> dict[str, Any]:
             if len(done) % LESSONS_PER_HOST == 0:
                 host.close()  # the next lesson starts another
 
-        report = grade_submission(host, course, lessons, files, terms, name="submission", progress=replace_host)
+        report = grade_submission(
+            host, course, lessons, files, terms, name="submission", progress=replace_host
+        )
     for check in report.grader_faults:
         print(f"{check.id}\n{check.note}")
     return results(Entry("submission", (), report), settings["hidden_checks"])

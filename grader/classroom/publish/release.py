@@ -8,9 +8,10 @@
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 
-There is no solution in it. A visible check that takes its truth from torch runs as it does at home; one that asks the reference is
-there to be read, and is held back together with the hidden ones: ``release.toml`` says how many checks and points that are.
-A course of a bundle is used only where the engine has none of its own (``course.find_course``).
+There is no solution in it. A visible check that takes its truth from torch runs as it does at home;
+one that asks the reference is there to be read, and is held back together with the hidden ones:
+``release.toml`` says how many checks and points that are. A course of a bundle is used only where
+the engine has none of its own (``course.find_course``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,16 @@ from pathlib import Path
 
 from grader.classroom.publish import front_page
 from grader.classroom.publish.engine_files import engine_files
-from grader.classroom.publish.filter import check_names, hints_without, reached, regions, spells_out, texts_in, without_names, words_in
+from grader.classroom.publish.filter import (
+    check_names,
+    hints_without,
+    reached,
+    regions,
+    spells_out,
+    texts_in,
+    without_names,
+    words_in,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import add_up
@@ -48,30 +58,64 @@ class Released:
 def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Released]:
     """Make the bundle and prove it; ``folder`` appears when all is well, else nothing does.
 
-    Raises UsageError where the folder can't be made, CourseError that names the file where something would be given away, or where a
-    check that is handed out does not pass on the reference.
+    Raises UsageError where the folder can't be made, CourseError that names the file where
+    something would be given away, or where a check that is handed out does not pass on the
+    reference.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not empty. Choose another name; nothing was changed")
+        raise UsageError(
+            f"{folder} exists and is not empty. Choose another name; nothing was changed"
+        )
     if held := [lesson.id for lesson in lessons if lesson.held]:
-        raise UsageError(f"{course.root} is a students' bundle itself: it has no solution of {held[0]}. Release from the whole course")
+        raise UsageError(
+            f"{course.root} is a students' bundle itself: it has no solution of {held[0]}. Release"
+            " from the whole course"
+        )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            tried, made = Path(place) / "tried", Path(place) / "bundle"  # apart: grading leaves byte code behind
+            tried, made = (
+                Path(place) / "tried",
+                Path(place) / "bundle",
+            )  # apart: grading leaves byte code behind
             files = list(bundle_files(course, lessons))
             write(made, files)
             refuse_leaks(made, lessons)
             write(tried, files)
-            write(tried, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())))])
+            write(
+                tried,
+                [
+                    (
+                        f"{BUNDLED}/exercises/{RELEASE}",
+                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())),
+                    )
+                ],
+            )
             released = prove(course, lessons, tried / BUNDLED)
-            write(made, [(f"{BUNDLED}/exercises/{RELEASE}", release_toml({one.lesson: one.held for one in released}))])
-            write(made, front_page.front_pages(course.title, released_points(released), sum(one.held.checks for one in released)))
+            write(
+                made,
+                [
+                    (
+                        f"{BUNDLED}/exercises/{RELEASE}",
+                        release_toml({one.lesson: one.held for one in released}),
+                    )
+                ],
+            )
+            write(
+                made,
+                front_page.front_pages(
+                    course.title,
+                    released_points(released),
+                    sum(one.held.checks for one in released),
+                ),
+            )
             if folder.is_dir():
                 folder.rmdir()
             shutil.move(made, folder)
     except OSError as error:
-        raise UsageError(f"{error.filename or folder} can't be written: {error.strerror}. Choose another place") from None
+        raise UsageError(
+            f"{error.filename or folder} can't be written: {error.strerror}. Choose another place"
+        ) from None
     return released
 
 
@@ -89,12 +133,15 @@ def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
         target.write_text(text, "utf-8", newline="\n")
 
 
-# --------------------------------------------------------------------------------------------------------------- contents
+# ----------------------------------------------------------------------------------------- contents
 
 
 def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[str, str]]:
     """``(path, text)`` of all but what is known only after the proof."""
-    yield f"{BUNDLED}/exercises/course.toml", (course.root / "exercises" / "course.toml").read_text("utf-8")
+    yield (
+        f"{BUNDLED}/exercises/course.toml",
+        (course.root / "exercises" / "course.toml").read_text("utf-8"),
+    )
     for lesson in lessons:
         for path in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
@@ -121,14 +168,22 @@ def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
 
 
 def hints_that_answer(lesson: Lesson) -> frozenset[str]:
-    """The hints that spell out a whole region of the solution: at home the last step may, in what is handed out it may not."""
+    """The hints that spell out a whole region of the solution: at home the last step may, in what
+    is handed out it may not.
+    """
     solution = lesson.solution.read_text("utf-8")
-    return frozenset(step for steps in lesson.hints().values() for step in steps if spells_out(step, solution))
+    return frozenset(
+        step for steps in lesson.hints().values() for step in steps if spells_out(step, solution)
+    )
 
 
 def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
     """The visible checks and what they rest on, by file name."""
-    found = {name: (lesson.checks / name).read_text("utf-8") for name in CHECK_FILES if (lesson.checks / name).exists()}
+    found = {
+        name: (lesson.checks / name).read_text("utf-8")
+        for name in CHECK_FILES
+        if (lesson.checks / name).exists()
+    }
     words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
     if "helpers.py" in found:
         found["helpers.py"] = reached(found["helpers.py"], words)
@@ -150,15 +205,23 @@ def catalogue_without(path: Path, secret: frozenset[str]) -> str:
 
 def release_toml(held: dict[str, HeldBack]) -> str:
     """``release.toml``: what makes a course a students' bundle."""
-    tables = (f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n" for lesson, one in held.items())
-    return "# Made by grade release: the lessons of this bundle, and how much each holds back.\n" + "".join(tables)
+    tables = (
+        f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n"
+        for lesson, one in held.items()
+    )
+    return (
+        "# Made by grade release: the lessons of this bundle, and how much each holds back.\n"
+        + "".join(tables)
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ proof
+# -------------------------------------------------------------------------------------------- proof
 
 
 def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
-    """Grade every reference at home and in the bundle: there all that runs must pass; the difference is what is held back."""
+    """Grade every reference at home and in the bundle: there all that runs must pass; the
+    difference is what is held back.
+    """
     settings = Settings(seed=0, sandbox="auto", limits=course.limits)
     bundled = load_course(root)
     released = []
@@ -170,7 +233,8 @@ def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Release
             for check in (*whole, *part):
                 if check.outcome is not Outcome.PASSED:
                     raise CourseError(
-                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Mend it first: grade verify {lesson.id}"
+                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Mend it"
+                        f" first: grade verify {lesson.id}"
                     )
             held = HeldBack(len(whole) - len(part), add_up([worth(whole), -worth(part)]))
             released.append(Released(lesson.id, len(part), worth(part), held))
@@ -183,23 +247,34 @@ def worth(checks: Iterable[CheckResult]) -> float:
 
 
 def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
-    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution has and its stub has not.
+    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution
+    has and its stub has not.
 
     In a README, which teaches, that may be part of a line, but no lines of its own.
     """
     files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
     stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
     for lesson in lessons:
-        names = {name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))}
+        names = {
+            name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))
+        }
         own = [path for path in files if lesson.id in path.parts]
         solution = lesson.solution.read_text("utf-8")
         for path in own:
             if found := names & words_of(files[path]):
-                raise CourseError(f"{path.relative_to(bundle)} would name the hidden check {min(found)}. Take it out of {lesson.checks}")
-            lines = next((region[0] for region in regions(solution) if holds(stripped[path], region)), None)
+                raise CourseError(
+                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}. Take it"
+                    f" out of {lesson.checks}"
+                )
+            lines = next(
+                (region[0] for region in regions(solution) if holds(stripped[path], region)), None
+            )
             if line := lines if path.suffix == ".md" else spells_out(files[path], solution):
                 place = path.relative_to(bundle)
-                raise CourseError(f"{place} would hold a part of the solution of {lesson.id}: {line!r}. Write it otherwise there")
+                raise CourseError(
+                    f"{place} would hold a part of the solution of {lesson.id}: {line!r}. Write it"
+                    " otherwise there"
+                )
 
 
 def words_of(text: str) -> set[str]:
@@ -209,4 +284,7 @@ def words_of(text: str) -> set[str]:
 
 def holds(lines: list[str], region: tuple[str, ...]) -> bool:
     """Whether a region stands in a file, line by line."""
-    return any(tuple(lines[start : start + len(region)]) == region for start in range(len(lines) - len(region) + 1))
+    return any(
+        tuple(lines[start : start + len(region)]) == region
+        for start in range(len(lines) - len(region) + 1)
+    )

@@ -1,1 +1,3 @@
-"""A class as a whole: what its submissions come to together. Pure counting over ``gradebook.records``; no torch, no files."""
+"""A class as a whole: what its submissions come to together. Pure counting over
+``gradebook.records``; no torch, no files.
+"""

@@ -1,7 +1,8 @@
-"""The page about a class, which an instructor opens first: what to reteach, which checks to doubt, who needs a look, all submissions.
+"""The page about a class, which an instructor opens first: what to reteach, which checks to doubt,
+who needs a look, all submissions.
 
-One self-contained file: its policy allows its own style sheet and script, by hash, and nothing more. What the page shows in numbers is
-counted in ``classroom``; here it gets its words and places.
+One self-contained file: its policy allows its own style sheet and script, by hash, and nothing
+more. What the page shows in numbers is counted in ``classroom``; here it gets its words and places.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from dataclasses import dataclass
 
 from grader.classroom.gradebook.records import Entry, LessonColumn
 from grader.classroom.statistics.collect import gather
-from grader.classroom.statistics.records import CheckFacts, Classroom, LessonFacts, Mistake, People, Person, Rows, State
+from grader.classroom.statistics.records import (
+    CheckFacts,
+    Classroom,
+    LessonFacts,
+    Mistake,
+    People,
+    Person,
+    Rows,
+    State,
+)
 from grader.core.report import LessonStatus, Outcome
 from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
@@ -52,7 +62,9 @@ BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One thing to reteach: a mistake, or a check that many get wrong in ways that have no name. ``link`` shows who, in the table."""
+    """One thing to reteach: a mistake, or a check that many get wrong in ways that have no name.
+    ``link`` shows who, in the table.
+    """
 
     title: str
     lesson: LessonFacts
@@ -66,7 +78,9 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a bar: its look, where it begins and how wide it is in per cent, how many, and of what."""
+    """A piece of a bar: its look, where it begins and how wide it is in per cent, how many, and of
+    what.
+    """
 
     kind: str
     start: float
@@ -79,11 +93,17 @@ PassedOver = Sequence[tuple[str, str]]
 
 
 def render_class(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], *, title: str = "", passed_over: PassedOver = (), rows: Rows | None = None
+    entries: Iterable[Entry],
+    columns: Sequence[LessonColumn],
+    *,
+    title: str = "",
+    passed_over: PassedOver = (),
+    rows: Rows | None = None,
 ) -> Iterator[str]:
     """The page for these entries, piece by piece; reports are linked as ``reports/<name>.html``.
 
-    The entries are read once and not kept; ``rows`` is where their lines of the table are put meanwhile, in memory if none is given.
+    The entries are read once and not kept; ``rows`` is where their lines of the table are put
+    meanwhile, in memory if none is given.
     """
     classroom = gather(entries, columns, rows)
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
@@ -118,29 +138,60 @@ def render_class(
 
 
 def topics(classroom: Classroom) -> tuple[Topic, ...]:
-    """What to reteach, the most wanted first: the commonest mistakes, then checks that many get wrong in ways that have no name.
+    """What to reteach, the most wanted first: the commonest mistakes, then checks that many get
+    wrong in ways that have no name.
 
     A check that is to be doubted itself is nothing to reteach.
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
-    named = [_of_mistake(mistake, lessons[mistake.lesson]) for mistake in classroom.mistakes[:RETEACH]]
-    unnamed = [check for lesson in classroom.lessons for check in lesson.checks if check.wrong.count and not check.doubt]
+    named = [
+        _of_mistake(mistake, lessons[mistake.lesson]) for mistake in classroom.mistakes[:RETEACH]
+    ]
+    unnamed = [
+        check
+        for lesson in classroom.lessons
+        for check in lesson.checks
+        if check.wrong.count and not check.doubt
+    ]
     unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
-    return tuple(named + [_of_check(check, lessons[check.lesson]) for check in unnamed[: RETEACH - len(named)]])
+    return tuple(
+        named
+        + [_of_check(check, lessons[check.lesson]) for check in unnamed[: RETEACH - len(named)]]
+    )
 
 
 def _of_mistake(mistake: Mistake, lesson: LessonFacts) -> Topic:
     link = f"#made-{mistake.number}"
-    return Topic(mistake.title, lesson, mistake.people, lesson.began, mistake.check, mistake.evidence, link, named=True)
+    return Topic(
+        mistake.title,
+        lesson,
+        mistake.people,
+        lesson.began,
+        mistake.check,
+        mistake.evidence,
+        link,
+        named=True,
+    )
 
 
 def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
     link = f"#wrong-{check.number}"
-    return Topic(check.column.title, lesson, check.wrong, check.began, check.column.title, check.example, link, named=False)
+    return Topic(
+        check.column.title,
+        lesson,
+        check.wrong,
+        check.began,
+        check.column.title,
+        check.example,
+        link,
+        named=False,
+    )
 
 
 def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
-    """The score below which a quarter, a half and three quarters are; None for fewer than two scores."""
+    """The score below which a quarter, a half and three quarters are; None for fewer than two
+    scores.
+    """
     if len(scores) < 2:
         return None
     low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
@@ -154,7 +205,9 @@ def present(classroom: Classroom) -> dict[State, int]:
 
 
 def namesakes(classroom: Classroom) -> frozenset[str]:
-    """What more than one submission is called by people: beside these the submission's own name is shown."""
+    """What more than one submission is called by people: beside these the submission's own name is
+    shown.
+    """
     counts = Counter(row.person.label for row in classroom.rows)
     return frozenset(label for label, count in counts.items() if count > 1)
 
@@ -180,19 +233,25 @@ def report_link(person: Person) -> str | None:
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Numbers in a data attribute, each with a space on both sides, so that one can be searched for."""
+    """Numbers in a data attribute, each with a space on both sides, so that one can be searched
+    for.
+    """
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""
 
 
 def outcome_parts(check: CheckFacts) -> list[Part]:
     """The pieces of a check's bar."""
-    return _parts([(kind, sum(check.outcomes.get(one, 0) for one in those)) for kind, those in OUTCOME_KINDS])
+    return _parts(
+        [(kind, sum(check.outcomes.get(one, 0) for one in those)) for kind, those in OUTCOME_KINDS]
+    )
 
 
 def status_parts(lesson: LessonFacts) -> list[Part]:
     """The pieces of a lesson's bar."""
-    return _parts([(kind, sum(lesson.statuses.get(one, 0) for one in those)) for kind, those in STATUS_KINDS])
+    return _parts(
+        [(kind, sum(lesson.statuses.get(one, 0) for one in those)) for kind, those in STATUS_KINDS]
+    )
 
 
 def outcome_text(check: CheckFacts) -> str:
@@ -202,7 +261,9 @@ def outcome_text(check: CheckFacts) -> str:
 
 def status_text(lesson: LessonFacts) -> str:
     """What a lesson's bar shows, in words."""
-    return _counted((STATUS_WORDS[status], lesson.statuses.get(status, 0)) for status in LessonStatus)
+    return _counted(
+        (STATUS_WORDS[status], lesson.statuses.get(status, 0)) for status in LessonStatus
+    )
 
 
 def _counted(counts: Iterable[tuple[str, int]]) -> str:
@@ -221,7 +282,9 @@ def _parts(counts: Sequence[tuple[str, int]]) -> list[Part]:
 
 
 def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
-    """A submission's lessons as one drawing: paths for full marks and for less, a tick where nothing was handed in."""
+    """A submission's lessons as one drawing: paths for full marks and for less, a tick where
+    nothing was handed in.
+    """
     paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
     for place, part in enumerate(shares):
         left = place * (BAR_WIDTH + BAR_GAP)
@@ -229,4 +292,8 @@ def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
         height = 1 if part is None else max(2, round(part * BAR_HEIGHT))
         paths[kind].append(f"M{left} {BAR_HEIGHT}v-{height}h{BAR_WIDTH}v{height}z")
     width = max(1, len(shares) * (BAR_WIDTH + BAR_GAP) - BAR_GAP)
-    return {"width": width, "height": BAR_HEIGHT, "paths": [(kind, "".join(path)) for kind, path in paths.items() if path]}
+    return {
+        "width": width,
+        "height": BAR_HEIGHT,
+        "paths": [(kind, "".join(path)) for kind, path in paths.items() if path],
+    }

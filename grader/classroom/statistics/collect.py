@@ -1,7 +1,8 @@
-"""From a stream of gradebook entries to a ``Classroom``: each entry is looked at once, and only what the class needs is kept.
+"""From a stream of gradebook entries to a ``Classroom``: each entry is looked at once, and only
+what the class needs is kept.
 
-Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row for each there is too: give ``gather``
-``rows.RowsOnDisk`` where they should not be held in memory.
+Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row
+for each there is too: give ``gather`` ``rows.RowsOnDisk`` where they should not be held in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.gradebook.records import CheckColumn, Entry, LessonColumn
-from grader.classroom.statistics.item_analysis import Moments, both_of_either, histogram, point_biserial
+from grader.classroom.statistics.item_analysis import (
+    Moments,
+    both_of_either,
+    histogram,
+    point_biserial,
+)
 from grader.classroom.statistics.records import (
     JUDGED,
     NAMED,
@@ -39,8 +45,11 @@ FEWEST_TOGETHER = 3
 LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 
 
-def gather(entries: Iterable[Entry], columns: Sequence[LessonColumn], rows: Rows | None = None) -> Classroom:
-    """The class that these entries are; lessons and checks in the columns' order, what the columns don't have after them.
+def gather(
+    entries: Iterable[Entry], columns: Sequence[LessonColumn], rows: Rows | None = None
+) -> Classroom:
+    """The class that these entries are; lessons and checks in the columns' order, what the columns
+    don't have after them.
 
     ``rows`` is where the rows are put, a list if none is given.
     """
@@ -81,13 +90,25 @@ class _CheckTally:
         self.outcomes[result.outcome] += 1
         if result.outcome in JUDGED:
             (self.right if result.outcome is Outcome.PASSED else self.not_right).add(rest)
-        if result.outcome in JUDGED and result.outcome is not Outcome.PASSED and not result.diagnosis:
+        if (
+            result.outcome in JUDGED
+            and result.outcome is not Outcome.PASSED
+            and not result.diagnosis
+        ):
             self.unnamed.add(person)
             self.example = self.example or result.message or ""
 
     def facts(self, lesson: str) -> CheckFacts:
         telling = point_biserial(self.right, self.not_right)
-        return CheckFacts(self.number, lesson, self.column, self.outcomes, telling, self.unnamed.facts(), self.example)
+        return CheckFacts(
+            self.number,
+            lesson,
+            self.column,
+            self.outcomes,
+            telling,
+            self.unnamed.facts(),
+            self.example,
+        )
 
 
 @dataclass(slots=True)
@@ -101,7 +122,15 @@ class _MistakeTally:
     people: _PeopleTally = field(default_factory=_PeopleTally)
 
     def facts(self) -> Mistake:
-        return Mistake(self.number, self.id, self.lesson, self.title, self.people.facts(), self.check, self.evidence)
+        return Mistake(
+            self.number,
+            self.id,
+            self.lesson,
+            self.title,
+            self.people.facts(),
+            self.check,
+            self.evidence,
+        )
 
 
 @dataclass(slots=True)
@@ -163,10 +192,14 @@ class _ClassTally:
             self.missing.append(person)
             states.add(State.MISSING)
         elif entry.fault:
-            self.faults.append(Note(person, "the submission", entry.problem or "it could not be judged"))
+            self.faults.append(
+                Note(person, "the submission", entry.problem or "it could not be judged")
+            )
             states.add(State.FAULT)
         elif entry.report is None:
-            self.problems.append(Note(person, "the submission", entry.problem or "it could not be read"))
+            self.problems.append(
+                Note(person, "the submission", entry.problem or "it could not be read")
+            )
             states.add(State.PROBLEM)
         if entry.adjustments:
             self.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
@@ -195,8 +228,12 @@ class _ClassTally:
             )
         )
 
-    def add_report(self, person: Person, report: Report, states: set[State]) -> tuple[set[int], list[int]]:
-        """Count one report; the numbers of the mistakes that it names and of the checks that are not right."""
+    def add_report(
+        self, person: Person, report: Report, states: set[State]
+    ) -> tuple[set[int], list[int]]:
+        """Count one report; the numbers of the mistakes that it names and of the checks that are
+        not right.
+        """
         self.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         self.max_score = max(self.max_score, report.max_score)
         self.unconfined += bool(report.sandbox.missing)
@@ -209,7 +246,9 @@ class _ClassTally:
             tally = self.lesson(result.id, result.title, result.max_score)
             tally.statuses[result.status] += 1
             if result.status is LessonStatus.INVALID:
-                self.problems.append(Note(person, result.title, result.message or "it could not be loaded"))
+                self.problems.append(
+                    Note(person, result.title, result.message or "it could not be loaded")
+                )
                 states.add(State.INVALID)
             if result.status in BEGAN:
                 tally.scores.append(result.score)
@@ -219,12 +258,25 @@ class _ClassTally:
         return mistakes, wrong
 
     def add_checks(
-        self, person: Person, report: Report, lesson: LessonResult, states: set[State], mistakes: set[int], wrong: list[int]
+        self,
+        person: Person,
+        report: Report,
+        lesson: LessonResult,
+        states: set[State],
+        mistakes: set[int],
+        wrong: list[int],
     ) -> None:
         limits: dict[str, list[str]] = {}
         for check in lesson.checks:
             if check.outcome is Outcome.GRADER_ERROR:
-                self.faults.append(Note(person, f"{lesson.title}: {check.title}", check.message or "", check.note or ""))
+                self.faults.append(
+                    Note(
+                        person,
+                        f"{lesson.title}: {check.title}",
+                        check.message or "",
+                        check.note or "",
+                    )
+                )
                 states.add(State.FAULT)
             if lesson.status not in BEGAN:
                 continue
@@ -254,18 +306,38 @@ class _ClassTally:
         key = (lesson_id, diagnosis)
         if key not in self.mistakes:
             title = check.diagnosis_title or diagnosis
-            self.mistakes[key] = _MistakeTally(len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or "")
+            self.mistakes[key] = _MistakeTally(
+                len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or ""
+            )
         tally = self.mistakes[key]
         tally.people.add(person)
         return tally.number
 
-    def lesson_scores(self, entry: Entry) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """Each lesson's share of its points and its points, adjustments in them; None where it was not handed in."""
-        there = {result.id for result in entry.report.lessons if result.status is not LessonStatus.MISSING} if entry.report else set()
+    def lesson_scores(
+        self, entry: Entry
+    ) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        """Each lesson's share of its points and its points, adjustments in them; None where it was
+        not handed in.
+        """
+        there = (
+            {
+                result.id
+                for result in entry.report.lessons
+                if result.status is not LessonStatus.MISSING
+            }
+            if entry.report
+            else set()
+        )
         there |= {one.lesson for one in entry.adjustments if one.lesson is not None}
-        points = [entry.lesson_score(lesson_id) if lesson_id in there else None for lesson_id in self.lessons]
+        points = [
+            entry.lesson_score(lesson_id) if lesson_id in there else None
+            for lesson_id in self.lessons
+        ]
         most = [lesson.max_score for lesson in self.lessons.values()]
-        shares = [None if p is None else min(1.0, p / m) if m else 0.0 for p, m in zip(points, most, strict=True)]
+        shares = [
+            None if p is None else min(1.0, p / m) if m else 0.0
+            for p, m in zip(points, most, strict=True)
+        ]
         return tuple(shares), tuple(points)
 
     def classroom(self) -> Classroom:
@@ -280,9 +352,14 @@ class _ClassTally:
             rows=self.rows,
             scores=tuple(self.scores),
             bins=histogram(self.scores, max_score),
-            lessons=tuple(lesson.facts(lesson_id, ranked) for lesson_id, lesson in self.lessons.items()),
+            lessons=tuple(
+                lesson.facts(lesson_id, ranked) for lesson_id, lesson in self.lessons.items()
+            ),
             mistakes=tuple(ranked),
-            together=tuple(Together(mistakes[one], mistakes[other], both, part) for one, other, both, part in pairs),
+            together=tuple(
+                Together(mistakes[one], mistakes[other], both, part)
+                for one, other, both, part in pairs
+            ),
             faults=tuple(self.faults),
             problems=tuple(self.problems),
             missing=tuple(self.missing),

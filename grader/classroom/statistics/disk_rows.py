@@ -1,4 +1,6 @@
-"""The rows of a class's table on disk, so that a class of any size takes the memory of a small one."""
+"""The rows of a class's table on disk, so that a class of any size takes the memory of a small
+one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ class RowsOnDisk:
     def __enter__(self) -> RowsOnDisk:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._file.close()
 
     def append(self, row: Row, /) -> None:
@@ -48,4 +55,15 @@ def _row(data: list[Any]) -> Row:
     """A row from what JSON made of it."""
     person, score, max_score, bonus, adjusted_by, *lists = data
     lessons, points, states, mistakes, wrong = map(tuple, lists)
-    return Row(Person(*person), score, max_score, bonus, adjusted_by, lessons, points, tuple(map(State, states)), mistakes, wrong)
+    return Row(
+        Person(*person),
+        score,
+        max_score,
+        bonus,
+        adjusted_by,
+        lessons,
+        points,
+        tuple(map(State, states)),
+        mistakes,
+        wrong,
+    )

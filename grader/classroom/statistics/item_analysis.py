@@ -27,7 +27,9 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One column of a histogram: from ``low`` up to, but for the last one, ``high``; how many there are."""
+    """One column of a histogram: from ``low`` up to, but for the last one, ``high``; how many there
+    are.
+    """
 
     low: float
     high: float
@@ -40,13 +42,16 @@ def share(part: int, whole: int) -> float | None:
 
 
 def point_biserial(right: Moments, wrong: Moments) -> float | None:
-    """How well a check tells strong from weak submissions: the correlation of "right" with the score on everything else, −1 to 1.
+    """How well a check tells strong from weak submissions: the correlation of "right" with the
+    score on everything else, −1 to 1.
 
-    ``right`` and ``wrong`` are the scores *without the check's own points* of those who got it right and wrong: with them the
-    correlation would partly be one of the check with itself (Henrysson 1963, Correction of item-total correlations in item analysis,
-    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s of all n scores it is
-    (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories of Mental Test Scores, chapter 15). None where it is not
-    defined, since all are right, all wrong or all scores alike, and where there are fewer than ``FEWEST`` answers.
+    ``right`` and ``wrong`` are the scores *without the check's own points* of those who got it
+    right and wrong: with them the correlation would partly be one of the check with itself
+    (Henrysson 1963, Correction of item-total correlations in item analysis, Psychometrika 28,
+    211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s of all n scores it
+    is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories of Mental Test
+    Scores, chapter 15). None where it is not defined, since all are right, all wrong or all scores
+    alike, and where there are fewer than ``FEWEST`` answers.
     """
     count = right.count + wrong.count
     if count < FEWEST or not right.count or not wrong.count:
@@ -56,23 +61,36 @@ def point_biserial(right: Moments, wrong: Moments) -> float | None:
     if variance <= 1e-9 * max(1.0, mean * mean):
         return None
     apart = right.total / right.count - wrong.total / wrong.count
-    return max(-1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count))
+    return max(
+        -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
+    )
 
 
 def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:
-    """The scores counted in ``bins`` columns of one width from 0 to ``most``; what lies beyond an end is in the last column there."""
+    """The scores counted in ``bins`` columns of one width from 0 to ``most``; what lies beyond an
+    end is in the last column there.
+    """
     counts = [0] * bins
     for score in scores:
         place = int(bins * score / most) if most > 0 else 0
         counts[max(0, min(bins - 1, place))] += 1
-    return tuple(Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts))
+    return tuple(
+        Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts)
+    )
 
 
-def both_of_either(pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int) -> list[tuple[int, int, int, float]]:
-    """Of pairs of things with how often both occurred: ``(one, other, both, share)``, the most tied together first.
+def both_of_either(
+    pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
+) -> list[tuple[int, int, int, float]]:
+    """Of pairs of things with how often both occurred: ``(one, other, both, share)``, the most tied
+    together first.
 
-    ``share`` is how many have both of those that have either (Jaccard 1912); ``counts`` says how often each thing occurred. Pairs
-    that occurred fewer than ``fewest`` times are left out.
+    ``share`` is how many have both of those that have either (Jaccard 1912); ``counts`` says how
+    often each thing occurred. Pairs that occurred fewer than ``fewest`` times are left out.
     """
-    found = [(one, other, both, both / (counts[one] + counts[other] - both)) for (one, other), both in pairs if both >= fewest]
+    found = [
+        (one, other, both, both / (counts[one] + counts[other] - both))
+        for (one, other), both in pairs
+        if both >= fewest
+    ]
     return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))

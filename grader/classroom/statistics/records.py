@@ -17,10 +17,11 @@ JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcom
 TOO_FEW_TO_BLAME = 3
 """That one or two people get a check wrong says nothing about the check."""
 AGAINST = -3.0
-"""Below this many standard errors a check is right more often where the rest is worse, and it is the check that is to be doubted.
+"""Below this many standard errors a check is right more often where the rest is worse, and it is
+the check that is to be doubted.
 
-Three, since a course has hundreds of checks: with two, chance alone would accuse some. A correlation that is none has, in n answers,
-a standard error of 1 / √(n − 1).
+Three, since a course has hundreds of checks: with two, chance alone would accuse some. A
+correlation that is none has, in n answers, a standard error of 1 / √(n − 1).
 """
 
 
@@ -44,7 +45,9 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whose a submission is: its unique name, whom people see, and whether there is a report to open."""
+    """Whose a submission is: its unique name, whom people see, and whether there is a report to
+    open.
+    """
 
     name: str
     label: str
@@ -53,7 +56,9 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How many something is true of, and the first ``NAMED`` of them; the table of submissions has all."""
+    """How many something is true of, and the first ``NAMED`` of them; the table of submissions has
+    all.
+    """
 
     count: int = 0
     first: tuple[Person, ...] = ()
@@ -63,8 +68,8 @@ class People:
 class Row:
     """A line of the table of submissions.
 
-    ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not handed in; ``mistakes`` and ``wrong``
-    are the numbers of mistakes made and checks not passed.
+    ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not
+    handed in; ``mistakes`` and ``wrong`` are the numbers of mistakes made and checks not passed.
     """
 
     person: Person
@@ -92,7 +97,9 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something about one submission that a person should look at: whose, where in it, what; ``more`` is for the grader's author."""
+    """Something about one submission that a person should look at: whose, where in it, what;
+    ``more`` is for the grader's author.
+    """
 
     person: Person
     where: str
@@ -110,9 +117,11 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """One check over the class: how often each outcome, and how well it tells strong from weak (``items.point_biserial``).
+    """One check over the class: how often each outcome, and how well it tells strong from weak
+    (``items.point_biserial``).
 
-    ``wrong`` are those who got it wrong without a mistake that we know; ``example`` is the message that one of them got.
+    ``wrong`` are those who got it wrong without a mistake that we know; ``example`` is the message
+    that one of them got.
     """
 
     number: int
@@ -153,14 +162,22 @@ class CheckFacts:
         """Why the check itself is to be looked at first, if it is."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"nobody of {self.judged} passes it"
-        if self.discrimination is not None and self.discrimination * math.sqrt(self.judged - 1) < AGAINST:
-            return f"those with the better scores get it wrong (discrimination {self.discrimination:.2f})"
+        if (
+            self.discrimination is not None
+            and self.discrimination * math.sqrt(self.judged - 1) < AGAINST
+        ):
+            return (
+                "those with the better scores get it wrong (discrimination"
+                f" {self.discrimination:.2f})"
+            )
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception as the class made it; ``evidence`` is one example's, from the check titled ``check``."""
+    """A named misconception as the class made it; ``evidence`` is one example's, from the check
+    titled ``check``.
+    """
 
     number: int
     id: str
@@ -173,7 +190,9 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two mistakes that ``both`` people made; ``share`` is how many that is of those who made either."""
+    """Two mistakes that ``both`` people made; ``share`` is how many that is of those who made
+    either.
+    """
 
     one: Mistake
     other: Mistake
@@ -183,7 +202,9 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class LessonFacts:
-    """One lesson over the class: its statuses, scores, times, checks, and mistakes, the commonest first."""
+    """One lesson over the class: its statuses, scores, times, checks, and mistakes, the commonest
+    first.
+    """
 
     id: str
     title: str
@@ -208,7 +229,9 @@ class LessonFacts:
 
 @dataclass(frozen=True, slots=True)
 class Classroom:
-    """A class. ``scores`` are those of submissions that were judged to the end: no fault of ours, nothing missing, nothing unreadable."""
+    """A class. ``scores`` are those of submissions that were judged to the end: no fault of ours,
+    nothing missing, nothing unreadable.
+    """
 
     courses: tuple[str, ...]
     max_score: float

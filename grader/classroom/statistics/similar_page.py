@@ -9,11 +9,22 @@ from grader.classroom.statistics.similarity import Pair
 from grader.render.html import environment, inlined, style_hash
 
 SHOWN = 200
-"""How many pairs the page holds: more is more than anybody reads, and a sign that the threshold is too low."""
+"""How many pairs the page holds: more is more than anybody reads, and a sign that the threshold is
+too low.
+"""
 
 
-def render_similar(pairs: Sequence[Pair], labels: Mapping[str, str], *, compared: int, threshold: float, earlier: str | None = None) -> str:
-    """The page; ``labels`` are what submissions of this class are called by people, ``earlier`` is what the other class is called."""
+def render_similar(
+    pairs: Sequence[Pair],
+    labels: Mapping[str, str],
+    *,
+    compared: int,
+    threshold: float,
+    earlier: str | None = None,
+) -> str:
+    """The page; ``labels`` are what submissions of this class are called by people, ``earlier`` is
+    what the other class is called.
+    """
     sheet = inlined("theme.css", "similar.css")
     return (
         environment()

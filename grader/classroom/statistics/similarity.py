@@ -1,9 +1,11 @@
 """Which texts of a lesson share code that they need not share: a place to look, never a verdict.
 
-Fingerprints are those of winnowing (Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document fingerprinting) over text
-in which names, comments and layout count for nothing, as copydetect makes them. Three things are not held against anybody: what the
-stub gives, what the reference or another known right answer has, and what many of the class have (``common``). Every fingerprint is
-kept (a window of one), so the same texts give the same pairs whenever they are compared.
+Fingerprints are those of winnowing (Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms
+for document fingerprinting) over text in which names, comments and layout count for nothing, as
+copydetect makes them. Three things are not held against anybody: what the stub gives, what the
+reference or another known right answer has, and what many of the class have (``common``). Every
+fingerprint is kept (a window of one), so the same texts give the same pairs whenever they are
+compared.
 
 copydetect, which brings matplotlib, is an extra and is imported when it is needed.
 """
@@ -32,7 +34,9 @@ KEPT_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What somebody handed in for a lesson; ``earlier`` where it is from the class that this one is held against."""
+    """What somebody handed in for a lesson; ``earlier`` where it is from the class that this one is
+    held against.
+    """
 
     owner: str
     text: str
@@ -41,7 +45,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of a pair: its text in pieces, each with whether the other has it too, and which share of what is its own that makes."""
+    """One of a pair: its text in pieces, each with whether the other has it too, and which share of
+    what is its own that makes.
+    """
 
     owner: str
     earlier: bool
@@ -59,13 +65,17 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """By what pairs are ranked: of who took a part and added to it, it is the other's share that is great."""
+        """By what pairs are ranked: of who took a part and added to it, it is the other's share
+        that is great.
+        """
         return max(self.one.share, self.other.share)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is left to compare: pairs of places in the texts, and the fingerprints that tell nothing."""
+    """What is left to compare: pairs of places in the texts, and the fingerprints that tell
+    nothing.
+    """
 
     pairs: tuple[tuple[int, int], ...]
     ignored: frozenset[int]
@@ -76,7 +86,10 @@ def library() -> Any:
     try:
         import copydetect
     except ImportError:
-        raise UsageError("Comparing code takes copydetect, which is not installed. Get it: pip install 'gradlings[similar]'") from None
+        raise UsageError(
+            "Comparing code takes copydetect, which is not installed. Get it: pip install"
+            " 'gradlings[similar]'"
+        ) from None
     return copydetect
 
 
@@ -97,8 +110,15 @@ def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
     return things
 
 
-def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> list[Pair]:
-    """The pairs of which one side's share is ``threshold`` or more, the greatest first; two of an earlier class are no pair.
+def similar_pairs(
+    lesson: str,
+    texts: Sequence[Text],
+    known: Iterable[str],
+    threshold: float,
+    watched: Watched = unwatched,
+) -> list[Pair]:
+    """The pairs of which one side's share is ``threshold`` or more, the greatest first; two of an
+    earlier class are no pair.
 
     ``known`` are the texts whose code is nobody's own. ``watched`` sees what takes long.
     """
@@ -113,15 +133,32 @@ def similar_pairs(lesson: str, texts: Sequence[Text], known: Iterable[str], thre
         overlap, shares, slices = library().compare_files(telling(one), telling(other))
         if overlap and max(shares) >= threshold:
             sides = [
-                Side(texts[place].owner, texts[place].earlier, min(1.0, float(share)), in_pieces(texts[place].text, marked))
+                Side(
+                    texts[place].owner,
+                    texts[place].earlier,
+                    min(1.0, float(share)),
+                    in_pieces(texts[place].text, marked),
+                )
                 for place, share, marked in zip((one, other), shares, slices, strict=True)
             ]
             pairs.append(Pair(lesson, *sides))
-    return sorted(pairs, key=lambda pair: (-pair.share, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner))
+    return sorted(
+        pairs,
+        key=lambda pair: (
+            -pair.share,
+            -(pair.one.share + pair.other.share),
+            pair.one.owner,
+            pair.other.owner,
+        ),
+    )
 
 
-def candidates(texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched) -> Candidates:
-    """The pairs that share enough fingerprints to be compared; found by what is rare, not by trying all pairs."""
+def candidates(
+    texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched
+) -> Candidates:
+    """The pairs that share enough fingerprints to be compared; found by what is rare, not by trying
+    all pairs.
+    """
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
@@ -140,7 +177,8 @@ def candidates(texts: Sequence[Text], known: Iterable[str], threshold: float, wa
     enough = [
         (one, other)
         for (one, other), count in shared.items()
-        # places that agree lie close, so the share of fingerprints is below that of characters: half of it is left as a margin
+        # places that agree lie close, so the share of fingerprints is below that of characters:
+        # half of it is left as a margin
         if count >= threshold / 2 * min(sizes[one], sizes[other])
         and min(sizes[one], sizes[other]) + NOISE > TELLING
         and not (texts[one].earlier and texts[other].earlier)
@@ -159,7 +197,9 @@ def without(made: Any, ignored: frozenset[int]) -> Any:
 
 
 def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
-    """The text cut where marked parts begin and end; ``slices`` are their beginnings and their ends."""
+    """The text cut where marked parts begin and end; ``slices`` are their beginnings and their
+    ends.
+    """
     pieces: list[tuple[str, bool]] = []
     position = 0
     for begin, end in sorted(zip(*(map(int, side) for side in slices), strict=True)):

@@ -1,1 +1,3 @@
-"""What the commands do, for people; one module for each group of them. Their options are in ``cli``."""
+"""What the commands do, for people; one module for each group of them. Their options are in
+``cli``.
+"""

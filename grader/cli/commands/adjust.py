@@ -19,21 +19,35 @@ from grader.render.terminal import make_console
 from grader.render.terminal import points as points_text
 
 
-def adjust(out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None) -> None:
-    """Change a submission's score, and write anew what shows it; raises UsageError for a submission or lesson that is none."""
+def adjust(
+    out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None
+) -> None:
+    """Change a submission's score, and write anew what shows it; raises UsageError for a submission
+    or lesson that is none.
+    """
     if not math.isfinite(points) or not points:
         raise UsageError(f"--points {points:g} changes nothing. Give a number such as +2 or -0.5")
     if not reason.strip():
-        raise UsageError("An adjustment needs a reason, which the student reads. Give one with --reason")
+        raise UsageError(
+            "An adjustment needs a reason, which the student reads. Give one with --reason"
+        )
     with Gradebook.open(out) as book, sole(out):
         entry = book.entry_of(name)
         lessons = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in lessons:
-            raise UsageError(f"The class was not graded in {lesson!r}. Lessons: {', '.join(lessons)}")
+            raise UsageError(
+                f"The class was not graded in {lesson!r}. Lessons: {', '.join(lessons)}"
+            )
         book.adjust(entry.name, Adjustment(points, reason.strip(), author or who(), now(), lesson))
         entry = book.entry(entry.name)
         if entry.report is not None:
-            write_page(out, entry.report, entry.adjustments, called=entry.label, reveal=book.about("pages") == "revealed")
+            write_page(
+                out,
+                entry.report,
+                entry.adjustments,
+                called=entry.label,
+                reveal=book.about("pages") == "revealed",
+            )
         write_outputs(out, book)
         show_trail(entry)
 
@@ -48,7 +62,10 @@ def who() -> str:
     """The name under which the instructor is logged in."""
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # a user without a name, as in some containers; an OSError since Python 3.13
+    except (
+        OSError,
+        KeyError,
+    ):  # a user without a name, as in some containers; an OSError since Python 3.13
         return "unknown"
 
 
@@ -56,15 +73,38 @@ def show_trail(entry: Entry) -> None:
     """The adjustments in order, and the score that they make."""
     console = make_console()
     if entry.adjustments:
-        table = Table("when", "who", "points", "lesson", "reason", box=None, pad_edge=False, header_style="bold")
+        table = Table(
+            "when",
+            "who",
+            "points",
+            "lesson",
+            "reason",
+            box=None,
+            pad_edge=False,
+            header_style="bold",
+        )
         for one in entry.adjustments:
-            table.add_row(one.made_at, clean(one.author), f"{one.points:+g}", one.lesson or "", clean(one.reason))
+            table.add_row(
+                one.made_at,
+                clean(one.author),
+                f"{one.points:+g}",
+                one.lesson or "",
+                clean(one.reason),
+            )
         console.print(table)
     else:
         console.print(Text(f"{clean(entry.name)}: no adjustments"))
     earned = points_text(entry.report.score) if entry.report else "not graded"
-    console.print(Text(f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by {entry.adjusted_by:+g})"))
+    console.print(
+        Text(
+            f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by"
+            f" {entry.adjusted_by:+g})"
+        )
+    )
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
-        line = f"that is more than full marks ({most}); a slip is taken back by an adjustment with the other sign"
+        line = (
+            f"that is more than full marks ({most}); a slip is taken back by an adjustment with the"
+            " other sign"
+        )
         console.print(Text(line), soft_wrap=True)

@@ -41,7 +41,9 @@ from grader.runtime.pool import Hosts
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was asked for on the command line; see the options of ``grade batch``. ``workers`` 0 is as many as a cluster takes."""
+    """What was asked for on the command line; see the options of ``grade batch``. ``workers`` 0 is
+    as many as a cluster takes.
+    """
 
     place: Path
     out: Path
@@ -59,18 +61,30 @@ class Wanted:
 
 
 def host_for_a_class() -> Host:
-    """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what it is at."""
+    """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what
+    it is at.
+    """
     return Host(lasting=True, apart=True)
 
 
-def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = host_for_a_class) -> ExitCode:
-    """Grade a class and write what tells of it; a grader's own fault in it ends with ENGINE_FAULT."""
+def grade_class(
+    course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = host_for_a_class
+) -> ExitCode:
+    """Grade a class and write what tells of it; a grader's own fault in it ends with
+    ENGINE_FAULT.
+    """
     plan = plan_for(course, wanted)
-    found = find_class(wanted.place, lessons=[one.id for one in course.lessons], graded=plan.ids, layout=wanted.layout)
+    found = find_class(
+        wanted.place,
+        lessons=[one.id for one in course.lessons],
+        graded=plan.ids,
+        layout=wanted.layout,
+    )
     roster = read_roster(wanted.roster) if wanted.roster else None
     if wanted.out.resolve() == wanted.place.resolve():
         raise UsageError(
-            f"{wanted.out} is both what to grade and where to write. Name another folder with --out, so that pages are no submissions"
+            f"{wanted.out} is both what to grade and where to write. Name another folder with"
+            " --out, so that pages are no submissions"
         )
     console = make_console(stderr=True)
     with sole(wanted.out), Gradebook.open(wanted.out, create=True) as book:
@@ -83,19 +97,29 @@ def grade_class(course: Course, wanted: Wanted, *, make_host: Callable[[], Host]
                 telling(console, len(found.handed)) as told,
                 patience(console, hosts),
             ):
-                given: dict[str, Any] = {"students": matched.students, "hosts": hosts, "grading": grading}
+                given: dict[str, Any] = {
+                    "students": matched.students,
+                    "hosts": hosts,
+                    "grading": grading,
+                }
                 tally = run_batch(book, wanted.out, found.handed, plan, **given, told=told)
         except KeyboardInterrupt:
             console.print(Text("stopped; the same command goes on from there"))
             raise
         write_outputs(wanted.out, book)
-        Summary(make_console(), book, wanted.out).show(tally, plan, {one.name for one in found.handed})
+        Summary(make_console(), book, wanted.out).show(
+            tally, plan, {one.name for one in found.handed}
+        )
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 
 @contextlib.contextmanager
-def lent(console: Console, wanted: Wanted, count: int, make_host: Callable[[], Host]) -> Iterator[tuple[Hosts[Any], Callable[..., Report]]]:
-    """What grades so many submissions, and how it is asked to: hosts of this machine, or seats in a cluster."""
+def lent(
+    console: Console, wanted: Wanted, count: int, make_host: Callable[[], Host]
+) -> Iterator[tuple[Hosts[Any], Callable[..., Report]]]:
+    """What grades so many submissions, and how it is asked to: hosts of this machine, or seats in a
+    cluster.
+    """
     if wanted.scheduler is None:
         with contextlib.closing(Hosts(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_submission
@@ -103,7 +127,10 @@ def lent(console: Console, wanted: Wanted, count: int, make_host: Callable[[], H
     with connected(wanted.scheduler) as cluster:
         threads = cluster.threads()
         waiting = "" if threads else "; grading begins when a worker is there"
-        line = f"the cluster at {wanted.scheduler} has {threads} thread{'' if threads == 1 else 's'}{waiting}"
+        line = (
+            f"the cluster at {wanted.scheduler} has {threads}"
+            f" thread{'' if threads == 1 else 's'}{waiting}"
+        )
         console.print(Text(clean(line)), soft_wrap=True)
         yield seats(cluster, wanted.workers, count), grade_in_cluster
 
@@ -113,16 +140,27 @@ def plan_for(course: Course, wanted: Wanted) -> Plan:
     lessons = [course.lesson(name) for name in wanted.lessons] or list(course.lessons)
     if wanted.check:
         if not wanted.regrade:
-            raise UsageError("--check names what to grade again. Write --regrade --check, or leave it away")
+            raise UsageError(
+                "--check names what to grade again. Write --regrade --check, or leave it away"
+            )
         known_check(course, wanted.check)
-    settings = Settings(seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang))
-    return Plan(course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal)
+    settings = Settings(
+        seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang)
+    )
+    return Plan(
+        course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal
+    )
 
 
 def known_check(course: Course, check: str) -> Lesson:
-    """The lesson of a check; raises UsageError where there is no such lesson, or no such check in it."""
+    """The lesson of a check; raises UsageError where there is no such lesson, or no such check in
+    it.
+    """
     if "." not in check:
-        raise UsageError(f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not of that form")
+        raise UsageError(
+            f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not"
+            " of that form"
+        )
     lesson = course.lesson(lesson_of(check))
     name = check.partition(".")[2].partition("[")[0]
     texts = [path.read_text("utf-8") for path in (*lesson.visible_checks, *lesson.hidden_checks)]
@@ -130,15 +168,26 @@ def known_check(course: Course, check: str) -> Lesson:
     if name not in names:
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
-        raise UsageError(f"There is no check {check!r}. {guess}grades.csv has their names in its first line: {lesson.id}.…")
+        raise UsageError(
+            f"There is no check {check!r}. {guess}grades.csv has their names in its first line:"
+            f" {lesson.id}.…"
+        )
     return lesson
 
 
-def register(book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *, place: Path) -> Matched:
-    """Keep what is known of the class before anything is graded; whose submission is whose on the roster, a new or the kept one."""
+def register(
+    book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *, place: Path
+) -> Matched:
+    """Keep what is known of the class before anything is graded; whose submission is whose on the
+    roster, a new or the kept one.
+    """
     lang = plan.settings.lang
     titles = [[one.id, load(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons]
-    identity = {"course_id": plan.course.id, "course_version": plan.course.version, "course_hash": plan.course.hash}
+    identity = {
+        "course_id": plan.course.id,
+        "course_version": plan.course.version,
+        "course_hash": plan.course.hash,
+    }
     values = {**identity, "title": plan.course.title, "place": writable(str(place.resolve()))}
     if plan.check is None:
         values |= {"lang": lang, "lessons": json.dumps(titles)}
@@ -146,7 +195,9 @@ def register(book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *
     book.set_passed_over([*found.passed_over, *found.replaced])
     if roster is not None:
         book.set_roster(roster.students)
-    matched = match(book.roster(), [(one.name, one.students) for one in found.handed], taken=book.names())
+    matched = match(
+        book.roster(), [(one.name, one.students) for one in found.handed], taken=book.names()
+    )
     book.set_absent(matched.absent)
     return matched
 
@@ -154,11 +205,16 @@ def register(book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *
 def say_before(console: Console, found: Found, roster: Roster | None, matched: Matched) -> None:
     """What was found, what was passed over, what the roster leaves open."""
     count = len(found.handed)
-    console.print(Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}"))
+    console.print(
+        Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}")
+    )
     listing(console, "note", found.notes)
     if found.replaced:
         count, older = len(found.replaced), found.replaced[0][0]
         files = "a file" if count == 1 else f"{count} files"
-        console.print(Text(f"handed in again: {files}, such as {clean(older)}; the newest of each counts"), soft_wrap=True)
+        console.print(
+            Text(f"handed in again: {files}, such as {clean(older)}; the newest of each counts"),
+            soft_wrap=True,
+        )
     listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])

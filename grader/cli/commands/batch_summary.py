@@ -51,9 +51,14 @@ class Summary:
                 scores.append(entry.score)
                 most = max(most, report.max_score)
             if entry.problem or entry.grader_faults:
-                problems.append(f"{self.called(entry)}: {entry.problem or self.fault_of(entry.grader_faults[0].message)}")
+                problems.append(
+                    f"{self.called(entry)}:"
+                    f" {entry.problem or self.fault_of(entry.grader_faults[0].message)}"
+                )
             missing += [entry.label] * entry.missing
-            unloaded += [entry.label] * any(one.status is LessonStatus.INVALID for one in (report.lessons if report else ()))
+            unloaded += [entry.label] * any(
+                one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
+            )
             flagged += [entry.label] * bool(report and report.flags)
         done = f"{tally.graded} graded, {tally.reused} as graded before"
         self.line(f"{done}, {len(problems)} with a problem, {len(missing)} handed nothing in")
@@ -62,17 +67,30 @@ class Summary:
         self.people("a file could not be loaded", unloaded)
         self.people("flagged, no proof of anything", flagged)
         if scores:
-            self.line(f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}")
+            self.line(
+                f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}"
+            )
         if common := self.book.commonest_mistakes(3):
             self.line("commonest mistakes:")
             for mistake in common:
                 self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
-        if len(plan.lessons) > 1 and (unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]):
-            self.line(f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that you did with --lessons")
+        if len(plan.lessons) > 1 and (
+            unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]
+        ):
+            self.line(
+                f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that"
+                " you did with --lessons"
+            )
         if gone := self.book.names() - handed:
-            self.line(f"{len(gone)} in the gradebook were not found this time, and stay in it: {', '.join(sorted(gone)[:5])}")
+            self.line(
+                f"{len(gone)} in the gradebook were not found this time, and stay in it:"
+                f" {', '.join(sorted(gone)[:5])}"
+            )
         if tally.faults:
-            self.line(f"{tally.faults} met the grader's own fault: no zeros; the same command tries them again. Please report it")
+            self.line(
+                f"{tally.faults} met the grader's own fault: no zeros; the same command tries them"
+                " again. Please report it"
+            )
         page = self.out / "class.html"
         self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
 
@@ -94,15 +112,29 @@ class Summary:
 
     def show_changes(self, tally: Tally, plan: Plan) -> None:
         """Old beside new, where a run changed a score that was there."""
-        table = Table("submission", "old", "new", "checks that changed", box=None, pad_edge=False, header_style="bold")
+        table = Table(
+            "submission",
+            "old",
+            "new",
+            "checks that changed",
+            box=None,
+            pad_edge=False,
+            header_style="bold",
+        )
         count = 0
         for change in self.book.changes(tally.run):
             count += 1
             if count <= LISTED:
-                checks = ", ".join(f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks)
-                table.add_row(clean(change.name), points_text(change.old), points_text(change.new), checks)
+                checks = ", ".join(
+                    f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks
+                )
+                table.add_row(
+                    clean(change.name), points_text(change.old), points_text(change.new), checks
+                )
         if count:
             self.console.print(table)
-            self.line(f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else ""))
+            self.line(
+                f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else "")
+            )
         elif plan.regrade:
             self.line("graded again: nothing changed")

@@ -24,38 +24,66 @@ NEXT = {
 def export_gradebook(out: Path, name: str, *, request: Request, output: Path | None) -> None:
     """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
     with Gradebook.open(out) as book:
-        target = write_export(book.entries(), book.columns(), name, request=request, folder=out, output=output)
+        target = write_export(
+            book.entries(), book.columns(), name, request=request, folder=out, output=output
+        )
     print(" ".join([f"{target} is written for {name}.", *NEXT.get(name, ())]))
 
 
 def write_export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], name: str, *, request: Request, folder: Path, output: Path | None
+    entries: Iterable[Entry],
+    columns: Sequence[LessonColumn],
+    name: str,
+    *,
+    request: Request,
+    folder: Path,
+    output: Path | None,
 ) -> Path:
-    """Write the format ``name`` to ``output``, else beside the gradebook in ``folder``; notes go to standard error. Where it lies.
+    """Write the format ``name`` to ``output``, else beside the gradebook in ``folder``; notes go to
+    standard error. Where it lies.
 
     A file is complete or not there: it is written under another name first.
     """
     target = output or folder / FORMATS[name].file
     if request.template is not None and target.exists() and target.samefile(request.template):
-        raise UsageError(f"{target} is the template itself, which stays as it is. Name another file with --output")
+        raise UsageError(
+            f"{target} is the template itself, which stays as it is. Name another file with"
+            " --output"
+        )
     try:
         notes = write_pieces(entries, columns, name, request=request, target=target)
     except OSError as error:
-        where = error.filename2 or error.filename or target  # the second is what is replaced: a table that is open in Excel
-        raise UsageError(f"{where} can't be written: {error.strerror}. Close it, or name another place with --output") from None
+        where = (
+            error.filename2 or error.filename or target
+        )  # the second is what is replaced: a table that is open in Excel
+        raise UsageError(
+            f"{where} can't be written: {error.strerror}. Close it, or name another place with"
+            " --output"
+        ) from None
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     return target
 
 
-def write_pieces(entries: Iterable[Entry], columns: Sequence[LessonColumn], name: str, *, request: Request, target: Path) -> list[str]:
+def write_pieces(
+    entries: Iterable[Entry],
+    columns: Sequence[LessonColumn],
+    name: str,
+    *,
+    request: Request,
+    target: Path,
+) -> list[str]:
     """Write the pieces as they are made; the notes."""
     notes: list[str] = []
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.callback(part.unlink, missing_ok=True)  # after it was closed: Windows removes no open file
-        stream: BinaryIO | None = None if FORMATS[name].files else stack.enter_context(part.open("wb"))
+        stack.callback(
+            part.unlink, missing_ok=True
+        )  # after it was closed: Windows removes no open file
+        stream: BinaryIO | None = (
+            None if FORMATS[name].files else stack.enter_context(part.open("wb"))
+        )
         for made in FORMATS[name].export(entries, columns, request):
             if isinstance(made, Note):
                 notes.append(made.text)

@@ -39,32 +39,51 @@ def grade_here(
     sandbox: str,
     lang: str | None,
 ) -> ExitCode:
-    """Grade lessons in a folder or zip, or what lies at paths in it, show the report and write it; the exit code.
+    """Grade lessons in a folder or zip, or what lies at paths in it, show the report and write it;
+    the exit code.
 
     The host is started first: it imports torch while the rest is read.
     """
     language = wanted_language(lang)
     say = engine_catalogue(language)
     with Host() as host:
-        from grader.cli.commands.learner_page import keep  # with what it brings, while torch is being imported
+        from grader.cli.commands.learner_page import (
+            keep,
+        )  # with what it brings, while torch is being imported
         from grader.cli.commands.spinner import waiting
         from grader.render.html import render_page, warm_up
         from grader.render.terminal import make_console, show_report
 
         course = load_course(find_course(course_root, here=Path()))
         chosen = select(course, names, place)
-        settings = Settings(secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language)
+        settings = Settings(
+            secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language
+        )
         warm_up()
         with waiting(make_console(stderr=True), say):
-            report = grade_submission(host, course, chosen.lessons, chosen.files, settings, name=chosen.name)
+            report = grade_submission(
+                host, course, chosen.lessons, chosen.files, settings, name=chosen.name
+            )
     page = str(outputs.html_file) if outputs.html_file else None
     if outputs.style == "github":
         show_on_github(report, place, html=page, say=say, places=chosen.places)
     else:
         show_report(make_console(), report, html=page, say=say, places=chosen.places)
-    kept = keep(course, report, chosen.files, place, language, console=make_console() if outputs.style == "terminal" else None)
-    write_file(outputs.json_file, lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
-    write_file(outputs.html_file, lambda: render_page(report, say, keepsake=kept, places=chosen.places))
+    kept = keep(
+        course,
+        report,
+        chosen.files,
+        place,
+        language,
+        console=make_console() if outputs.style == "terminal" else None,
+    )
+    write_file(
+        outputs.json_file,
+        lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
+    )
+    write_file(
+        outputs.html_file, lambda: render_page(report, say, keepsake=kept, places=chosen.places)
+    )
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
@@ -72,19 +91,27 @@ def grade_here(
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
 
 
-def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalogue, places: Mapping[str, Path]) -> None:
-    """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write the step's summary."""
+def show_on_github(
+    report: Report, place: Path, *, html: str | None, say: Catalogue, places: Mapping[str, Path]
+) -> None:
+    """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write
+    the step's summary.
+    """
     from grader.render.github import error_lines, place_in_repository, silenced, summary
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
         show_report(make_console(), report, html=html, say=say, places=places)
         sys.stdout.flush()
-    for line in error_lines(report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say):
+    for line in error_lines(
+        report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say
+    ):
         print(line)
     if file := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
-            with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            with open(
+                file, "a", encoding="utf-8", errors="backslashreplace", newline="\n"
+            ) as stream:
                 stream.write(summary(report, say))
         except OSError as error:
             message = "{path} can't be written: {reason}. It is what GITHUB_STEP_SUMMARY names"
@@ -92,10 +119,14 @@ def show_on_github(report: Report, place: Path, *, html: str | None, say: Catalo
 
 
 def write_file(path: Path | None, make: Callable[[], str]) -> None:
-    """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where that can't be done."""
+    """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where
+    that can't be done.
+    """
     try:
         if path is not None:
             path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
         message = "{path} can't be written: {reason}. Name another place with {options}"
-        raise UsageError(message, path=str(error.filename), reason=str(error.strerror), options="--html, --json") from None
+        raise UsageError(
+            message, path=str(error.filename), reason=str(error.strerror), options="--html, --json"
+        ) from None

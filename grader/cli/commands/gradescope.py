@@ -9,12 +9,20 @@ from grader.core.i18n import wanted_language
 from grader.course.course import Course
 
 
-def make_autograder(course: Course, names: tuple[str, ...], target: Path, *, hidden_checks: str, lang: str | None) -> None:
+def make_autograder(
+    course: Course, names: tuple[str, ...], target: Path, *, hidden_checks: str, lang: str | None
+) -> None:
     """Make a zip of those lessons, or of all."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     make_zip(course, lessons, target, hidden_checks=hidden_checks, lang=wanted_language(lang))
     count = "1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons"
-    print(f"{target} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu image (24.04 or later is quickest).")
-    print("It holds the solutions: give it to nobody. What confines a submission there stands in each result.")
+    print(
+        f"{target} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu"
+        " image (24.04 or later is quickest)."
+    )
+    print(
+        "It holds the solutions: give it to nobody. What confines a submission there stands in each"
+        " result."
+    )
     if hidden_checks != "visible":
         print(f"Hidden checks are {hidden_checks}: students see no total until then.")

@@ -1,6 +1,7 @@
 """``grade graph``: draw the graph behind what a function of the user's returns.
 
-The function runs in a child process, with the rights of whoever asks: it is the user's own file on the user's own machine.
+The function runs in a child process, with the rights of whoever asks: it is the user's own file on
+the user's own machine.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to draw: a function of a file, the inputs to call it with, whether backward is run first."""
+    """What to draw: a function of a file, the inputs to call it with, whether backward is run
+    first.
+    """
 
     file: Path
     function: str
@@ -45,19 +48,28 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> Wanted:
         raise UsageError(message, target=repr(target), example="my_lesson/my_lesson.py:my_function")
     file = Path(place)
     if not file.is_file():
-        raise UsageError("{path} is no file. Write FILE:FUNCTION, with a Python file that is there", path=str(file))
+        raise UsageError(
+            "{path} is no file. Write FILE:FUNCTION, with a Python file that is there",
+            path=str(file),
+        )
     return Wanted(file.resolve(), function, tuple(numbers(text) for text in inputs), backward)
 
 
 def numbers(text: str) -> Any:
-    """``2.0`` a number, ``2.0,3.0`` a list, ``[[1, 2], [3, 4]]`` a list of lists. Raises UsageError."""
+    """``2.0`` a number, ``2.0,3.0`` a list, ``[[1, 2], [3, 4]]`` a list of lists. Raises
+    UsageError.
+    """
     try:
-        value = json.loads(text if "[" in text or "," not in text else f"[{text}]", parse_constant=_no_number)
+        value = json.loads(
+            text if "[" in text or "," not in text else f"[{text}]", parse_constant=_no_number
+        )
         if not _numeric(value):
             raise ValueError(text)
     except ValueError:
         message = "--input {text} is no tensor. Write numbers, such as {examples}"
-        raise UsageError(message, text=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"') from None
+        raise UsageError(
+            message, text=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"'
+        ) from None
     return value
 
 
@@ -67,12 +79,17 @@ def _no_number(text: str) -> float:
 
 def _numeric(value: Any) -> bool:
     if isinstance(value, list):
-        return all(_numeric(item) for item in value) and len({len(item) if isinstance(item, list) else -1 for item in value}) < 2
+        return (
+            all(_numeric(item) for item in value)
+            and len({len(item) if isinstance(item, list) else -1 for item in value}) < 2
+        )
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def run_function(what: Wanted) -> tuple[GraphPicture, str]:
-    """The graph behind what the function returns, and how it was called. Raises UsageError where it returned no tensor, or raised."""
+    """The graph behind what the function returns, and how it was called. Raises UsageError where it
+    returned no tensor, or raised.
+    """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         request = {
@@ -83,20 +100,35 @@ def run_function(what: Wanted) -> tuple[GraphPicture, str]:
             "answer": str(answer),
         }
         command = [sys.executable, "-m", "grader.render.graph.subprocess"]
-        done = subprocess.run(command, input=json.dumps(request), encoding="utf-8", env=users_environment(), check=False)
+        done = subprocess.run(
+            command,
+            input=json.dumps(request),
+            encoding="utf-8",
+            env=users_environment(),
+            check=False,
+        )
         if not answer.exists():
             message = "{path}: the process ended ({code}) before {name} returned"
-            raise UsageError(message, path=str(what.file), code=str(done.returncode), name=what.function)
+            raise UsageError(
+                message, path=str(what.file), code=str(done.returncode), name=what.function
+            )
         found = json.loads(answer.read_text("utf-8"))
     if "problem" in found:
-        raise UsageError(found["problem"], **{name: clean(fact) for name, fact in found["facts"].items()})
+        raise UsageError(
+            found["problem"], **{name: clean(fact) for name, fact in found["facts"].items()}
+        )
     return GraphPicture.from_json(found["picture"]), clean(found["called"])
 
 
 def show_graph(what: Wanted, *, svg: Path | None, html: Path | None, lang: str | None) -> None:
     """Run the function and print the tree; write the files that were asked for."""
     say = engine_catalogue(wanted_language(lang))
-    make_console(stderr=True).print(Text(say("{file} is run here, with your rights: this is no sandbox", file=what.file.name), "dim"))
+    make_console(stderr=True).print(
+        Text(
+            say("{file} is run here, with your rights: this is no sandbox", file=what.file.name),
+            "dim",
+        )
+    )
     picture, called = run_function(what)
     title = say("The graph behind {name}", name=called)
     console = make_console()
@@ -104,7 +136,9 @@ def show_graph(what: Wanted, *, svg: Path | None, html: Path | None, lang: str |
     for line in tree_lines(picture, say, width=max(40, console.width)):
         console.print(tree_line(line))
     if picture.nodes[0].kind == "constant":
-        console.print(Text(say("The result needs no gradient, so there is no graph behind it."), "yellow"))
+        console.print(
+            Text(say("The result needs no gradient, so there is no graph behind it."), "yellow")
+        )
     write(svg, lambda: draw_svg(picture, say, title=title, own_style=True) + "\n")
     write(html, lambda: graph_page(picture, say, title))
     for place in (svg, html):
@@ -119,7 +153,14 @@ def graph_page(picture: GraphPicture, say: Catalogue, title: str) -> str:
     lines = "\n".join(map(str, tree_lines(picture, say)))
     sheet = style()
     page = environment().get_template("graph.html")
-    return page.render(title=title, svg=draw_svg(picture, say, title=title), tree=lines, style=sheet, style_hash=style_hash(sheet), say=say)
+    return page.render(
+        title=title,
+        svg=draw_svg(picture, say, title=title),
+        tree=lines,
+        style=sheet,
+        style_hash=style_hash(sheet),
+        say=say,
+    )
 
 
 def write(path: Path | None, make: Callable[[], str]) -> None:
@@ -129,4 +170,6 @@ def write(path: Path | None, make: Callable[[], str]) -> None:
             path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
         message = "{path} can't be written: {reason}. Name another place with {options}"
-        raise UsageError(message, path=str(error.filename), reason=str(error.strerror), options="--svg, --html") from None
+        raise UsageError(
+            message, path=str(error.filename), reason=str(error.strerror), options="--svg, --html"
+        ) from None

@@ -1,4 +1,6 @@
-"""Ctrl-C during a batch or a long proof: the first lets what is under way come to its end, the second doesn't wait."""
+"""Ctrl-C during a batch or a long proof: the first lets what is under way come to its end, the
+second doesn't wait.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,26 @@ from grader.runtime.pool import Hosts
 
 @contextlib.contextmanager
 def patience(console: Console, hosts: Hosts[Any], *, what: str = "submission") -> Iterator[None]:
-    """While this lasts, the first Ctrl-C has ``hosts`` begin nothing new, and says so at once; the next one is a KeyboardInterrupt.
+    """While this lasts, the first Ctrl-C has ``hosts`` begin nothing new, and says so at once; the
+    next one is a KeyboardInterrupt.
 
-    Where somebody else decided what Ctrl-C means, or that it means nothing (``nohup``), it stays so.
+    Where somebody else decided what Ctrl-C means, or that it means nothing (``nohup``), it stays
+    so.
     """
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or before is not signal.default_int_handler
+    ):
         yield
         return
 
     def first(*_: object) -> None:
         signal.signal(signal.SIGINT, again)
         hosts.finishing.set()
-        with contextlib.suppress(RuntimeError):  # a line was being written when the signal came, and can't be written into
+        with contextlib.suppress(
+            RuntimeError
+        ):  # a line was being written when the signal came, and can't be written into
             console.print(Text(stopping(hosts.busy, what)), soft_wrap=True)
 
     def again(*_: object) -> None:
@@ -44,5 +53,9 @@ def patience(console: Console, hosts: Hosts[Any], *, what: str = "submission") -
 
 def stopping(busy: int, what: str = "submission") -> str:
     """What the first Ctrl-C says; ``what`` is what is graded."""
-    waiting = f"waiting for {busy} {what}{'' if busy == 1 else 's'} under way; Ctrl-C again ends at once" if busy else "one moment"
+    waiting = (
+        f"waiting for {busy} {what}{'' if busy == 1 else 's'} under way; Ctrl-C again ends at once"
+        if busy
+        else "one moment"
+    )
     return f"stopping: {waiting}\nwhat was graded is kept, and the same command goes on from there"

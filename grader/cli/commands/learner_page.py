@@ -21,24 +21,43 @@ from grader.render.lesson_table import finish_rows
 
 
 def keep(
-    course: Course, report: Report, files: Mapping[str, LessonFile], place: Path, lang: str, *, console: Console | None = None
+    course: Course,
+    report: Report,
+    files: Mapping[str, LessonFile],
+    place: Path,
+    lang: str,
+    *,
+    console: Console | None = None,
 ) -> Keepsake:
-    """What a page holds beside the report: the code that was graded, the solutions that were earned, the way so far.
+    """What a page holds beside the report: the code that was graded, the solutions that were
+    earned, the way so far.
 
-    Where it is the learner's own folder, the report is kept in their progress first, and ``console`` hears what that opened. What is
-    graded by --in, or by a path to elsewhere, may be somebody else's: its code is shown, and nothing is kept.
+    Where it is the learner's own folder, the report is kept in their progress first, and
+    ``console`` hears what that opened. What is graded by --in, or by a path to elsewhere, may be
+    somebody else's: its code is shown, and nothing is kept.
     """
     learner = Learner.at(course, place, lang) if place == Path() and are_own(place, files) else None
     progress = Progress()
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress
-    stories = {one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)) for one in report.lessons}
+    stories = {
+        one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id))
+        for one in report.lessons
+    }
     reached = achieved(course, progress)
     finish = finish_rows(reached, learner.say) if learner and reached.finished else []
     return Keepsake(datetime.now().astimezone().isoformat(timespec="seconds"), stories, finish)
 
 
-def _story(lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress) -> LessonStory:
-    earned = result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
-    solution = without_markers(lesson.solution.read_text("utf-8")) if earned and lesson.solution.is_file() else None
+def _story(
+    lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
+) -> LessonStory:
+    earned = (
+        result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
+    )
+    solution = (
+        without_markers(lesson.solution.read_text("utf-8"))
+        if earned and lesson.solution.is_file()
+        else None
+    )
     return LessonStory(file.text if file and not file.problem else "", solution, progress)

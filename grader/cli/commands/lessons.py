@@ -24,42 +24,73 @@ README_CHARACTERS = 200
 """From how many on ``grade next`` shows no further paragraph of a README."""
 
 
-def show_lessons(course: Course, place: Path, lang: str | None, console: Console | None = None) -> None:
+def show_lessons(
+    course: Course, place: Path, lang: str | None, console: Console | None = None
+) -> None:
     """A table of the lessons: where each stands, its points, what is next, what it waits for."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     say, progress = learner.say, learner.progress
-    console.print(lesson_table(course, progress, here=set(learner.files()), say=say, own=learner.words))
+    console.print(
+        lesson_table(course, progress, here=set(learner.files()), say=say, own=learner.words)
+    )
     if not learner.keeps:
         console.print(
-            Text("\n" + say("No progress is kept in this folder. A folder that keeps it: {command}", command="grade init my-work"), "dim")
+            Text(
+                "\n"
+                + say(
+                    "No progress is kept in this folder. A folder that keeps it: {command}",
+                    command="grade init my-work",
+                ),
+                "dim",
+            )
         )
         return
     console.print(Text("\n").append_text(summary_line(course, progress, say)))
     if next_lesson(course, progress) is not None:
         console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
-        console.print(Text(say("The order is advice: any lesson can be graded at any time."), "dim"))
+        console.print(
+            Text(say("The order is advice: any lesson can be graded at any time."), "dim")
+        )
 
 
-def show_next(course: Course, place: Path, lang: str | None, console: Console | None = None) -> None:
-    """The lesson to take next: its first lines, and what to type; the end, where all are complete."""
+def show_next(
+    course: Course, place: Path, lang: str | None, console: Console | None = None
+) -> None:
+    """The lesson to take next: its first lines, and what to type; the end, where all are
+    complete.
+    """
     learner, console = Learner.at(course, place, lang), console or make_console()
     say, progress = learner.say, learner.progress
     lesson = next_lesson(course, progress)
     if lesson is None:
         show_end(learner, progress, console)
         return
-    own, mine, file = learner.words(lesson), progress.of(lesson.id), learner.files(lesson).get(lesson.id)
+    own, mine, file = (
+        learner.words(lesson),
+        progress.of(lesson.id),
+        learner.files(lesson).get(lesson.id),
+    )
     head = Text.assemble((lesson.id, "bold"), f"  {own(lesson.title)}")
     if mine.attempts:
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
     taught_in = lesson.folder
-    if file is not None and not (taught_in / "README.md").exists():  # the course in a students' bundle has no READMEs
+    if (
+        file is not None and not (taught_in / "README.md").exists()
+    ):  # the course in a students' bundle has no READMEs
         taught_in = (learner.folder / file.path).parent
-    console.print(Padding(Text(first_lines(lesson, taught_in, say.lang)), (0, 0, 1, 2), expand=False))
+    console.print(
+        Padding(Text(first_lines(lesson, taught_in, say.lang)), (0, 0, 1, 2), expand=False)
+    )
     if file is None:
         reset = f"grade reset {lesson.id}"
-        console.print(Text("  " + say("{file} is not here. Get it: {command}", file=lesson.filename, command=reset), "yellow"))
+        console.print(
+            Text(
+                "  "
+                + say("{file} is not here. Get it: {command}", file=lesson.filename, command=reset),
+                "yellow",
+            )
+        )
         return
     readme = (Path(file.path).parent / readme_name(taught_in, say.lang)).as_posix()
     rows = [
@@ -75,7 +106,9 @@ def show_next(course: Course, place: Path, lang: str | None, console: Console | 
 
 
 def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
-    """How a folder's README begins after its title: whole paragraphs, code with them, until one sees what it is about."""
+    """How a folder's README begins after its title: whole paragraphs, code with them, until one
+    sees what it is about.
+    """
     path = folder / readme_name(folder, lang)
     text = path.read_text("utf-8") if path.exists() else lesson.summary
     paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.startswith("# ")]
@@ -86,10 +119,12 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
         code = part.startswith("```")
         shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
     whole = "\n\n".join(shown)
-    return whole.removesuffix(":") + " …" if whole.endswith(":") else whole  # what the colon announces is in the README
+    return (
+        whole.removesuffix(":") + " …" if whole.endswith(":") else whole
+    )  # what the colon announces is in the README
 
 
-# ---------------------------------------------------------------------------------------------------------------- hints
+# -------------------------------------------------------------------------------------------- hints
 
 
 def show_hint(
@@ -102,7 +137,9 @@ def show_hint(
     lang: str | None,
     console: Console | None = None,
 ) -> None:
-    """Print a hint: the step that was asked for, else in a workspace one further than the last time, for what is wrong there."""
+    """Print a hint: the step that was asked for, else in a workspace one further than the last
+    time, for what is wrong there.
+    """
     learner, console = Learner.at(course, place, lang), console or make_console()
     say, progress = learner.say, learner.progress
     lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
@@ -110,27 +147,47 @@ def show_hint(
     if name is not None and name not in hints:
         there = ", ".join(hints) or "-"
         raise UsageError(
-            say("{lesson} has no hint for {name}. There are hints for: {names}", lesson=lesson.id, name=repr(name), names=there)
+            say(
+                "{lesson} has no hint for {name}. There are hints for: {names}",
+                lesson=lesson.id,
+                name=repr(name),
+                names=there,
+            )
         )
     if name is None and step is None and learner.keeps:
         name = in_the_way(lesson, hints, progress)
     remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
     most = len(hints[name]) if name else LAST_STEP
     step = step or min(remembered + 1, most)
-    shown = {key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)}
+    shown = {
+        key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)
+    }
     if not shown:
-        raise UsageError(say("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step))
+        raise UsageError(
+            say("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step)
+        )
     own = learner.words(lesson)
     for key, steps in shown.items():
-        which = say("hint {step} of {steps}", step=step, steps=len(steps))  # "1 / 3" would read as points
+        which = say(
+            "hint {step} of {steps}", step=step, steps=len(steps)
+        )  # "1 / 3" would read as points
         console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
-    show_further(learner, lesson, name or next(iter(shown)), step, most=max(map(len, shown.values())), console=console)
+    show_further(
+        learner,
+        lesson,
+        name or next(iter(shown)),
+        step,
+        most=max(map(len, shown.values())),
+        console=console,
+    )
 
 
 def at_hand(learner: Learner, progress: Progress) -> Lesson:
-    """The lesson that one is at: the only one here, else the first that was wrong when it was graded last, else the one to take next."""
+    """The lesson that one is at: the only one here, else the first that was wrong when it was
+    graded last, else the one to take next.
+    """
     files = learner.files()
     here = [lesson for lesson in learner.course.lessons if lesson.id in files]
     wrong = [lesson for lesson in here if progress.of(lesson.id).wrong]
@@ -145,43 +202,70 @@ def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) 
 
 
 def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
-    """Keep which step was reached, where progress is kept; a file that can't be written costs nothing but that."""
+    """Keep which step was reached, where progress is kept; a file that can't be written costs
+    nothing but that.
+    """
 
     def reached(progress: Progress) -> Progress:
         mine = progress.of(lesson.id)
-        return progress.having(lesson.id, replace(mine, hints={**mine.hints, name: max(step, mine.hints.get(name, 0))}))
+        return progress.having(
+            lesson.id, replace(mine, hints={**mine.hints, name: max(step, mine.hints.get(name, 0))})
+        )
 
     learner.keep(reached)
 
 
-def show_further(learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console) -> None:
+def show_further(
+    learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
+) -> None:
     """The way to the next step, or past the last."""
     say = learner.say
     if step < most:
-        console.print(Text(f"\n{say('One step further')}: grade hint {lesson.id} {name} --step {step + 1}", style="dim"))
+        console.print(
+            Text(
+                f"\n{say('One step further')}: grade hint {lesson.id} {name} --step {step + 1}",
+                style="dim",
+            )
+        )
     elif learner.keeps:
         console.print(
-            Text("\n" + say("That was the last step. The whole: {command}", command=f"grade solution {lesson.id} --give-up"), style="dim")
+            Text(
+                "\n"
+                + say(
+                    "That was the last step. The whole: {command}",
+                    command=f"grade solution {lesson.id} --give-up",
+                ),
+                style="dim",
+            )
         )
 
 
-# ------------------------------------------------------------------------------------------------------------- solution
+# ----------------------------------------------------------------------------------------- solution
 
 
-def show_solution(course: Course, place: Path, lesson_id: str, *, give_up: bool, lang: str | None) -> None:
-    """Show the reference beside the learner's file: after full marks, or where they give up, which is remembered."""
+def show_solution(
+    course: Course, place: Path, lesson_id: str, *, give_up: bool, lang: str | None
+) -> None:
+    """Show the reference beside the learner's file: after full marks, or where they give up, which
+    is remembered.
+    """
     learner, console = Learner.at(course, place, lang), make_console()
     lesson, say = course.lesson(lesson_id), learner.say
     if not lesson.solution.is_file():
         raise UsageError(
-            say("This course came without its solutions, so {lesson} has none to show. Ask whoever gave it to you", lesson=lesson.id)
+            say(
+                "This course came without its solutions, so {lesson} has none to show. Ask whoever"
+                " gave it to you",
+                lesson=lesson.id,
+            )
         )
     mine = learner.progress.of(lesson.id)
     if not (give_up or mine.complete or mine.gave_up_at):
         command = f"grade solution {lesson.id} --give-up"
         raise UsageError(
             say(
-                "The solution of {lesson} shows after full marks: grade {lesson}. To see it before: {command}",
+                "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
+                " {command}",
                 lesson=lesson.id,
                 command=command,
             )
@@ -191,7 +275,10 @@ def show_solution(course: Course, place: Path, lesson_id: str, *, give_up: bool,
     if file is None or file.problem:
         console.print(Text(reference))
     else:
-        console.print(Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {say('the solution')}", "green")), "")
+        console.print(
+            Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {say('the solution')}", "green")),
+            "",
+        )
         lines = list(compare(file.text, reference, width=console.width))
         console.print(*lines or [Text(say("Yours is the same, letter by letter."))], sep="\n")
     if give_up and not mine.complete:

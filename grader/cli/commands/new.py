@@ -22,13 +22,29 @@ id = "{id}"
 title = "{mark} the course's title"
 version = "1"
 """
-RESERVED = frozenset({"torch", "numpy", "grader", "pytest", "scenarios", "helpers", "diagnosis", "student", "reference", "draw"})
+RESERVED = frozenset(
+    {
+        "torch",
+        "numpy",
+        "grader",
+        "pytest",
+        "scenarios",
+        "helpers",
+        "diagnosis",
+        "student",
+        "reference",
+        "draw",
+    }
+)
 
 
 def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
     """Make a course, with its first lesson, in a folder that is empty or not there yet."""
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise UsageError(f"{root} holds no exercises/course.toml and is not empty. Name a course, or a folder to make; nothing was changed")
+        raise UsageError(
+            f"{root} holds no exercises/course.toml and is not empty. Name a course, or a folder to"
+            " make; nothing was changed"
+        )
     lesson = known_good(lesson or FIRST_LESSON, "lesson")
     id = re.sub(r"\W+", "-", root.resolve().name).strip("-").lower() or "course"
     write(root / "exercises" / "course.toml", COURSE.format(id=id, mark=MARK))
@@ -40,38 +56,67 @@ def new_course(root: Path, lesson: str | None, function: str | None, lang: str) 
 def new_lesson(course: Course, lesson: str | None, function: str | None, lang: str) -> None:
     """Add a lesson to a course; nothing that is there is overwritten."""
     if lesson is None:
-        raise UsageError(f"{course.root} is a course already. Name the lesson to add: grade new my_lesson")
+        raise UsageError(
+            f"{course.root} is a course already. Name the lesson to add: grade new my_lesson"
+        )
     if course.root == PACKAGED_COURSE or any(one.held for one in course.lessons):
-        raise UsageError(f"{course.root} is a course that was handed out. Make one of your own: grade new my_lesson --course my-course")
+        raise UsageError(
+            f"{course.root} is a course that was handed out. Make one of your own: grade new"
+            " my_lesson --course my-course"
+        )
     if lesson in (one.id for one in course.lessons):
-        raise UsageError(f"There is a lesson {lesson!r} already. Choose another name; nothing was changed")
+        raise UsageError(
+            f"There is a lesson {lesson!r} already. Choose another name; nothing was changed"
+        )
     add_lesson(course.root, known_good(lesson, "lesson"), function, lang)
     tell(course.root, lesson)
 
 
 def known_good(name: str, what: str) -> str:
-    """A name for a lesson or a function; raises UsageError for what Python or we would stumble over."""
-    taken = name in RESERVED or (what == "lesson" and name in sys.stdlib_module_names) or hasattr(builtins, name)
+    """A name for a lesson or a function; raises UsageError for what Python or we would stumble
+    over.
+    """
+    taken = (
+        name in RESERVED
+        or (what == "lesson" and name in sys.stdlib_module_names)
+        or hasattr(builtins, name)
+    )
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise UsageError(f"{name!r} can't name a {what}. Take small letters, digits and _, beginning with a letter, such as my_{what}")
+        raise UsageError(
+            f"{name!r} can't name a {what}. Take small letters, digits and _, beginning with a"
+            f" letter, such as my_{what}"
+        )
     if taken:
-        raise UsageError(f"{name!r} is a name that Python or the grader uses. Choose another for the {what}")
+        raise UsageError(
+            f"{name!r} is a name that Python or the grader uses. Choose another for the {what}"
+        )
     return name
 
 
 def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files, then its entry in ``course.toml``, which else stays as it is to the byte."""
+    """Write a lesson's files, then its entry in ``course.toml``, which else stays as it is to the
+    byte.
+    """
     import tomlkit
 
     function = known_good(function or lesson, "function")
     files = lesson_files(lesson, function, lang=lang)
     there = [path for path in files if (root / path).exists()]
     if there:
-        raise UsageError(f"{root / there[0]} is there already. Move it away, or choose another name; nothing was changed")
+        raise UsageError(
+            f"{root / there[0]} is there already. Move it away, or choose another name; nothing was"
+            " changed"
+        )
     toml = root / "exercises" / "course.toml"
     document = tomlkit.parse(toml.read_text("utf-8"))
     entry = tomlkit.table()
-    for key, value in (("id", lesson), ("title", TITLE), ("summary", SUMMARY), ("names", [function]), ("builds_on", list[str]())):
+    for key, value in (
+        ("id", lesson),
+        ("title", TITLE),
+        ("summary", SUMMARY),
+        ("names", [function]),
+        ("builds_on", list[str]()),
+    ):
         entry.add(key, value)
     lessons = document.setdefault("lesson", tomlkit.aot())
     if not hasattr(lessons, "append"):
@@ -90,10 +135,19 @@ def write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
-        raise UsageError(f"{error.filename} can't be written: {error.strerror}. Name a folder that can, with --course") from None
+        raise UsageError(
+            f"{error.filename} can't be written: {error.strerror}. Name a folder that can, with"
+            " --course"
+        ) from None
 
 
 def tell(root: Path, lesson: str) -> None:
     """What there is now, and what to do."""
-    click.echo(f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with solutions/{lesson}.py.")
-    click.echo(f"What is still to be written, and whether all of it holds:\n  grade verify {lesson} --course {click.format_filename(root)}")
+    click.echo(
+        f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with"
+        f" solutions/{lesson}.py."
+    )
+    click.echo(
+        f"What is still to be written, and whether all of it holds:\n  grade verify {lesson}"
+        f" --course {click.format_filename(root)}"
+    )

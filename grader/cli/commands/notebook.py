@@ -1,7 +1,8 @@
 """``%grade`` and ``%%grade``: grade from inside a notebook, and show the report under the cell.
 
-The kernel is the learner's own process; what is graded runs elsewhere, in a worker of a fork host as with ``grade``, and the host is
-kept warm between calls. IPython is there already when any of this runs, and is imported where it is needed.
+The kernel is the learner's own process; what is graded runs elsewhere, in a worker of a fork host
+as with ``grade``, and the host is kept warm between calls. IPython is there already when any of
+this runs, and is imported where it is needed.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ from grader.runtime.grading import Settings, grade_submission
 
 COLUMNS = 100
 HEAD_PIXELS, LINE_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 34, 45, 420
-"""How high a report is shown where nothing may measure it: the head with what lies below, a lesson not started, a check, an open one."""
-FIT = "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};d.addEventListener('toggle',f,true);f()"
-"""Gives the frame the height of its page, again when something in that is opened; a front end that runs no handlers keeps the first."""
+"""How high a report is shown where nothing may measure it: the head with what lies below, a lesson
+not started, a check, an open one.
+"""
+FIT = (
+    "const"
+    " d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};d.addEventListener('toggle',f,true);f()"
+)
+"""Gives the frame the height of its page, again when something in that is opened; a front end that
+runs no handlers keeps the first.
+"""
 
 
 def greeting(place: Path) -> str:
@@ -38,13 +46,23 @@ def greeting(place: Path) -> str:
     rows = [
         ("%grade", say("grades the lessons of this folder as they were last saved")),
         ("%%grade LESSON", say("as a cell's first line: grades what is below it")),
-        ("%grade hint LESSON", say("a nudge. Every other command that you are told, grade …, is %grade … here")),
+        (
+            "%grade hint LESSON",
+            say("a nudge. Every other command that you are told, grade …, is %grade … here"),
+        ),
         ("grader.draw(loss)", say("after import grader: the graph behind a tensor")),
     ]
-    with contextlib.suppress(CourseError):  # the engine of a students' bundle, loaded outside of that
+    with contextlib.suppress(
+        CourseError
+    ):  # the engine of a students' bundle, loaded outside of that
         course = load_course(find_course(None, here=place))
         if not read_submission(place, [lesson.id for lesson in course.lessons]):
-            rows.append(("%grade init my-work --notebook", say("begin: a folder with all lessons, as notebooks")))
+            rows.append(
+                (
+                    "%grade init my-work --notebook",
+                    say("begin: a folder with all lessons, as notebooks"),
+                )
+            )
     width = max(len(command) for command, _ in rows) + 3
     return "\n".join(f"{command.ljust(width)}{what}" for command, what in rows)
 
@@ -70,15 +88,28 @@ class Shown:
     keepsake: Keepsake | None = None
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own: no style of the notebook gets in, none gets out, and nothing in it may run."""
-        page = html.escape(render_page(self.report, self.say, keepsake=self.keepsake, inline=self.command))
+        """The page in a frame of its own: no style of the notebook gets in, none gets out, and
+        nothing in it may run.
+        """
+        page = html.escape(
+            render_page(self.report, self.say, keepsake=self.keepsake, inline=self.command)
+        )
         lines = folded(self.report.lessons, self.keepsake or Keepsake())
         shown = [lesson for lesson in self.report.lessons if lesson not in lines]
-        height = HEAD_PIXELS + LINE_PIXELS * len(lines) + CHECK_PIXELS * sum(len(lesson.checks) for lesson in shown)
+        height = (
+            HEAD_PIXELS
+            + LINE_PIXELS * len(lines)
+            + CHECK_PIXELS * sum(len(lesson.checks) for lesson in shown)
+        )
         height += OPEN_PIXELS * sum(to_open(lesson) is not None for lesson in shown)
         style = f"display: block; width: 100%; height: {height}px; border: 0; border-radius: 8px"
-        title = html.escape(f"{self.report.submission}: {self.report.score:g} / {self.report.max_score:g}")
-        return f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}" srcdoc="{page}"></iframe>'
+        title = html.escape(
+            f"{self.report.submission}: {self.report.score:g} / {self.report.max_score:g}"
+        )
+        return (
+            f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}"'
+            f' srcdoc="{page}"></iframe>'
+        )
 
     def __repr__(self) -> str:
         """The report as the terminal has it."""
@@ -86,7 +117,9 @@ class Shown:
 
 
 class Kernel:
-    """Grades for one kernel. The host is started at once and imports torch while the learner reads."""
+    """Grades for one kernel. The host is started at once and imports torch while the learner
+    reads.
+    """
 
     def __init__(self, host: Host | None = None) -> None:
         self.host = host or Host()
@@ -96,31 +129,51 @@ class Kernel:
         self.host.close()
 
     def grade_here(self, asked: Asked, place: Path) -> Shown:
-        """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the progress there."""
+        """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the
+        progress there.
+        """
         course = load_course(find_course(asked.course_root, here=place))
         chosen = select(course, asked.lessons, place)
-        shown = self._graded(asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade")
-        kept = keep(course, shown.report, chosen.files, place, shown.say.lang, console=make_console())
+        shown = self._graded(
+            asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
+        )
+        kept = keep(
+            course, shown.report, chosen.files, place, shown.say.lang, console=make_console()
+        )
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: Asked, code: str, place: Path) -> Shown:
         """Grade the text of one cell; the cell is not run here."""
         course = load_course(find_course(asked.course_root, here=place))
         if len(asked.lessons) != 1:
-            raise UsageError("%%grade grades one lesson, so name it, and no other: %%grade {lesson}", lesson=course.lessons[0].id)
+            raise UsageError(
+                "%%grade grades one lesson, so name it, and no other: %%grade {lesson}",
+                lesson=course.lessons[0].id,
+            )
         lesson = course.lesson(asked.lessons[0])
         file = read_cell(lesson.id, code)
-        return self._graded(asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade")
+        return self._graded(
+            asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade"
+        )
 
     def _graded(
-        self, asked: Asked, course: Course, lessons: list[Lesson], files: dict[str, LessonFile], *, name: str, command: str
+        self,
+        asked: Asked,
+        course: Course,
+        lessons: list[Lesson],
+        files: dict[str, LessonFile],
+        *,
+        name: str,
+        command: str,
     ) -> Shown:
         language = wanted_language(asked.lang)
         seed = secrets.randbits(32) if asked.seed is None else asked.seed
         settings = Settings(seed, asked.sandbox, course.limits, lang=language, ahead=True)
         try:
             report = grade_submission(self.host, course, lessons, files, settings, name=name)
-        except BaseException:  # the kernel was interrupted: what the host is at is of no use to the next grading
+        except (
+            BaseException
+        ):  # the kernel was interrupted: what the host is at is of no use to the next grading
             self.host.close()
             raise
         return Shown(report, engine_catalogue(language), command)

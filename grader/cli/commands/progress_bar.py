@@ -1,4 +1,6 @@
-"""How far a long command is: a bar on a terminal, else a line every few seconds on standard error."""
+"""How far a long command is: a bar on a terminal, else a line every few seconds on standard
+error.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from types import TracebackType
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 Thing = TypeVar("Thing")
@@ -33,8 +43,16 @@ class Meter:
     """A bar, or lines, for one part of a command after the other."""
 
     def __init__(self, console: Console) -> None:
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            Rate(),
+            TimeRemainingColumn(),
+        )
+        self._bar = (
+            Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        )
         self._what, self._total = "", 0
         self._began = self._said = 0.0
 
@@ -43,7 +61,12 @@ class Meter:
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -65,7 +88,11 @@ class Meter:
         if at - self._said >= LOG_SECONDS:
             self._said, rate = at, done / (at - self._began)
             left = math.ceil((self._total - done) / rate) if rate else 0
-            print(f"{self._what}: {done} of {self._total} done, {rate:.1f}/s, about {left} s left", file=sys.stderr, flush=True)
+            print(
+                f"{self._what}: {done} of {self._total} done, {rate:.1f}/s, about {left} s left",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def over(self, what: str, things: Collection[Thing]) -> Iterator[Thing]:
         """The things, while it is told how many of them are done."""

@@ -20,9 +20,13 @@ def make_release(course: Course, names: tuple[str, ...], folder: Path) -> None:
     if left_out := sum(len(hints_that_answer(lesson)) for lesson in lessons):
         print(f"\n{left_out} hints are left out, since each spells out a whole part of a solution.")
     points, held_points = released_points(released)
-    print(f"\n{folder} holds {len(released)} lessons: {points:g} points can be earned there, {held_points:g} are held back.")
     print(
-        f"Every check in it passes on its reference; no solution and no hidden check is in it. Try it:\n\n  cd {shlex.quote(str(folder))}"
+        f"\n{folder} holds {len(released)} lessons: {points:g} points can be earned there,"
+        f" {held_points:g} are held back."
+    )
+    print(
+        "Every check in it passes on its reference; no solution and no hidden check is in it. Try"
+        f" it:\n\n  cd {shlex.quote(str(folder))}"
     )
     print("  pip install ./engine   # in an environment of its own, as students do")
     print("  grade")

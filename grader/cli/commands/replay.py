@@ -1,4 +1,6 @@
-"""``grade replay``: one check again, from its seed: judged as usual, as a script, or in a debugger."""
+"""``grade replay``: one check again, from its seed: judged as usual, as a script, or in a
+debugger.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to do again: ``target`` is a lesson or ``lesson.check``; a run's seed, or the check's own."""
+    """What to do again: ``target`` is a lesson or ``lesson.check``; a run's seed, or the check's
+    own.
+    """
 
     target: str
     place: Path
@@ -71,10 +75,15 @@ def understood(course: Course, asked: Asked) -> Replay:
     lesson = course.lesson(head)
     check = known_check(lesson, rest) if rest not in ("", "py") else None
     if asked.check_seed is not None and check is None:
-        message = "--check-seed is the seed of one check, and {lesson} is a lesson. Name one: {lesson}.<check>"
+        message = (
+            "--check-seed is the seed of one check, and {lesson} is a lesson. Name one:"
+            " {lesson}.<check>"
+        )
         raise UsageError(message, lesson=lesson.id)
     if asked.seed is not None and asked.check_seed is not None:
-        raise UsageError("--seed and --check-seed are both given. Give the run's seed, or the check's own")
+        raise UsageError(
+            "--seed and --check-seed are both given. Give the run's seed, or the check's own"
+        )
     file = read_submission(asked.place, [lesson.id]).get(lesson.id)
     if file is None:
         message = "{folder} holds no {file}. Name the folder that does: --in DIR"
@@ -82,25 +91,43 @@ def understood(course: Course, asked: Asked) -> Replay:
     seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
     language = wanted_language(asked.lang)
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
-    return Replay(lesson, check, file, Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds), engine_catalogue(language))
+    return Replay(
+        lesson,
+        check,
+        file,
+        Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds),
+        engine_catalogue(language),
+    )
 
 
 def known_check(lesson: Lesson, name: str) -> str:
-    """The name of a check of the lesson; raises UsageError with the nearest, and all that there are."""
+    """The name of a check of the lesson; raises UsageError with the nearest, and all that there
+    are.
+    """
     files = (*lesson.visible_checks, *lesson.hidden_checks)
-    names = [test.removeprefix("test_") for file in files for test in check_names(file.read_text("utf-8"))]
+    names = [
+        test.removeprefix("test_")
+        for file in files
+        for test in check_names(file.read_text("utf-8"))
+    ]
     wanted = name.removeprefix("test_")
     if wanted in names:
         return wanted
     near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
     facts = {"lesson": lesson.id, "name": repr(name), "names": ", ".join(names)}
     if near:
-        raise UsageError("{lesson} has no check {name}. Did you mean {lesson}.{near}? Its checks: {names}", **facts, near=near[0])
+        raise UsageError(
+            "{lesson} has no check {name}. Did you mean {lesson}.{near}? Its checks: {names}",
+            **facts,
+            near=near[0],
+        )
     raise UsageError("{lesson} has no check {name}. Its checks: {names}", **facts)
 
 
 def replay(course_root: Path | None, asked: Asked) -> ExitCode:
-    """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which there are; all where none is."""
+    """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which
+    there are; all where none is.
+    """
     with Host() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         with waiting(make_console(stderr=True), what.say):
@@ -114,15 +141,23 @@ def replay(course_root: Path | None, asked: Asked) -> ExitCode:
         if check.outcome is Outcome.GRADER_ERROR:
             click.echo(f"\n{check.id}\n{check.note}", err=True)
             return ExitCode.ENGINE_FAULT
-    right = judged.result.status is not LessonStatus.INVALID and all(check.outcome is Outcome.PASSED for check in shown)
+    right = judged.result.status is not LessonStatus.INVALID and all(
+        check.outcome is Outcome.PASSED for check in shown
+    )
     return ExitCode.OK if right else ExitCode.NOT_FULL_MARKS
 
 
 def chosen(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
-    """The check that was named; else the one that is wrong, those that are neither right nor not started, or simply all."""
+    """The check that was named; else the one that is wrong, those that are neither right nor not
+    started, or simply all.
+    """
     if what.check_id is not None:
         return tuple(check for check in result.checks if check.id == what.check_id)
-    return wrong_checks(result) or tuple(check for check in result.checks if check.outcome not in FINE) or result.checks
+    return (
+        wrong_checks(result)
+        or tuple(check for check in result.checks if check.outcome not in FINE)
+        or result.checks
+    )
 
 
 def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
@@ -134,7 +169,16 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
 
 def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[CheckResult]) -> None:
     """Which checks are wrong, each with the command that takes it, to paste."""
-    console.print(Text(what.say("{count} checks of {lesson} are wrong. Take one:", count=len(wrong), lesson=what.lesson.id)), "")
+    console.print(
+        Text(
+            what.say(
+                "{count} checks of {lesson} are wrong. Take one:",
+                count=len(wrong),
+                lesson=what.lesson.id,
+            )
+        ),
+        "",
+    )
     lines = Lines(console, what.say)
     for check in wrong:
         lines.show_check(check)
@@ -142,11 +186,13 @@ def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[Ch
         console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
 
 
-# ------------------------------------------------------------------------------------------------------------- a script
+# ----------------------------------------------------------------------------------------- a script
 
 
 def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
-    """Print the smallest script that does the same without us; of a lesson, for the one check that is wrong."""
+    """Print the smallest script that does the same without us; of a lesson, for the one check that
+    is wrong.
+    """
     with Host() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         if what.check is None:
@@ -158,13 +204,30 @@ def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
         path = own_file(asked.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
         judged = grade_lesson(host, what.lesson, what.file, settings) if what.check_id else None
-    found = next((check for check in judged.result.checks if check.id == what.check_id), None) if judged else None
+    found = (
+        next((check for check in judged.result.checks if check.id == what.check_id), None)
+        if judged
+        else None
+    )
     if judged is None or found is None or judged.script is None:
-        said = what.say("{name} is not wrong with this seed: there is nothing to reproduce", name=what.check_id or what.lesson.id)
+        said = what.say(
+            "{name} is not wrong with this seed: there is nothing to reproduce",
+            name=what.check_id or what.lesson.id,
+        )
         make_console(stderr=True).print(Text(said, "yellow"))
         if judged is not None:
-            show_whole(make_console(stderr=True), judged.result, (found,) if found else (), seed=settings.seed, say=what.say)
-        return ExitCode.OK if found is None or found.outcome is Outcome.PASSED else ExitCode.NOT_FULL_MARKS
+            show_whole(
+                make_console(stderr=True),
+                judged.result,
+                (found,) if found else (),
+                seed=settings.seed,
+                say=what.say,
+            )
+        return (
+            ExitCode.OK
+            if found is None or found.outcome is Outcome.PASSED
+            else ExitCode.NOT_FULL_MARKS
+        )
     click.echo(script(judged, found, path, what), nl=False)
     return ExitCode.NOT_FULL_MARKS
 
@@ -175,24 +238,42 @@ def check_name(check: CheckResult) -> str:
 
 
 def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
-    """The script: what it is about as comments, the student's file, the steps; or the check itself where there are none."""
+    """The script: what it is about as comments, the student's file, the steps; or the check itself
+    where there are none.
+    """
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
     if isinstance(judged.script, tuple):
         file = what.file
-        load = loading(cells_of(file.text, file.cells), module, file.filename) if file.cells else loading_file(module, path)
+        load = (
+            loading(cells_of(file.text, file.cells), module, file.filename)
+            if file.cells
+            else loading_file(module, path)
+        )
         return "\n".join([*head, *load, *judged.script]) + "\n"
-    reason = what.say("This can't be done without the grader: {reason}. The check itself:", reason=str(judged.script))
-    return "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
+    reason = what.say(
+        "This can't be done without the grader: {reason}. The check itself:",
+        reason=str(judged.script),
+    )
+    return (
+        "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
+    )
 
 
 def loading_file(module: str, path: Path) -> list[str]:
     """Lines of Python that import a student's file."""
     return [
-        "import importlib.util", "", "import torch", "",
-        f'spec = importlib.util.spec_from_file_location("{module}", {json.dumps(str(path), ensure_ascii=False)})',
-        f"{module} = importlib.util.module_from_spec(spec)", f"spec.loader.exec_module({module})",
-    ]  # fmt: skip
+        "import importlib.util",
+        "",
+        "import torch",
+        "",
+        (
+            f'spec = importlib.util.spec_from_file_location("{module}",'
+            f" {json.dumps(str(path), ensure_ascii=False)})"
+        ),
+        f"{module} = importlib.util.module_from_spec(spec)",
+        f"spec.loader.exec_module({module})",
+    ]
 
 
 def comment(text: str) -> str:
@@ -208,7 +289,9 @@ def check_source(lesson: Lesson, name: str) -> str:
         text = file.read_text("utf-8")
         node = Source(text, file.name).definitions.get(f"test_{name}")
         if node is not None:
-            first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
+            first = min(
+                [node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))]
+            )
             return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
     return ""
 
@@ -217,16 +300,21 @@ def own_file(place: Path, file: LessonFile) -> Path:
     """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip."""
     path = (place / file.path if place.is_dir() else place).resolve()
     if path.suffix not in SUFFIXES or not path.is_file():
-        message = "{file} lies in {place}, and can't be run from there. Unpack it, and name the folder: --in DIR"
+        message = (
+            "{file} lies in {place}, and can't be run from there. Unpack it, and name the folder:"
+            " --in DIR"
+        )
         raise UsageError(message, file=file.path, place=str(place))
     return path
 
 
-# ----------------------------------------------------------------------------------------------------------- a debugger
+# --------------------------------------------------------------------------------------- a debugger
 
 
 def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
-    """Run one check in a process of its own, here and unconfined, with a debugger in the student's code."""
+    """Run one check in a process of its own, here and unconfined, with a debugger in the student's
+    code.
+    """
     what = understood(load_course(find_course(course_root, here=Path())), asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
@@ -238,8 +326,17 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
             show_choice(make_console(), what, asked, wrong)
             return ExitCode.NOT_FULL_MARKS
         if not wrong:
-            refused = "No check of {lesson} is wrong with this seed. Name the one to step through: {command}"
-            raise UsageError(what.say(refused, lesson=what.lesson.id, command=f"grade replay {what.lesson.id}.<check> --break"))
+            refused = (
+                "No check of {lesson} is wrong with this seed. Name the one to step through:"
+                " {command}"
+            )
+            raise UsageError(
+                what.say(
+                    refused,
+                    lesson=what.lesson.id,
+                    command=f"grade replay {what.lesson.id}.<check> --break",
+                )
+            )
         what = replace(what, check=check_name(wrong[0]))
     said = what.say("{file} is run here, with your rights: this is no sandbox", file=path.name)
     make_console(stderr=True).print(Text(said, "dim"))
@@ -251,15 +348,26 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
     return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
 
 
-def asked_of_debugger(what: Replay, path: Path, *, stop: bool, check_seed: int | None) -> dict[str, Any]:
+def asked_of_debugger(
+    what: Replay, path: Path, *, stop: bool, check_seed: int | None
+) -> dict[str, Any]:
     """What the child process is to do: the student's text, the lesson's files, the check."""
     spec = spec_for(what.lesson, what.settings)
     return {
-        "file": str(path), "text": what.file.text, "cells": what.file.cells,
-        "lesson": what.lesson.id, "check": what.check, "seed": what.settings.seed, "check_seed": check_seed,
-        "checks": [*spec["visible_checks"], *spec["hidden_checks"]], "scenarios": spec["scenarios"], "solution": spec["solution"],
-        "stop": stop, "lang": what.settings.lang, "texts": spec["texts"],
-    }  # fmt: skip
+        "file": str(path),
+        "text": what.file.text,
+        "cells": what.file.cells,
+        "lesson": what.lesson.id,
+        "check": what.check,
+        "seed": what.settings.seed,
+        "check_seed": check_seed,
+        "checks": [*spec["visible_checks"], *spec["hidden_checks"]],
+        "scenarios": spec["scenarios"],
+        "solution": spec["solution"],
+        "stop": stop,
+        "lang": what.settings.lang,
+        "texts": spec["texts"],
+    }
 
 
 def debug_command(request: Path) -> Sequence[str]:

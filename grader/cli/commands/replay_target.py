@@ -25,7 +25,8 @@ SHOWN = 5
 
 
 def settled(course: Course, asked: Asked) -> Asked | None:
-    """What was asked for, with a lesson or a check to take; None where several could be meant, which are listed then.
+    """What was asked for, with a lesson or a check to take; None where several could be meant,
+    which are listed then.
 
     Raises UsageError where nothing is known to be wrong.
     """
@@ -41,14 +42,21 @@ def settled(course: Course, asked: Asked) -> Asked | None:
     if len(here) == 1 or len(wrong) == 1:
         return replace(asked, target=next(iter(wrong), here[0].id))
     if not wrong:
-        message = "No check is known to be wrong in {folder}. Grade first: grade. Or name a lesson, such as {command}"
-        raise UsageError(message, folder=str(asked.place.resolve()), command=f"grade replay {here[0].id}")
+        message = (
+            "No check is known to be wrong in {folder}. Grade first: grade. Or name a lesson, such"
+            " as {command}"
+        )
+        raise UsageError(
+            message, folder=str(asked.place.resolve()), command=f"grade replay {here[0].id}"
+        )
     show_wrong(make_console(stderr="--show" in asked.options), learner, asked, wrong)
     return None
 
 
 def at_its_path(course: Course, asked: Asked) -> Asked:
-    """A path to a lesson's file, or to a folder, as the lesson in that place; anything else as it is."""
+    """A path to a lesson's file, or to a folder, as the lesson in that place; anything else as it
+    is.
+    """
     path = asked.place / asked.target
     if len(Path(asked.target).parts) < 2 or not is_there(path):
         return asked
@@ -60,14 +68,26 @@ def at_its_path(course: Course, asked: Asked) -> Asked:
 def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[str, int]]:
     """By lesson, the checks that were wrong when it was graded last, with their seeds."""
     known = {lesson.id: progress.of(lesson.id).wrong for lesson in lessons}
-    own = {lesson: {check: seed for check, seed in wrong.items() if check.startswith(f"{lesson}.")} for lesson, wrong in known.items()}
+    own = {
+        lesson: {check: seed for check, seed in wrong.items() if check.startswith(f"{lesson}.")}
+        for lesson, wrong in known.items()
+    }
     return {lesson: wrong for lesson, wrong in own.items() if wrong}
 
 
-def show_wrong(console: Console, learner: Learner, asked: Asked, wrong: Mapping[str, Mapping[str, int]]) -> None:
+def show_wrong(
+    console: Console, learner: Learner, asked: Asked, wrong: Mapping[str, Mapping[str, int]]
+) -> None:
     """Which checks were wrong, each with the command that takes it, to paste."""
     say = learner.say
-    console.print(Text(say("{count} lessons had something wrong when they were graded last. Take one:", count=len(wrong))))
+    console.print(
+        Text(
+            say(
+                "{count} lessons had something wrong when they were graded last. Take one:",
+                count=len(wrong),
+            )
+        )
+    )
     for lesson, checks in wrong.items():
         console.print("", Text(lesson, "bold"), sep="\n")
         for check, own in list(checks.items())[:SHOWN]:
@@ -75,5 +95,9 @@ def show_wrong(console: Console, learner: Learner, asked: Asked, wrong: Mapping[
             words = ["grade", "replay", clean(check), *seed, *asked.options]
             console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
         if (more := len(checks) - SHOWN) > 0:
-            rest = say("… and {count} more: {command}", count=more, command=shlex.join(["grade", "replay", lesson, *asked.options]))
+            rest = say(
+                "… and {count} more: {command}",
+                count=more,
+                command=shlex.join(["grade", "replay", lesson, *asked.options]),
+            )
             console.print(Text(f"    {rest}", "dim"), soft_wrap=True)

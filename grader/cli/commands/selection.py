@@ -11,16 +11,20 @@ from grader.course.course import Course, Lesson
 from grader.course.progress import find_workspace
 from grader.course.submission import LessonFile, nearly_named, read_submission
 
-MISSING = "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons: {command}"
+MISSING = (
+    "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"
+    " {command}"
+)
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lessons in the course's order or as they were named, and the files of them that are there, by lesson.
+    """Lessons in the course's order or as they were named, and the files of them that are there, by
+    lesson.
 
-    ``name`` is what the submission is called; ``places`` says of lessons where another command finds them, with ``--in``, but for those
-    that lie where one looks first.
+    ``name`` is what the submission is called; ``places`` says of lessons where another command
+    finds them, with ``--in``, but for those that lie where one looks first.
     """
 
     lessons: list[Lesson]
@@ -30,10 +34,11 @@ class Selection:
 
 
 def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
-    """What the words name in ``place``, a folder or zip: all lessons that are there where none is typed.
+    """What the words name in ``place``, a folder or zip: all lessons that are there where none is
+    typed.
 
-    A word that is a lesson's name is the lesson, wherever it lies in ``place``; another that is a path from there is what lies at it.
-    Raises UsageError where nothing is.
+    A word that is a lesson's name is the lesson, wherever it lies in ``place``; another that is a
+    path from there is what lies at it. Raises UsageError where nothing is.
     """
     ids = [lesson.id for lesson in course.lessons]
     paths = [word for word in words if word not in ids and is_path(place, word)]
@@ -52,16 +57,28 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     if not words and not files:
         raise nothing_in(place, ids)
     files |= at
-    chosen = wanted + [lesson for lesson in course.lessons if lesson.id in files and lesson not in wanted]
+    chosen = wanted + [
+        lesson for lesson in course.lessons if lesson.id in files and lesson not in wanted
+    ]
     lone = place / paths[0] if len(words) == len(paths) == 1 else place
     usual = read_submission(place, list(at)) if at else {}
-    places |= {lesson: place for lesson, file in at.items() if lesson in usual and usual[lesson].path == file.path}
+    places |= {
+        lesson: place
+        for lesson, file in at.items()
+        if lesson in usual and usual[lesson].path == file.path
+    }
     name = (place if are_own(place, at) else lone).resolve().name
-    return Selection(list(dict.fromkeys(chosen)), files, name, {lesson: where for lesson, where in places.items() if where != Path()})
+    return Selection(
+        list(dict.fromkeys(chosen)),
+        files,
+        name,
+        {lesson: where for lesson, where in places.items() if where != Path()},
+    )
 
 
 def is_path(place: Path, word: str) -> bool:
-    """Whether a word is something that lies there; raises SubmissionError where it can only be a path, and nothing does.
+    """Whether a word is something that lies there; raises SubmissionError where it can only be a
+    path, and nothing does.
 
     ``tiny.py`` and ``tiny/``, as shells complete them, are the lesson tiny wherever they don't lie.
     """
@@ -81,7 +98,9 @@ def is_there(path: Path) -> bool:
 
 
 def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
-    """The lessons at a path, theirs beginning as it was typed; raises UsageError where there is none."""
+    """The lessons at a path, theirs beginning as it was typed; raises UsageError where there is
+    none.
+    """
     files = read_submission(path, ids, below=typed.as_posix())
     if not files:
         raise nothing_in(path, ids)
@@ -92,12 +111,17 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
     """What to say of a folder or zip without a lesson."""
     if near := nearly_named(place, ids):
         return near
-    message = "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of them: grade init my-work"
+    message = (
+        "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of"
+        " them: grade init my-work"
+    )
     return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
 
 
 def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:
-    """Whether files lie, not packed, in the workspace that ``place`` is or is in, or below ``place`` where there is none."""
+    """Whether files lie, not packed, in the workspace that ``place`` is or is in, or below
+    ``place`` where there is none.
+    """
     folder = find_workspace(place) or place.resolve()
     paths = [(place / file.path).resolve() for file in files.values()]
     return all(path.is_file() and path.is_relative_to(folder) for path in paths)

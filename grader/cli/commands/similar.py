@@ -28,14 +28,20 @@ LISTED = 10
 """How many pairs the terminal names; the page has them all."""
 
 
-def show_similar(course: Course, out: Path, *, against: Path | None, lesson: str | None, threshold: float) -> None:
+def show_similar(
+    course: Course, out: Path, *, against: Path | None, lesson: str | None, threshold: float
+) -> None:
     """Compare what was handed in, lesson by lesson; write the page, name the pairs that share most.
 
-    Raises UsageError for a lesson that the class was not graded in, and where there is nothing to compare with.
+    Raises UsageError for a lesson that the class was not graded in, and where there is nothing to
+    compare with.
     """
     library()
     if against is not None and against.exists() and out.exists() and against.samefile(out):
-        raise UsageError(f"{against} is the class itself, which is compared anyway. Name an earlier one's folder with --against")
+        raise UsageError(
+            f"{against} is the class itself, which is compared anyway. Name an earlier one's folder"
+            " with --against"
+        )
     console = make_console(stderr=True)
     with ExitStack() as stack:
         stack.enter_context(unharmed(console, out / FILE))
@@ -43,19 +49,31 @@ def show_similar(course: Course, out: Path, *, against: Path | None, lesson: str
         older = stack.enter_context(Gradebook.open(against)) if against else None
         graded = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in graded:
-            raise UsageError(f"The class was not graded in {lesson!r}. Lessons: {', '.join(graded)}")
+            raise UsageError(
+                f"The class was not graded in {lesson!r}. Lessons: {', '.join(graded)}"
+            )
         meter = stack.enter_context(Meter(console))
         pairs: list[Pair] = []
         compared = 0
         for one in [lesson] if lesson else graded:
             texts = [Text(owner, text) for owner, _, text in book.texts(one)]
-            texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)] if older else []
+            texts += (
+                [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
+                if older
+                else []
+            )
             compared += len(texts)
             watched = partial(over_lesson, meter, one)
             pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, watched)
         labels = {entry.name: entry.label for entry in book.entries()}
     pairs.sort(key=lambda pair: -pair.share)
-    page = render_similar(pairs, labels, compared=compared, threshold=threshold, earlier=against.resolve().name if against else None)
+    page = render_similar(
+        pairs,
+        labels,
+        compared=compared,
+        threshold=threshold,
+        earlier=against.resolve().name if against else None,
+    )
     with replacing(out / FILE) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
     tell(pairs, labels, out / FILE)
@@ -67,7 +85,12 @@ def unharmed(console: Console, page: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        console.print(Line(f"stopped; {clean(str(page))} is {'as it was' if page.exists() else 'not written'}"), soft_wrap=True)
+        console.print(
+            Line(
+                f"stopped; {clean(str(page))} is {'as it was' if page.exists() else 'not written'}"
+            ),
+            soft_wrap=True,
+        )
         raise
 
 
@@ -87,9 +110,13 @@ def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     """The pairs that share most, and where to read them."""
     console = make_console()
     if pairs:
-        table = Table("shared", "lesson", "one", "the other", box=None, pad_edge=False, header_style="bold")
+        table = Table(
+            "shared", "lesson", "one", "the other", box=None, pad_edge=False, header_style="bold"
+        )
         for pair in pairs[:LISTED]:
-            table.add_row(f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels))
+            table.add_row(
+                f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels)
+            )
         console.print(table)
     count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
     console.print(Line(f"{count} to look at, no verdict: {page}"))
@@ -97,4 +124,6 @@ def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
 
 def name(side: Side, labels: dict[str, str]) -> Line:
     """Whose a text is."""
-    return Line(clean(f"{side.owner} (earlier)" if side.earlier else labels.get(side.owner, side.owner)))
+    return Line(
+        clean(f"{side.owner} (earlier)" if side.earlier else labels.get(side.owner, side.owner))
+    )

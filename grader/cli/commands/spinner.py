@@ -15,11 +15,14 @@ from grader.core.i18n import Catalogue
 def waiting(console: Console, say: Catalogue) -> Iterator[None]:
     """Say that grading has begun, and take it away in the end; nothing where there is no terminal.
 
-    A first run reads torch from a cold disk: seconds in which an empty screen looks like a program that hangs. Jupyter wants colours
-    without a terminal: each picture of what moves would be a line there.
+    A first run reads torch from a cold disk: seconds in which an empty screen looks like a program
+    that hangs. Jupyter wants colours without a terminal: each picture of what moves would be a line
+    there.
     """
     if not (console.is_terminal and console.file.isatty()):
         yield
         return
-    with console.status(Text(say("Grading … importing torch takes a few seconds"), "dim"), spinner="line"):  # ASCII: any console has it
+    with console.status(
+        Text(say("Grading … importing torch takes a few seconds"), "dim"), spinner="line"
+    ):  # ASCII: any console has it
         yield

@@ -21,24 +21,46 @@ from grader.verify.verify import verify as run_verification
 
 
 def verify_course(
-    course: Course, names: tuple[str, ...], *, seeds: int, workers: int | None, table: bool, write_stubs: bool, lang: str = "en",
-    keep: Path | None = None, proof: Path | None = None,
-) -> ExitCode:  # fmt: skip
-    """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt, after a word on what ``keep`` holds."""
+    course: Course,
+    names: tuple[str, ...],
+    *,
+    seeds: int,
+    workers: int | None,
+    table: bool,
+    write_stubs: bool,
+    lang: str = "en",
+    keep: Path | None = None,
+    proof: Path | None = None,
+) -> ExitCode:
+    """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt,
+    after a word on what ``keep`` holds.
+    """
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     if write_stubs:
         for lesson in lessons:
             lesson.folder.mkdir(parents=True, exist_ok=True)
-            lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)), "utf-8", newline="\n")
+            lesson.stub.write_text(
+                stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)),
+                "utf-8",
+                newline="\n",
+            )
     settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("grading what is known")
         found = run_verification(
-            course, lessons, seeds=range(1, seeds + 1), settings=settings, workers=workers or os.cpu_count() or 1,
+            course,
+            lessons,
+            seeds=range(1, seeds + 1),
+            settings=settings,
+            workers=workers or os.cpu_count() or 1,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-            keep=keep, proof=proof, during=lambda hosts: patience(console, hosts, what="grading") if keep else nullcontext(),
-        )  # fmt: skip
+            keep=keep,
+            proof=proof,
+            during=lambda hosts: (
+                patience(console, hosts, what="grading") if keep else nullcontext()
+            ),
+        )
     if table and not found.left:
         print(proof_table(found))
     for line in completeness(found) if table or found.left else ():
@@ -46,32 +68,47 @@ def verify_course(
     for problem in found.problems:
         print(problem)
     if found.left:
-        print(f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. The same command goes on from there")
+        print(
+            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. The same command"
+            " goes on from there"
+        )
         raise KeyboardInterrupt
     count = len(found.problems)
     said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
-    print(f"{len(lessons)} lessons, {found.gradings} gradings, {seeds} seed{'' if seeds == 1 else 's'}: {said}")
+    print(
+        f"{len(lessons)} lessons, {found.gradings} gradings, {seeds}"
+        f" seed{'' if seeds == 1 else 's'}: {said}"
+    )
     return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
 
 
 def completeness(found: Verification) -> Iterator[str]:
-    """From how many seeds lessons are complete in the file of findings, those of one number together; nothing where there is no file."""
+    """From how many seeds lessons are complete in the file of findings, those of one number
+    together; nothing where there is no file.
+    """
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:
         names.setdefault(seeds, []).append(lesson)
     for seeds, lessons in sorted(names.items(), reverse=True):
         listed = "all lessons" if len(names) == 1 and len(lessons) > 1 else ", ".join(lessons)
-        yield f"complete from {'no seed' if not seeds else 'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}: {listed}"
+        yield (
+            "complete from"
+            f" {'no seed' if not seeds else 'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}:"
+            f" {listed}"
+        )
 
 
 def proof_table(found: Verification) -> str:
     """The proof in Markdown, lesson by lesson."""
     rows = [
-        "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart | accepted alternatives |",
+        (
+            "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart |"
+            " accepted alternatives |"
+        ),
         "|---|---|---|---|---|---|",
         *(
-            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} | {p.told_apart} of {p.lookalikes} "
-            f"| {p.accepted_passed} of {p.accepted} |"
+            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} |"
+            f" {p.told_apart} of {p.lookalikes} | {p.accepted_passed} of {p.accepted} |"
             for p in found.proofs
         ),
     ]

@@ -40,32 +40,54 @@ EXPLAINED = {
 
 
 def watch_lessons(
-    course_root: Path | None, names: tuple[str, ...], place: Path, *, poll: bool, sandbox: str, lang: str | None
+    course_root: Path | None,
+    names: tuple[str, ...],
+    place: Path,
+    *,
+    poll: bool,
+    sandbox: str,
+    lang: str | None,
 ) -> ExitCode | int:
     """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
     with Host(lasting=True) as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
         if not learner.folder.is_dir():
-            message = "{folder} is no folder. Name the one with your lessons, or make one: grade init my-work"
+            message = (
+                "{folder} is no folder. Name the one with your lessons, or make one: grade init"
+                " my-work"
+            )
             raise UsageError(learner.say(message, folder=learner.folder))
         watched = [course.lesson(name) for name in names] or list(course.lessons)
         files = learner.files(*watched)
         if not files:
-            message = "{folder} holds no lesson to watch. Make a folder with all of them: grade init my-work"
+            message = (
+                "{folder} holds no lesson to watch. Make a folder with all of them: grade init"
+                " my-work"
+            )
             raise UsageError(learner.say(message, folder=learner.folder))
         kind = None if poll else remote_kind(learner.folder)
         folders = {(learner.folder / file.path).parent for file in files.values()}
         session = Session(learner, host, watched, keeps=place == Path(), sandbox=sandbox)
         if kind:
-            text = learner.say("This folder is on {kind}, which tells of no saves: looking for changes instead, as with --poll.", kind=kind)
+            text = learner.say(
+                "This folder is on {kind}, which tells of no saves: looking for changes instead, as"
+                " with --poll.",
+                kind=kind,
+            )
             session.notes.append(text)
-        saves = folder_saves(folders, lesson_names(lesson.id for lesson in watched), poll=poll or kind is not None)
+        saves = folder_saves(
+            folders, lesson_names(lesson.id for lesson in watched), poll=poll or kind is not None
+        )
         return session.run(saves, first_to_grade(course, learner, watched, files))
 
 
-def first_to_grade(course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]) -> str:
-    """The lesson to begin with: the next one to take where it is watched and here, else the first that is."""
+def first_to_grade(
+    course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]
+) -> str:
+    """The lesson to begin with: the next one to take where it is watched and here, else the first
+    that is.
+    """
     following = next_lesson(course, learner.progress)
     here = [lesson for lesson in watched if lesson.id in files]
     return following.id if following in here and following else here[0].id
@@ -74,9 +96,17 @@ def first_to_grade(course: Course, learner: Learner, watched: list[Lesson], file
 class Session:
     """One ``grade watch``: what the loop calls, and what it shows."""
 
-    def __init__(self, learner: Learner, host: Host, watched: list[Lesson], *, keeps: bool, sandbox: str) -> None:
+    def __init__(
+        self, learner: Learner, host: Host, watched: list[Lesson], *, keeps: bool, sandbox: str
+    ) -> None:
         self.learner, self.host, self.watched, self.keeps = learner, host, watched, keeps
-        self.settings = partial(Settings, sandbox=sandbox, limits=learner.course.limits, lang=learner.say.lang, ahead=True)
+        self.settings = partial(
+            Settings,
+            sandbox=sandbox,
+            limits=learner.course.limits,
+            lang=learner.say.lang,
+            ahead=True,
+        )
         self.screen = Screen(make_console(), learner)
         self.notes: list[str] = []
         self.current = ""
@@ -86,12 +116,25 @@ class Session:
     def run(self, saves: object, first: str) -> int:
         """Watch; the exit code."""
         watcher = self.watcher = Watcher(
-            saves=saves, read=self.read, grade=self.grade, end=self.end, shown=self.shown, pressed=self.pressed, began=self.began,  # type: ignore[arg-type]
-        )  # fmt: skip
+            saves=saves,  # type: ignore[arg-type]
+            read=self.read,
+            grade=self.grade,
+            end=self.end,
+            shown=self.shown,
+            pressed=self.pressed,
+            began=self.began,
+        )
         self.current = first
-        with ended_by_signals(watcher.stop), single_keys(watcher.press) as has_keys, self.screen.cursor_hidden():
+        with (
+            ended_by_signals(watcher.stop),
+            single_keys(watcher.press) as has_keys,
+            self.screen.cursor_hidden(),
+        ):
             self.screen.keys = has_keys
-            self.screen.show(lambda console: console.print(Text(self.learner.say("Starting …"), "dim")), self.notes)
+            self.screen.show(
+                lambda console: console.print(Text(self.learner.say("Starting …"), "dim")),
+                self.notes,
+            )
             watcher.again(first)
             try:
                 return watcher.run()
@@ -103,13 +146,22 @@ class Session:
         return read_submission(self.learner.folder, [lesson]).get(lesson)
 
     def grade(self, lesson: str, file: LessonFile | None) -> Report:
-        """Grade one lesson, in the loop's grading thread; the host is warm, but for after an end."""
+        """Grade one lesson, in the loop's grading thread; the host is warm, but for after an
+        end.
+        """
         if self.interrupted:
             self.interrupted = False
             self.host.close()
         course, files = self.learner.course, {lesson: file} if file else {}
         settings = self.settings(secrets.randbits(32))
-        return grade_submission(self.host, course, [course.lesson(lesson)], files, settings, name=self.learner.folder.resolve().name)
+        return grade_submission(
+            self.host,
+            course,
+            [course.lesson(lesson)],
+            files,
+            settings,
+            name=self.learner.folder.resolve().name,
+        )
 
     def end(self) -> None:
         """End the run that goes on; the next one gets a new host."""
@@ -133,7 +185,9 @@ class Session:
         self.screen.show(body, self.notes, last=self.changed(verdict))
 
     def changed(self, verdict: Verdict) -> Text | None:
-        """What differs from the run before, in a line; None for the first run, and where nothing does."""
+        """What differs from the run before, in a line; None for the first run, and where nothing
+        does.
+        """
         say = self.learner.say
         if verdict.before is None:
             return None
@@ -154,7 +208,9 @@ class Session:
         assert self.watcher is not None
         course, folder, lang = self.learner.course, self.learner.folder, self.learner.say.lang
         shows: dict[str, Callable[[Console], None]] = {
-            "h": lambda console: show_hint(course, folder, self.current, None, step=None, lang=lang, console=console),
+            "h": lambda console: show_hint(
+                course, folder, self.current, None, step=None, lang=lang, console=console
+            ),
             "n": lambda console: show_next(course, folder, lang, console),
             "l": lambda console: show_lessons(course, folder, lang, console),
             "?": self.explain,
@@ -174,7 +230,9 @@ class Session:
 
 
 class Screen:
-    """The terminal: one picture at a time, cut to its height; without a terminal, one text after another."""
+    """The terminal: one picture at a time, cut to its height; without a terminal, one text after
+    another.
+    """
 
     def __init__(self, console: Console, learner: Learner) -> None:
         self.console, self.say = console, learner.say
@@ -189,16 +247,30 @@ class Screen:
         finally:
             self.console.show_cursor(True)
             if self.console.is_terminal:  # what tell() left there
-                self.console.control(Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)))
+                self.console.control(
+                    Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
+                )
 
-    def show(self, body: Callable[[Console], None], notes: list[str], last: Text | None = None) -> None:
-        """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which are not; and the keys."""
+    def show(
+        self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
+    ) -> None:
+        """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which
+        are not; and the keys.
+        """
         lines = self.lines(body)
-        below = [Text(note) for note in notes] + ([last] if last is not None else []) + [self.keys_shown()]
-        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2  # a blank line, and the cursor's
+        below = (
+            [Text(note) for note in notes]
+            + ([last] if last is not None else [])
+            + [self.keys_shown()]
+        )
+        room = (
+            self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
+        )  # a blank line, and the cursor's
         if self.console.is_terminal:
             if len(lines) > room:
-                more = Text(self.say("… and {count} more lines", count=len(lines) - room + 1), "dim")
+                more = Text(
+                    self.say("… and {count} more lines", count=len(lines) - room + 1), "dim"
+                )
                 lines = [*lines[: room - 1], self.console.render_lines(more)[0]]
             clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
             self.console.control(clear)
@@ -216,7 +288,11 @@ class Screen:
                 body(self.console)
             except GraderError as error:
                 self.console.print(Text(str(error), "red"))
-        text = Text.from_ansi(captured.get().rstrip("\n")) if self.console.is_terminal else Text(captured.get().rstrip("\n"))
+        text = (
+            Text.from_ansi(captured.get().rstrip("\n"))
+            if self.console.is_terminal
+            else Text(captured.get().rstrip("\n"))
+        )
         return self.console.render_lines(text, pad=False)
 
     def footer(self) -> None:
@@ -228,7 +304,9 @@ class Screen:
 
     def keys_shown(self) -> Text:
         """The keys with what they do; on a narrow terminal that is more than one line."""
-        shown = Text("   ").join(Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items())
+        shown = Text("   ").join(
+            Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items()
+        )
         shown.stylize("dim")
         return shown
 
@@ -253,7 +331,9 @@ class Picture:
 
 @contextlib.contextmanager
 def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Within it Ctrl-C, SIGTERM and SIGHUP end the loop in order, wherever it is; a second one does what it always does."""
+    """Within it Ctrl-C, SIGTERM and SIGHUP end the loop in order, wherever it is; a second one does
+    what it always does.
+    """
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:

@@ -29,7 +29,9 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Who types a command: the course, the folder with the lessons, whether progress is kept in it, and the words to say it in."""
+    """Who types a command: the course, the folder with the lessons, whether progress is kept in it,
+    and the words to say it in.
+    """
 
     course: Course
     folder: Path
@@ -40,7 +42,12 @@ class Learner:
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
         """The learner who is in ``place``: a workspace, a folder of one, or any folder."""
         workspace = find_workspace(place)
-        return cls(course, workspace or place, workspace is not None, engine_catalogue(wanted_language(lang)))
+        return cls(
+            course,
+            workspace or place,
+            workspace is not None,
+            engine_catalogue(wanted_language(lang)),
+        )
 
     @property
     def progress(self) -> Progress:
@@ -48,7 +55,9 @@ class Learner:
         return read_progress(self.folder) if self.keeps else Progress()
 
     def keep(self, change: Callable[[Progress], Progress]) -> None:
-        """Change what is known, where it is kept and its file can be written; nothing else depends on it."""
+        """Change what is known, where it is kept and its file can be written; nothing else depends
+        on it.
+        """
         if self.keeps:
             with contextlib.suppress(OSError):
                 update_progress(self.folder, change)
@@ -59,7 +68,9 @@ class Learner:
 
     def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
         """The files of those lessons, or of all, that are here."""
-        return read_submission(self.folder, [lesson.id for lesson in lessons or self.course.lessons])
+        return read_submission(
+            self.folder, [lesson.id for lesson in lessons or self.course.lessons]
+        )
 
 
 def now() -> str:
@@ -67,11 +78,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def make_workspace(course: Course, folder: Path, lang: str | None = None, *, notebook: bool = False) -> None:
-    """Copy READMEs and stubs, these perhaps as notebooks, into a new folder that keeps progress; nothing is ever overwritten."""
+def make_workspace(
+    course: Course, folder: Path, lang: str | None = None, *, notebook: bool = False
+) -> None:
+    """Copy READMEs and stubs, these perhaps as notebooks, into a new folder that keeps progress;
+    nothing is ever overwritten.
+    """
     say = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(say("{folder} exists and is not empty. Choose another name; nothing was changed", folder=folder))
+        raise UsageError(
+            say(
+                "{folder} exists and is not empty. Choose another name; nothing was changed",
+                folder=folder,
+            )
+        )
     try:
         for lesson in course.lessons:
             target = folder / lesson.id
@@ -84,37 +104,69 @@ def make_workspace(course: Course, folder: Path, lang: str | None = None, *, not
         update_progress(folder, lambda progress: progress)
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
-        raise UsageError(say("{folder} can't be made: {file}: {reason}. Choose another place", **why)) from None
+        raise UsageError(
+            say("{folder} can't be made: {file}: {reason}. Choose another place", **why)
+        ) from None
     first = course.lessons[0].id
     rows = [
         (f"cd {quoted(folder)}", ""),
         ("grade list", say("the lessons, and how far you are")),
         ("grade next", say("where to begin")),
         (f"grade {first}", say("grade the first, at any time")),
-        ("%load_ext grader", say("in a cell of a notebook: then %grade grades it, once it is saved"))
-        if notebook
-        else ("grade watch", say("grade at every save")),
+        (
+            (
+                "%load_ext grader",
+                say("in a cell of a notebook: then %grade grades it, once it is saved"),
+            )
+            if notebook
+            else ("grade watch", say("grade at every save"))
+        ),
     ]
     width = max(len(command) for command, what in rows if what) + 3
     console = make_console()
-    console.print(Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))))
-    console.print(Text("\n" + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows) + "\n"))
-    console.print(Text(say("Begin with {file}", file=f"{first}/{readme_name(course.lessons[0].folder, say.lang)}")))
+    console.print(
+        Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons)))
+    )
+    console.print(
+        Text(
+            "\n"
+            + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows)
+            + "\n"
+        )
+    )
+    console.print(
+        Text(
+            say(
+                "Begin with {file}",
+                file=f"{first}/{readme_name(course.lessons[0].folder, say.lang)}",
+            )
+        )
+    )
 
 
 def quoted(folder: Path) -> str:
-    """A folder as one writes it behind ``cd``: Windows' shells know double quotes only, and take a backslash for itself."""
-    return subprocess.list2cmdline([str(folder)]) if sys.platform == "win32" else shlex.quote(str(folder))
+    """A folder as one writes it behind ``cd``: Windows' shells know double quotes only, and take a
+    backslash for itself.
+    """
+    return (
+        subprocess.list2cmdline([str(folder)])
+        if sys.platform == "win32"
+        else shlex.quote(str(folder))
+    )
 
 
 def readme_name(folder: Path, lang: str) -> str:
-    """The file in a lesson's folder that teaches it in a language; the English one where there is none in it."""
+    """The file in a lesson's folder that teaches it in a language; the English one where there is
+    none in it.
+    """
     own = f"README.{lang}.md"
     return own if (folder / own).exists() else "README.md"
 
 
 def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Keep what a grading came to, where progress is kept; say what it opened. A file that can't be written costs nothing."""
+    """Keep what a grading came to, where progress is kept; say what it opened. A file that can't be
+    written costs nothing.
+    """
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
@@ -128,7 +180,9 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
         after = update_progress(learner.folder, graded)
     except OSError as error:
         message = learner.say(
-            "{file} can't be written: {reason}. Your score stands; progress was not kept", file=FILE, reason=error.strerror
+            "{file} can't be written: {reason}. Your score stands; progress was not kept",
+            file=FILE,
+            reason=error.strerror,
         )
         console.print(Text(message, "yellow"))
         return graded(before)
@@ -136,10 +190,16 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
     return after
 
 
-def show_completed(learner: Learner, before: Progress, after: Progress, report: Report, console: Console) -> None:
+def show_completed(
+    learner: Learner, before: Progress, after: Progress, report: Report, console: Console
+) -> None:
     """What became complete, and what that opens; at the end of it all, the end."""
     say, course = learner.say, learner.course
-    new = [lesson for lesson in course.lessons if after.of(lesson.id).complete and not before.of(lesson.id).complete]
+    new = [
+        lesson
+        for lesson in course.lessons
+        if after.of(lesson.id).complete and not before.of(lesson.id).complete
+    ]
     if not new:
         show_beginning(learner, after, report, console)
         return
@@ -152,21 +212,48 @@ def show_completed(learner: Learner, before: Progress, after: Progress, report: 
     if opened:
         console.print(Text(say("This opens: {lessons}", lessons=", ".join(opened))))
     if new[-1].solution.is_file():  # a students' bundle has none
-        console.print(Text(say("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"))
+        console.print(
+            Text(
+                say("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"
+            )
+        )
     console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
-    """Where nothing of what was graded is begun: the way to begin, with the lesson to take next or with the one that was graded."""
+    """Where nothing of what was graded is begun: the way to begin, with the lesson to take next or
+    with the one that was graded.
+    """
     if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
         return
-    following, graded = next_lesson(learner.course, progress), [result.id for result in report.lessons]
+    following, graded = (
+        next_lesson(learner.course, progress),
+        [result.id for result in report.lessons],
+    )
     if following is not None and following.id in graded:
-        console.print(Text(learner.say("Nothing is written yet. How to begin: {command}", command="grade next"), "dim"))
-    elif len(graded) == 1 and (file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)):
+        console.print(
+            Text(
+                learner.say(
+                    "Nothing is written yet. How to begin: {command}", command="grade next"
+                ),
+                "dim",
+            )
+        )
+    elif len(graded) == 1 and (
+        file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)
+    ):
         beside = Path(file.path).parent
         readme = (beside / readme_name(learner.folder / beside, learner.say.lang)).as_posix()
-        console.print(Text(learner.say("Nothing is written yet. Read {readme}, then write {file}", readme=readme, file=file.path), "dim"))
+        console.print(
+            Text(
+                learner.say(
+                    "Nothing is written yet. Read {readme}, then write {file}",
+                    readme=readme,
+                    file=file.path,
+                ),
+                "dim",
+            )
+        )
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
@@ -174,7 +261,7 @@ def show_end(learner: Learner, progress: Progress, console: Console) -> None:
     show_finish(console, achieved(learner.course, progress), learner.say, learner.course.title)
 
 
-# --------------------------------------------------------------------------------------------------------------- reset
+# -------------------------------------------------------------------------------------------- reset
 
 
 def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
@@ -188,31 +275,55 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         if found is not None and found.problem is None and found.text == stub:
             console.print(Text(learner.say("{file} is a fresh stub already.", file=found.path)))
             continue
-        if found is not None and not sure and not agreed(learner.say("Begin {file} anew? A copy is kept", file=found.path), lesson):
+        if (
+            found is not None
+            and not sure
+            and not agreed(
+                learner.say("Begin {file} anew? A copy is kept", file=found.path), lesson
+            )
+        ):
             console.print(Text(learner.say("Nothing was changed.")))
             continue
         try:
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
-            target.write_text(as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8", newline="\n")
+            target.write_text(
+                as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8", newline="\n"
+            )
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
-            raise UsageError(learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)) from None
-        told = learner.say("{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix())
-        kept = " " + learner.say("What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()) if copy else ""
+            raise UsageError(
+                learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)
+            ) from None
+        told = learner.say(
+            "{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix()
+        )
+        kept = (
+            " "
+            + learner.say(
+                "What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()
+            )
+            if copy
+            else ""
+        )
         console.print(Text(told + kept))
 
 
 def agreed(question: str, lesson: Lesson) -> bool:
-    """The answer to a question; raises UsageError where there is nobody to give one, as in a notebook."""
+    """The answer to a question; raises UsageError where there is nobody to give one, as in a
+    notebook.
+    """
     try:
         return click.confirm(question)
     except click.Abort:
         if sys.stdin is not None and sys.stdin.isatty():
             raise
         click.echo()
-        message = "Nobody can answer here, so nothing was changed. To begin it anew without a question: {command}"
+        message = (
+            "Nobody can answer here, so nothing was changed. To begin it anew without a question:"
+            " {command}"
+        )
         raise UsageError(message, command=f"grade reset {lesson.id} --yes") from None
 
 

@@ -1,7 +1,9 @@
-"""Keep a judge and its worker on one processor while they talk: they take turns, and never work at the same time.
+"""Keep a judge and its worker on one processor while they talk: they take turns, and never work at
+the same time.
 
-On a machine with nothing else to do each would have a processor of its own that falls asleep at every question, and waking one costs
-more than most answers. For each task the scheduler first picks where the judge runs, so that tasks are spread as ever.
+On a machine with nothing else to do each would have a processor of its own that falls asleep at
+every question, and waking one costs more than most answers. For each task the scheduler first picks
+where the judge runs, so that tasks are spread as ever.
 
 Where a system has no affinity (macOS, Windows) nothing is done.
 """
@@ -15,7 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROCESSOR = 36
-"""Where ``/proc/self/stat`` has the processor that the process last ran on, counted from behind the name (proc(5), field 39)."""
+"""Where ``/proc/self/stat`` has the processor that the process last ran on, counted from behind the
+name (proc(5), field 39).
+"""
 
 
 @contextlib.contextmanager

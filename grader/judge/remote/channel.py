@@ -1,9 +1,11 @@
-"""The judge's end of the line to a worker: frames out, frames in, each with a deadline, and what the student prints.
+"""The judge's end of the line to a worker: frames out, frames in, each with a deadline, and what
+the student prints.
 
-Two kinds with one face. ``SocketChannel`` polls a socket and the pipe of the student's output in one thread. ``PipeChannel``
-reads two pipes with threads; it works wherever Python does.
+Two kinds with one face. ``SocketChannel`` polls a socket and the pipe of the student's output in
+one thread. ``PipeChannel`` reads two pipes with threads; it works wherever Python does.
 
-Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends (``WorkerGone``) or what comes is no frame.
+Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends
+(``WorkerGone``) or what comes is no frame.
 """
 
 from __future__ import annotations
@@ -193,9 +195,13 @@ class SocketChannel:
 
 
 class PipeChannel:
-    """Pipes to a worker that is a process of its own; two threads read, so this needs nothing that only Unix has."""
+    """Pipes to a worker that is a process of its own; two threads read, so this needs nothing that
+    only Unix has.
+    """
 
-    def __init__(self, sink: BinaryIO, source: BinaryIO, printed: BinaryIO, *, output_bytes: int) -> None:
+    def __init__(
+        self, sink: BinaryIO, source: BinaryIO, printed: BinaryIO, *, output_bytes: int
+    ) -> None:
         self.output = Output(output_bytes)
         self._sink = sink
         self._source = source
@@ -204,7 +210,10 @@ class PipeChannel:
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._inbox = _Inbox()
         self._lock = threading.Lock()
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._print, self._write)]
+        self._threads = [
+            threading.Thread(target=work, daemon=True)
+            for work in (self._read, self._print, self._write)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -227,7 +236,9 @@ class PipeChannel:
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Hand a packed frame to the writing thread; a worker that doesn't read shows as a late answer."""
+        """Hand a packed frame to the writing thread; a worker that doesn't read shows as a late
+        answer.
+        """
         self._inbox.require_empty()
         self._outgoing.put(data)
 

@@ -1,8 +1,9 @@
 """A worker's functions and tensors as the judge has them.
 
-A ``RemoteCallable`` stands for a function of the student's; what it returns are ordinary tensors whose node (``_Remote``) asks the
-worker for a vector-Jacobian product when autograd comes by. That product is a reply like any other, so its tensors have such a node
-again, and derivatives of every order are there.
+A ``RemoteCallable`` stands for a function of the student's; what it returns are ordinary tensors
+whose node (``_Remote``) asks the worker for a vector-Jacobian product when autograd comes by. That
+product is a reply like any other, so its tensors have such a node again, and derivatives of every
+order are there.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ class Conversation(Protocol):
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario."""
 
-    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
+    def product(
+        self,
+        handle: Handle,
+        inputs: tuple[Tensor, ...],
+        incoming: tuple[Tensor | None, ...],
+        *,
+        needs: tuple[bool, ...],
+    ) -> Reply:
         """The vector-Jacobian product of an earlier call."""
 
     def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
@@ -46,7 +54,9 @@ class Conversation(Protocol):
 
 @dataclass(slots=True)
 class Asked:
-    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was asked for, ``deeper`` one of that."""
+    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was
+    asked for, ``deeper`` one of that.
+    """
 
     path: str
     args: tuple[Any, ...]
@@ -59,7 +69,9 @@ class Asked:
 
 
 class Handle:
-    """The judge's hold on a call that the worker keeps; let go of when the node that uses it dies."""
+    """The judge's hold on a call that the worker keeps; let go of when the node that uses it
+    dies.
+    """
 
     def __init__(self, line: Line, number: int) -> None:
         self._line = line
@@ -95,7 +107,9 @@ class Reply:
     session: Conversation
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The tensors, with a node that leads back to ``inputs`` where they can be differentiated."""
+        """The tensors, with a node that leads back to ``inputs`` where they can be
+        differentiated.
+        """
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
         return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
@@ -107,14 +121,19 @@ class _Remote(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        # The handle, and not the reply: its tensors become this node's outputs, and a node that held them would never die.
+        # The handle, and not the reply: its tensors become this node's outputs, and a node that
+        # held them would never die.
         ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
-        ctx.mark_non_differentiable(*(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants))
+        ctx.mark_non_differentiable(
+            *(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants)
+        )
         return tuple(reply.tensors)
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
-        product = ctx.session.product(ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:])
+        product = ctx.session.product(
+            ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:]
+        )
         vectors = tuple(v for v in incoming if v is not None)
         found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
         return (None, *(None if slot is None else next(found) for slot in product.structure))
@@ -165,7 +184,9 @@ class RemoteStudent:
 
     @contextlib.contextmanager
     def writing_allowed(self) -> Iterator[None]:
-        """Where all that is handed over are copies, which nothing is computed from afterwards, writing into them does no harm."""
+        """Where all that is handed over are copies, which nothing is computed from afterwards,
+        writing into them does no harm.
+        """
         before = self._session.wrote
         try:
             yield

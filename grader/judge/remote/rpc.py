@@ -1,7 +1,8 @@
-"""Questions to a worker, and its answers: within the limits, and never believed before they are read.
+"""Questions to a worker, and its answers: within the limits, and never believed before they are
+read.
 
-A worker is started when first needed and ended when lost. What it answers may be anything, so whoever reads an answer does it in
-``checked``, which loses the worker that gave none.
+A worker is started when first needed and ended when lost. What it answers may be anything, so
+whoever reads an answer does it in ``checked``, which loses the worker that gave none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,16 @@ from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.batching import Question
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
-UNUSABLE = (BrokenFrame, LookupError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError, MemoryError)
+UNUSABLE = (
+    BrokenFrame,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+)
 """What reading an answer raises that is none."""
 MAX_LINE = 1 << 20
 """A file has at most as many lines as bytes."""
@@ -30,7 +40,13 @@ class Exchange:
     """One lesson's questions to a worker with the student's module in it."""
 
     def __init__(
-        self, workers: WorkerSource, *, source: Source, scenarios: str, limits: Limits, unloadable: StudentError | None = None
+        self,
+        workers: WorkerSource,
+        *,
+        source: Source,
+        scenarios: str,
+        limits: Limits,
+        unloadable: StudentError | None = None,
     ) -> None:
         self.source = source
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -50,29 +66,47 @@ class Exchange:
         return self._unloadable is None
 
     def load(self) -> None:
-        """Have a worker with the module in it; raises StudentError or WorkerLost, the same each time, where that can't be."""
+        """Have a worker with the module in it; raises StudentError or WorkerLost, the same each
+        time, where that can't be.
+        """
         if self._unloadable is not None:
-            raise self._unloadable.with_traceback(None)  # one exception raised again and again would grow a traceback each time
+            raise self._unloadable.with_traceback(
+                None
+            )  # one exception raised again and again would grow a traceback each time
         if self._line is not None:
             return
         began = time.monotonic()
         worker = self._workers.start()
-        self._lesson_deadline += time.monotonic() - began  # starting a worker takes our time, not the student's
+        self._lesson_deadline += (
+            time.monotonic() - began
+        )  # starting a worker takes our time, not the student's
         self.guarantees = (worker.guarantees, worker.missing)
         self._line = Line(worker, [])
         try:
             source = self.source
-            reply = self.ask("load", source=source.text, filename=source.filename, name=source.module, scenarios=self._scenarios)
-            self.replaced = self.checked(lambda: [str(name)[:80] for name in reply.body["value"]][:20])
+            reply = self.ask(
+                "load",
+                source=source.text,
+                filename=source.filename,
+                name=source.module,
+                scenarios=self._scenarios,
+            )
+            self.replaced = self.checked(
+                lambda: [str(name)[:80] for name in reply.body["value"]][:20]
+            )
         except (StudentError, WorkerLost) as error:
             self._unloadable = error
             raise
         except MissingName as error:  # no answer to this question: nobody asked for a name
-            self._unloadable = StudentError("AttributeError", f"module {source.module!r} has no attribute {error.name!r}")
+            self._unloadable = StudentError(
+                "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
+            )
             raise self._unloadable from None
 
     def refuse(self, error: StudentError) -> StudentError:
-        """End the worker, have every check that asks for the module get this error, and return it."""
+        """End the worker, have every check that asks for the module get this error, and return
+        it.
+        """
         self.close()
         self._unloadable = error
         return error
@@ -97,22 +131,32 @@ class Exchange:
         assert line is not None
         number, line.next_id = line.next_id, line.next_id + 1
         freed, line.freed[:] = line.freed[:], []
-        deadline = min(time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline)
+        deadline = min(
+            time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline
+        )
         try:
-            line.worker.channel.send(pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline)
+            line.worker.channel.send(
+                pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline
+            )
             reply = line.worker.channel.receive(deadline)
             if not isinstance(reply.body, dict) or reply.body.get("id") != number:
-                raise WorkerLost("crashed", "{reason}", reason="the worker answered another question than it was asked")
+                raise WorkerLost(
+                    "crashed",
+                    "{reason}",
+                    reason="the worker answered another question than it was asked",
+                )
         except WorkerLost as lost:
             raise self._lost(lost) from None
         return reply
 
     @contextlib.contextmanager
     def foreseeing(self, questions: Sequence[Question]) -> Iterator[None]:
-        """A block in which these questions are answered already: they cross in one frame, in this order, before it begins.
+        """A block in which these questions are answered already: they cross in one frame, in this
+        order, before it begins.
 
-        A question that comes up in the block and was foreseen, byte for byte, has its answer; any other is asked as ever, so
-        foresight can be wrong, and costs only time. An answer is used once: the same question twice was foreseen twice.
+        A question that comes up in the block and was foreseen, byte for byte, has its answer; any
+        other is asked as ever, so foresight can be wrong, and costs only time. An answer is used
+        once: the same question twice was foreseen twice.
         """
         self.load()
         if not questions:
@@ -126,12 +170,18 @@ class Exchange:
         replies = self.checked(lambda: several_replies(frame, len(questions)))
         for question, reply in zip(questions, replies, strict=False):
             handle = question.fields.get("handle")
-            known = question.fields if handle is None else {**question.fields, "handle": replies[handle["of"]].body.get("handle")}
+            known = (
+                question.fields
+                if handle is None
+                else {**question.fields, "handle": replies[handle["of"]].body.get("handle")}
+            )
             self._foreseen.setdefault(pack(known, question.blob), deque()).append(reply)
         try:
             yield
         finally:
-            unused = [reply.body.get("handle") for answers in self._foreseen.values() for reply in answers]
+            unused = [
+                reply.body.get("handle") for answers in self._foreseen.values() for reply in answers
+            ]
             self._foreseen = {}
             if self._line is not None:
                 self._line.freed += [handle for handle in unused if type(handle) is int]
@@ -145,12 +195,24 @@ class Exchange:
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
             if time.monotonic() >= self._lesson_deadline:
-                return WorkerLost("timeout", "the lesson took more than {seconds} s", seconds=f"{self.limits.lesson_seconds:g}")
-            return WorkerLost("timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}")
-        if how is None or not gone:  # what became of one that had answered nonsense is a matter of moments, so not told
+                return WorkerLost(
+                    "timeout",
+                    "the lesson took more than {seconds} s",
+                    seconds=f"{self.limits.lesson_seconds:g}",
+                )
+            return WorkerLost(
+                "timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}"
+            )
+        if (
+            how is None or not gone
+        ):  # what became of one that had answered nonsense is a matter of moments, so not told
             return lost
         if how.facts.get("signal") == "SIGXCPU":
-            return WorkerLost("timeout", "more than {seconds} s of processor time", seconds=self.limits.cpu_seconds)
+            return WorkerLost(
+                "timeout",
+                "more than {seconds} s of processor time",
+                seconds=self.limits.cpu_seconds,
+            )
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
@@ -158,8 +220,14 @@ class Exchange:
         try:
             return parse()
         except UNUSABLE as error:
-            reason = str(error) if isinstance(error, BrokenFrame) else f"an answer that is none ({type(error).__name__})"
-            lost = WorkerLost("crashed", "{reason}", reason=reason)  # its text may be the worker's, so it is a fact and no template
+            reason = (
+                str(error)
+                if isinstance(error, BrokenFrame)
+                else f"an answer that is none ({type(error).__name__})"
+            )
+            lost = WorkerLost(
+                "crashed", "{reason}", reason=reason
+            )  # its text may be the worker's, so it is a fact and no template
             raise (lost if self._line is None else self._lost(lost)) from None
 
     def take_output(self) -> str:
@@ -178,7 +246,9 @@ class Exchange:
 
 
 def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """The replies in an answer to several questions: not more than there were questions, and with no byte left over."""
+    """The replies in an answer to several questions: not more than there were questions, and with
+    no byte left over.
+    """
     replies, position = [], 0
     for body, length in frame.body["several"]:
         if not isinstance(body, dict) or type(length) is not int or length < 0:

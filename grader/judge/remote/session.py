@@ -1,12 +1,14 @@
 """The judge's handle on a student: ordinary Python and PyTorch on this side, a worker on the other.
 
-``student.sigmoid(x)`` sends ``x`` across and brings the result back as a tensor that is differentiable here: its node asks the
-worker for the vector-Jacobian product, and that product is such a tensor again. So ``torch.autograd.grad(create_graph=True)``,
-``gradcheck`` and ``gradgradcheck`` run in the judge on a function that never does, to any order.
+``student.sigmoid(x)`` sends ``x`` across and brings the result back as a tensor that is
+differentiable here: its node asks the worker for the vector-Jacobian product, and that product is
+such a tensor again. So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and
+``gradgradcheck`` run in the judge on a function that never does, to any order.
 
-What the worker is told so that there is no difference to a local call: the grad mode, which inputs require grad, their strides,
-whether the graph is kept (``retain_graph``), which incoming gradients there are. What it tells: values, which outputs require
-grad, which inputs it wrote to. A gradient of None stays None.
+What the worker is told so that there is no difference to a local call: the grad mode, which inputs
+require grad, their strides, whether the graph is kept (``retain_graph``), which incoming gradients
+there are. What it tells: values, which outputs require grad, which inputs it wrote to. A gradient
+of None stays None.
 """
 
 from __future__ import annotations
@@ -26,12 +28,16 @@ from grader.worker.wire.values import Decoder, Encoder, Slot, encode_tensors, fi
 
 
 class Student(Protocol):
-    """What a check sees of a student, remote or local: the names of the file as attributes, and these."""
+    """What a check sees of a student, remote or local: the names of the file as attributes, and
+    these.
+    """
 
     source: Source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario beside the student's module, on copies of the arguments; what it measured."""
+        """Run a scenario beside the student's module, on copies of the arguments; what it
+        measured.
+        """
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """A block in which the student's code may write into what it is handed."""
@@ -47,14 +53,17 @@ class Session(Exchange):
     """One lesson's conversation with a worker: what is called and read of the student's module."""
 
     wrote: bool = False
-    """Whether the student's code wrote into what it was handed, since this was last set to False."""
+    """Whether the student's code wrote into what it was handed, since this was last set to False.
+    """
     asked: Asked | None = None
     """The last call."""
 
-    # ------------------------------------------------------------------------------------------------------ the module
+    # ----------------------------------------------------------------------------------- the module
 
     def resolve(self, path: str) -> Any:
-        """What a name of the student's is: a ``RemoteCallable``, or the value; raises MissingName, NotStarted."""
+        """What a name of the student's is: a ``RemoteCallable``, or the value; raises MissingName,
+        NotStarted.
+        """
         self.load()
         reply = self.ask("describe", path=path)
 
@@ -89,21 +98,27 @@ class Session(Exchange):
         decoder.finish()
         return fill(structure, decoder.tensors)
 
-    # ------------------------------------------------------------------------------------------------------- the border
+    # ----------------------------------------------------------------------------------- the border
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function; tensors in the result are differentiable with respect to tensors in the arguments."""
+        """Call a student's function; tensors in the result are differentiable with respect to
+        tensors in the arguments.
+        """
         self.load()
         self.asked = asked = Asked(path, args, kwargs, torch.is_grad_enabled())
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
-        frame = self.ask("call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob)
+        frame = self.ask(
+            "call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob
+        )
         inputs = tuple(encoder.tensors)
 
         def parse() -> Reply:
             decoder = Decoder(frame.blob, strided=False)
             structure = decoder.decode(frame.body["value"])
-            reply = Reply(structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            reply = Reply(
+                structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
+            )
             self._write_back(frame, decoder, inputs)
             return reply
 
@@ -111,8 +126,17 @@ class Session(Exchange):
         asked.handle, asked.single = reply.handle, isinstance(reply.structure, Slot)
         return fill(reply.structure, reply.attach(inputs))
 
-    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
-        """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None where there is no gradient."""
+    def product(
+        self,
+        handle: Handle,
+        inputs: tuple[Tensor, ...],
+        incoming: tuple[Tensor | None, ...],
+        *,
+        needs: tuple[bool, ...],
+    ) -> Reply:
+        """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None
+        where there is no gradient.
+        """
         self.load()
         line = self._line
         assert line is not None
@@ -141,7 +165,9 @@ class Session(Exchange):
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
-            reply = Reply(slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self)
+            reply = Reply(
+                slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
+            )
             self._write_back(frame, decoder, tuple(vectors))
             return reply
 
@@ -162,9 +188,11 @@ class Session(Exchange):
         return Handle(self._line, int(number))
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """What the student's code wrote into its inputs is written into the judge's, as it would be locally.
+        """What the student's code wrote into its inputs is written into the judge's, as it would be
+        locally.
 
-        The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers it: such a check can't pass.
+        The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers
+        it: such a check can't pass.
         """
         for index, data in frame.body["mutated"]:
             tensor = decoder.tensors[decoder.decode(data).index]

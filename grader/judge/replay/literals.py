@@ -19,25 +19,36 @@ class Inexpressible(Exception):
 
 
 def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and what it held. Raises Inexpressible."""
+    """``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and what it
+    held. Raises Inexpressible.
+    """
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
-        raise Inexpressible(f"a tensor of {tensor.numel():,} elements is too long to be written out")
+        raise Inexpressible(
+            f"a tensor of {tensor.numel():,} elements is too long to be written out"
+        )
     wants = ", requires_grad=True" if tensor.requires_grad else ""
     dtype = str(tensor.dtype)
     if tensor.is_contiguous() or not tensor.numel():
-        shaped = f".reshape({tuple(tensor.shape)})" if not tensor.numel() and tensor.dim() != 1 else ""
+        shaped = (
+            f".reshape({tuple(tensor.shape)})" if not tensor.numel() and tensor.dim() != 1 else ""
+        )
         if not shaped:
             return f"torch.tensor({numbers(held)}, dtype={dtype}{wants})"
         return f"torch.tensor([], dtype={dtype}){shaped}" + (".requires_grad_()" if wants else "")
-    reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    reach = 1 + sum(
+        (size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)
+    )
     storage = torch.zeros(reach, dtype=held.dtype)
     if 0 in tensor.stride():  # expanded: what lies in one place is written once
         storage[_places(tensor)] = held.flatten()
     else:
         storage.as_strided(tensor.shape, tensor.stride()).copy_(held)
     after = ".requires_grad_()" if wants else ""
-    return f"torch.tensor({numbers(storage)}, dtype={dtype}).as_strided({tuple(tensor.shape)}, {tuple(tensor.stride())}){after}"
+    return (
+        f"torch.tensor({numbers(storage)}, dtype={dtype}).as_strided({tuple(tensor.shape)},"
+        f" {tuple(tensor.stride())}){after}"
+    )
 
 
 def _places(tensor: Tensor) -> Tensor:
@@ -67,7 +78,11 @@ def operation(name: str, given: list[str]) -> str:
     if name in CUSTOM:
         return f"{CUSTOM_CLASSES[name].__name__}.apply({', '.join(given)})"
     if name in ("cat", "stack"):
-        return f"torch.{name}(({', '.join(given)},))" if name == "cat" else f"torch.stack({', '.join(given)})"
+        return (
+            f"torch.{name}(({', '.join(given)},))"
+            if name == "cat"
+            else f"torch.stack({', '.join(given)})"
+        )
     if name == "softplus":
         return f"torch.nn.functional.softplus({given[0]})"
     if name == "where_positive":
@@ -78,4 +93,9 @@ def operation(name: str, given: list[str]) -> str:
 def definition(name: str) -> str:
     """The text of the class behind an operation of ``CUSTOM``, without annotations."""
     text = inspect.getsource(CUSTOM_CLASSES[name])
-    return text.replace(": Any", "").replace(" -> Any", "").replace(" -> Tensor", "").replace(": Tensor", "")
+    return (
+        text.replace(": Any", "")
+        .replace(" -> Any", "")
+        .replace(" -> Tensor", "")
+        .replace(": Tensor", "")
+    )

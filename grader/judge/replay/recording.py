@@ -1,8 +1,10 @@
-"""What one check did with the student's code, step by step, so that it can be done again without us.
+"""What one check did with the student's code, step by step, so that it can be done again without
+us.
 
-A ``Recorder`` watches a check from inside the judge: what it asks of the student, by a conversation that hands everything on to the
-session, and what it does in torch, by torch's own function mode. ``script`` writes Python from the steps. What is recorded changes no
-verdict: values go through as they are.
+A ``Recorder`` watches a check from inside the judge: what it asks of the student, by a conversation
+that hands everything on to the session, and what it does in torch, by torch's own function mode.
+``script`` writes Python from the steps. What is recorded changes no verdict: values go through as
+they are.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ LONGEST = 10_000
 
 @dataclass(slots=True)
 class Step:
-    """One thing that a check did. ``kind``: call, observe, get (a constant of the student's) or torch.
+    """One thing that a check did. ``kind``: call, observe, get (a constant of the student's) or
+    torch.
 
-    ``what`` is a path in the student's file, a scenario, or a function of torch; ``result`` is missing where it raised.
+    ``what`` is a path in the student's file, a scenario, or a function of torch; ``result`` is
+    missing where it raised.
     """
 
     kind: str
@@ -61,7 +65,14 @@ class Recorder:
         self._mode.__exit__(*ended)
         self.on = False
 
-    def step(self, kind: str, what: Any, args: tuple[Any, ...], kwargs: dict[str, Any], do: Callable[[], Any]) -> Any:
+    def step(
+        self,
+        kind: str,
+        what: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        do: Callable[[], Any],
+    ) -> Any:
         """Do something and write it down; what is done inside belongs to it."""
         if not self.on:
             return do()
@@ -82,7 +93,10 @@ class Recorder:
     def _snapshot(self, tensor: Tensor) -> None:
         if id(tensor) not in self.snapshots:
             with torch._C.DisableTorchFunction():
-                self.snapshots[id(tensor)] = (tensor, tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach())
+                self.snapshots[id(tensor)] = (
+                    tensor,
+                    tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach(),
+                )
 
 
 class _Overheard:
@@ -104,14 +118,20 @@ class _Overheard:
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function."""
-        return self._recorder.step("call", path, args, kwargs, lambda: self._session.call(path, args, kwargs))
+        return self._recorder.step(
+            "call", path, args, kwargs, lambda: self._session.call(path, args, kwargs)
+        )
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario."""
-        return self._recorder.step("observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs))
+        return self._recorder.step(
+            "observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs)
+        )
 
     def resolve(self, path: str) -> Any:
-        """What a name of the student's is; of a function no step, since nothing has been asked yet."""
+        """What a name of the student's is; of a function no step, since nothing has been asked
+        yet.
+        """
         recorder, before = self._recorder, len(self._recorder.steps)
         found = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
         if isinstance(found, RemoteCallable):
@@ -119,12 +139,23 @@ class _Overheard:
             return RemoteCallable(self, path)
         return found
 
-    def product(self, handle: Handle, inputs: tuple[Tensor, ...], incoming: tuple[Tensor | None, ...], *, needs: tuple[bool, ...]) -> Reply:
-        """The vector-Jacobian product of an earlier call; part of the step in which autograd asked for it."""
+    def product(
+        self,
+        handle: Handle,
+        inputs: tuple[Tensor, ...],
+        incoming: tuple[Tensor | None, ...],
+        *,
+        needs: tuple[bool, ...],
+    ) -> Reply:
+        """The vector-Jacobian product of an earlier call; part of the step in which autograd asked
+        for it.
+        """
         return self._session.product(handle, inputs, incoming, needs=needs)
 
     def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions are answered already; they are written down when they come up."""
+        """A block in which questions are answered already; they are written down when they come
+        up.
+        """
         return self._session.foreseeing(questions)
 
 
@@ -135,7 +166,13 @@ class _Torch(TorchFunctionMode):
         super().__init__()
         self._recorder = recorder
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
         options = kwargs or {}
         return self._recorder.step("torch", func, args, options, lambda: func(*args, **options))
 

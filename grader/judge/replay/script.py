@@ -1,7 +1,9 @@
-"""A failed check as a plain Python script: the student's file, the inputs as literals, the call, what was expected.
+"""A failed check as a plain Python script: the student's file, the inputs as literals, the call,
+what was expected.
 
-Of all that a check did (``recording``) only what leads to the value that is wrong is written: the slice of the steps behind it. What
-was computed from no answer of the student's is a literal. A scenario is printed whole, with the call.
+Of all that a check did (``recording``) only what leads to the value that is wrong is written: the
+slice of the steps behind it. What was computed from no answer of the student's is a literal. A
+scenario is printed whole, with the call.
 """
 
 from __future__ import annotations
@@ -34,11 +36,20 @@ class Recorded(Protocol):
 
 
 def script_of(
-    recorder: Recorded, *, expected: Any, actual: Any, inputs: dict[str, Any], gradcheck: Any, module: str, scenarios: str
+    recorder: Recorded,
+    *,
+    expected: Any,
+    actual: Any,
+    inputs: dict[str, Any],
+    gradcheck: Any,
+    module: str,
+    scenarios: str,
 ) -> list[str]:
-    """The lines of the script behind a failure, the import of the student's ``module`` apart. Raises Inexpressible.
+    """The lines of the script behind a failure, the import of the student's ``module`` apart.
+    Raises Inexpressible.
 
-    ``gradcheck`` is None, or which checker disagreed, the function that it was given and its options.
+    ``gradcheck`` is None, or which checker disagreed, the function that it was given and its
+    options.
     """
     return _Writer(recorder, inputs, module, scenarios).write(expected, actual, gradcheck)
 
@@ -46,11 +57,17 @@ def script_of(
 class _Writer:
     """Writes one script: definitions first, then statements; every tensor has a name."""
 
-    def __init__(self, recorder: Recorded, inputs: dict[str, Any], module: str, scenarios: str) -> None:
+    def __init__(
+        self, recorder: Recorded, inputs: dict[str, Any], module: str, scenarios: str
+    ) -> None:
         self.recorder = recorder
         self.module = module
         self.scenarios = scenarios
-        self.wanted = {id(value): name for name, value in inputs.items() if isinstance(value, Tensor) and name.isidentifier()}
+        self.wanted = {
+            id(value): name
+            for name, value in inputs.items()
+            if isinstance(value, Tensor) and name.isidentifier()
+        }
         self.inputs: list[Tensor] = [value for value in inputs.values() if id(value) in self.wanted]
         self.definitions: dict[str, str] = {}
         self.lines: list[str] = []
@@ -73,29 +90,48 @@ class _Writer:
             if step.raised is None:
                 self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
             if expected is not None:
-                self.lines.append(f'print("expected", {literal(expected) if isinstance(expected, Tensor) else self.value(expected)})')
-        head = [line for text in self.definitions.values() for line in ("", "", *text.rstrip().splitlines())]
+                self.lines.append(
+                    'print("expected",'
+                    f" {literal(expected) if isinstance(expected, Tensor) else self.value(expected)})"
+                )
+        head = [
+            line
+            for text in self.definitions.values()
+            for line in ("", "", *text.rstrip().splitlines())
+        ]
         return [*head, *(["", ""] if head else [""]), *self.lines]
 
-    # ------------------------------------------------------------------------------------------------------- the slice
+    # ------------------------------------------------------------------------------------ the slice
 
     def _dependent(self) -> set[int]:
         """The steps that depend on an answer of the student's."""
         found: set[int] = set()
         for step in self.recorder.steps:
             needs = (self.origin.get(id(tensor)) for tensor in tensors_in((step.args, step.kwargs)))
-            if step.kind in STUDENTS or any(need is not None and id(need[0]) in found for need in needs):
+            if step.kind in STUDENTS or any(
+                need is not None and id(need[0]) in found for need in needs
+            ):
                 found.add(id(step))
         return found
 
     def _target(self, actual: Any) -> tuple[Step, str]:
-        """The step that gave what is wrong, and where in its result that is; else the last that asked something of the student."""
-        steps = [step for step in self.recorder.steps if id(step) in self.students and not _looks_only(step)]
+        """The step that gave what is wrong, and where in its result that is; else the last that
+        asked something of the student.
+        """
+        steps = [
+            step
+            for step in self.recorder.steps
+            if id(step) in self.students and not _looks_only(step)
+        ]
         if not steps:
             raise Inexpressible("the check asked nothing of your code: it reads the file")
         if steps[-1].raised is not None:
             return steps[-1], ""
-        found = self.origin.get(id(actual)) if actual is not None and not isinstance(actual, bool) else None
+        found = (
+            self.origin.get(id(actual))
+            if actual is not None and not isinstance(actual, bool)
+            else None
+        )
         if found is not None and id(found[0]) in self.students:
             return found
         return steps[-1], ""
@@ -111,9 +147,13 @@ class _Writer:
         if _returns_nothing(step):
             self.lines.append(call)
             return
-        name = self._new_name("seen" if step.kind == "observe" else "found" if step.kind == "get" else "y")
+        name = self._new_name(
+            "seen" if step.kind == "observe" else "found" if step.kind == "get" else "y"
+        )
         self.names[id(step)] = name
-        lines = [f"{name} = {call}"] if step.grad else ["with torch.no_grad():", f"    {name} = {call}"]
+        lines = (
+            [f"{name} = {call}"] if step.grad else ["with torch.no_grad():", f"    {name} = {call}"]
+        )
         self.lines += lines
 
     def _require_backwards(self, *, before: Step) -> None:
@@ -140,20 +180,33 @@ class _Writer:
 
     def _arguments(self, step: Step) -> list[str]:
         """What a step was called with; options that are None say nothing."""
-        options = {key: value for key, value in step.kwargs.items() if value is not None and value is not False and key != "only_inputs"}
-        return [*(self.value(value) for value in step.args), *(f"{key}={self.value(value)}" for key, value in options.items())]
+        options = {
+            key: value
+            for key, value in step.kwargs.items()
+            if value is not None and value is not False and key != "only_inputs"
+        }
+        return [
+            *(self.value(value) for value in step.args),
+            *(f"{key}={self.value(value)}" for key, value in options.items()),
+        ]
 
-    def _write_gradcheck(self, checker: str, function: Any, inputs: tuple[Tensor, ...], options: dict[str, Any]) -> None:
+    def _write_gradcheck(
+        self, checker: str, function: Any, inputs: tuple[Tensor, ...], options: dict[str, Any]
+    ) -> None:
         if not isinstance(function, StudentRef):
             raise Inexpressible(f"{checker} was given a function of the check's own")
         given = "(" + "".join(f"{self.value(tensor)}, " for tensor in inputs).rstrip() + ")"
         words = "".join(f", {key}={self.value(value)}" for key, value in options.items())
-        self.lines.append(f"torch.autograd.{checker}({self.module}.{function.path}, {given}{words})")
+        self.lines.append(
+            f"torch.autograd.{checker}({self.module}.{function.path}, {given}{words})"
+        )
 
-    # ------------------------------------------------------------------------------------------------------------ values
+    # --------------------------------------------------------------------------------------- values
 
     def value(self, value: Any) -> str:
-        """A value as Python; of a tensor its name, which is given one first. Raises Inexpressible."""
+        """A value as Python; of a tensor its name, which is given one first. Raises
+        Inexpressible.
+        """
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, float):
@@ -167,7 +220,11 @@ class _Writer:
         if isinstance(value, tuple):
             return "(" + ", ".join(map(self.value, value)) + ("," if len(value) == 1 else "") + ")"
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in value.items()) + "}"
+            return (
+                "{"
+                + ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in value.items())
+                + "}"
+            )
         if isinstance(value, StudentRef):
             return f"{self.module}.{value.path}"
         if isinstance(value, Program):
@@ -176,7 +233,9 @@ class _Writer:
 
     def _tensor(self, tensor: Tensor) -> str:
         origin = self.origin.get(id(tensor))
-        if origin is not None and (id(origin[0]) in self.students or (tensor.grad_fn is not None and not tensor.is_leaf)):
+        if origin is not None and (
+            id(origin[0]) in self.students or (tensor.grad_fn is not None and not tensor.is_leaf)
+        ):
             self._require(origin[0])
             if id(origin[0]) in self.names:
                 return self.names[id(origin[0])] + origin[1]
@@ -193,9 +252,19 @@ class _Writer:
     def _twin(self, tensor: Tensor) -> Tensor | None:
         """The input that a plain tensor is a copy of."""
         for one in self.inputs:
-            same = one.dtype == tensor.dtype and one.shape == tensor.shape and one.stride() == tensor.stride()
-            if same and not one.requires_grad and not tensor.requires_grad and torch.equal(one, tensor):
-                return one  # a check hands copies over, so that nobody writes into what it compares with
+            same = (
+                one.dtype == tensor.dtype
+                and one.shape == tensor.shape
+                and one.stride() == tensor.stride()
+            )
+            if (
+                same
+                and not one.requires_grad
+                and not tensor.requires_grad
+                and torch.equal(one, tensor)
+            ):
+                # a check hands copies over, so that nobody writes into what it compares with
+                return one
         return None
 
     def _new_name(self, wish: str) -> str:
@@ -224,7 +293,13 @@ class _Writer:
             registers += results
         outs = ", ".join(registers[out.index] for out in program.outputs)
         comma = "" if program.single or len(program.outputs) > 1 else ","
-        self.lines += ["", f"def {name}({', '.join(arguments)}):", *body, f"    return {outs}{comma}", ""]
+        self.lines += [
+            "",
+            f"def {name}({', '.join(arguments)}):",
+            *body,
+            f"    return {outs}{comma}",
+            "",
+        ]
         return name
 
     def _operation(self, name: str, given: list[str]) -> str:
@@ -234,8 +309,12 @@ class _Writer:
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the top have no identity to know them by."""
-    if isinstance(value, Tensor | list | tuple | dict | float | str) or (path == "" and value is not None):
+    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the
+    top have no identity to know them by.
+    """
+    if isinstance(value, Tensor | list | tuple | dict | float | str) or (
+        path == "" and value is not None
+    ):
         yield path, value
     if isinstance(value, dict):
         for key, item in value.items():
@@ -262,19 +341,32 @@ def _returns_nothing(step: Step) -> bool:
 
 
 def _looks_only(step: Step) -> bool:
-    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there before."""
-    return step.kind == "torch" and step.raised is None and not (step.what is torch.autograd.grad or _returns_nothing(step))
+    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there
+    before.
+    """
+    return (
+        step.kind == "torch"
+        and step.raised is None
+        and not (step.what is torch.autograd.grad or _returns_nothing(step))
+    )
 
 
 def scenario_names(scenarios: str) -> set[str]:
     """What a scenarios file defines or imports at its top level."""
     tree = ast.parse(scenarios)
-    imported = {a.asname or a.name.split(".")[0] for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}
+    imported = {
+        a.asname or a.name.split(".")[0]
+        for n in tree.body
+        if isinstance(n, ast.Import | ast.ImportFrom)
+        for a in n.names
+    }
     return imported | {name for node in tree.body for name in defined_names(node)}
 
 
 def reached_by(scenarios: str, name: str) -> str:
-    """One scenario with the definitions that it uses, and the imports of its file; torch is there already."""
+    """One scenario with the definitions that it uses, and the imports of its file; torch is there
+    already.
+    """
     tree = ast.parse(scenarios)
     lines = scenarios.splitlines()
     defined = {defined: node for node in tree.body for defined in defined_names(node)}
@@ -286,7 +378,11 @@ def reached_by(scenarios: str, name: str) -> str:
             todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
     if name not in used:
         raise Inexpressible(f"there is no scenario {name!r}")
-    kept = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) or used.intersection(defined_names(n))]
+    kept = [
+        n
+        for n in tree.body
+        if isinstance(n, ast.Import | ast.ImportFrom) or used.intersection(defined_names(n))
+    ]
     kept = [n for n in kept if ast.unparse(n) != "import torch"]
     pieces = []
     for node in kept:

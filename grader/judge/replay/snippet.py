@@ -1,8 +1,9 @@
-"""The call that a check asked last, as a learner would type it: a few lines of Python to paste, the very inputs in them.
+"""The call that a check asked last, as a learner would type it: a few lines of Python to paste, the
+very inputs in them.
 
-Every failed check has one beside it in the report, so it is made of what the session remembers of its last call, and not of a
-recording, as the whole script of ``grade replay`` is. What can't be written down in a few lines makes no snippet, and neither does a
-scenario, which is no call.
+Every failed check has one beside it in the report, so it is made of what the session remembers of
+its last call, and not of a recording, as the whole script of ``grade replay`` is. What can't be
+written down in a few lines makes no snippet, and neither does a scenario, which is no call.
 """
 
 from __future__ import annotations
@@ -31,8 +32,12 @@ class Remembered:
     snapshots: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
 
-def snippet(asked: Asked | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool) -> str | None:
-    """The lines, or None where there are none to give. Tensors are called as in ``inputs``; ``gradcheck``: it is that which failed."""
+def snippet(
+    asked: Asked | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
+) -> str | None:
+    """The lines, or None where there are none to give. Tensors are called as in ``inputs``;
+    ``gradcheck``: it is that which failed.
+    """
     if asked is None:
         return None
     try:
@@ -52,16 +57,30 @@ def snippet(asked: Asked | None, *, module: str, inputs: Mapping[str, Any], grad
 
 
 def steps_of(asked: Asked) -> list[Step]:
-    """The call, and the gradient where one was asked for. What came back is stood in for: the script names it, and never writes it out."""
+    """The call, and the gradient where one was asked for. What came back is stood in for: the
+    script names it, and never writes it out.
+    """
     result = torch.zeros(())
     call = Step("call", asked.path, asked.args, asked.kwargs, result=result, grad=asked.grad)
-    leaves = [tensor for tensor in tensors_in((asked.args, asked.kwargs)) if tensor.requires_grad and tensor.is_leaf]
+    leaves = [
+        tensor
+        for tensor in tensors_in((asked.args, asked.kwargs))
+        if tensor.requires_grad and tensor.is_leaf
+    ]
     if asked.incoming is None or asked.deeper or not asked.single or not leaves:
         return [call]
     given = (result, leaves, asked.incoming.detach())
-    return [call, Step("torch", torch.autograd.grad, given, {"allow_unused": True}, result=torch.zeros(()))]
+    return [
+        call,
+        Step("torch", torch.autograd.grad, given, {"allow_unused": True}, result=torch.zeros(())),
+    ]
 
 
 def checker_of(asked: Asked) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
     """The checker that disagreed, with what it was given."""
-    return ("gradgradcheck" if asked.deeper else "gradcheck", StudentRef(asked.path), asked.args, asked.kwargs)
+    return (
+        "gradgradcheck" if asked.deeper else "gradcheck",
+        StudentRef(asked.path),
+        asked.args,
+        asked.kwargs,
+    )

@@ -1,4 +1,6 @@
-"""Graphs, drawn: a picture as plain data (``picture``), its places (``layout``), as text (``tree``), as SVG (``svg``).
+"""Graphs, drawn: a picture as plain data (``picture``), its places (``layout``), as text
+(``tree``), as SVG (``svg``).
 
-``drawing`` is what ``grader.draw`` returns. Nothing here imports torch: ``wire.trace`` reads a graph, the rest gets data.
+``drawing`` is what ``grader.draw`` returns. Nothing here imports torch: ``wire.trace`` reads a
+graph, the rest gets data.
 """

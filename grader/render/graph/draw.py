@@ -32,18 +32,24 @@ class Drawing:
     __repr__ = __str__  # what a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write it to a file, as SVG or, where the name ends in .txt, as a tree; the file's path. Raises UsageError for another ending."""
+        """Write it to a file, as SVG or, where the name ends in .txt, as a tree; the file's path.
+        Raises UsageError for another ending.
+        """
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n")
+        place.write_text(
+            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
+        )
         return place
 
 
 def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
-    """The graph behind a tensor as it is now: operations, leaves, saved tensors (or that they are freed), hooks.
+    """The graph behind a tensor as it is now: operations, leaves, saved tensors (or that they are
+    freed), hooks.
 
-    ``names`` gives tensors their names; by default they are the variables where ``draw`` is called. Raises TypeError for what is no tensor.
+    ``names`` gives tensors their names; by default they are the variables where ``draw`` is called.
+    Raises TypeError for what is no tensor.
     """
     import torch
 
@@ -52,5 +58,9 @@ def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
     if names is None:
-        names = {name: value for name, value in sys._getframe(1).f_locals.items() if not name.startswith("_")}
+        names = {
+            name: value
+            for name, value in sys._getframe(1).f_locals.items()
+            if not name.startswith("_")
+        }
     return Drawing(GraphPicture.from_json(trace(tensor, names)))

@@ -1,4 +1,5 @@
-"""Two Jacobians side by side as SVG: how large each entry is, by colour; which differ, by a frame; the numbers, where they fit.
+"""Two Jacobians side by side as SVG: how large each entry is, by colour; which differ, by a frame;
+the numbers, where they fit.
 
 In a page there is no style attribute: strength is an opacity, which is an attribute of SVG's own.
 """
@@ -48,13 +49,28 @@ class Jacobians:
     def from_json(cls, data: dict[str, Any]) -> Jacobians:
         """From a figure's data; raises ValueError for what is none."""
         try:
-            analytic, numeric = ([[float(value) for value in row] for row in data[key]] for key in ("analytic", "numeric"))
+            analytic, numeric = (
+                [[float(value) for value in row] for row in data[key]]
+                for key in ("analytic", "numeric")
+            )
             x, y = (clean(str(data[key]), 24) for key in ("input", "output"))
             rows, columns = data["cut"]
-            made = cls(analytic, numeric, float(data["atol"]), float(data["rtol"]), x, y, (int(rows), int(columns)))
+            made = cls(
+                analytic,
+                numeric,
+                float(data["atol"]),
+                float(data["rtol"]),
+                x,
+                y,
+                (int(rows), int(columns)),
+            )
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"no pair of Jacobians: {type(error).__name__}") from None
-        if not analytic or [len(row) for row in analytic] != [len(row) for row in numeric] or len({len(row) for row in analytic}) != 1:
+        if (
+            not analytic
+            or [len(row) for row in analytic] != [len(row) for row in numeric]
+            or len({len(row) for row in analytic}) != 1
+        ):
             raise ValueError("no pair of Jacobians: their shapes differ")
         return made
 
@@ -65,7 +81,11 @@ class Jacobians:
             for j, mine in enumerate(row):
                 theirs = self.numeric[i][j]
                 apart = abs(mine - theirs)
-                if math.isnan(apart) and not (math.isnan(mine) and math.isnan(theirs)) and mine != theirs:
+                if (
+                    math.isnan(apart)
+                    and not (math.isnan(mine) and math.isnan(theirs))
+                    and mine != theirs
+                ):
                     found.append((math.inf, i, j))
                 elif apart > self.atol + self.rtol * abs(theirs):
                     found.append((apart, i, j))
@@ -87,32 +107,60 @@ def draw_heatmap(pair: Jacobians, say: Catalogue | None = None, *, own_style: bo
     width = 2 * MARGIN + 2 * (LABEL + wide) + GAP
     height = HEAD + rows * CELL_HEIGHT + MARGIN
     differing = set(pair.differing())
-    title = say("Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input)
-    told = say(
-        "A row for each output, a column for each element of {input}. {count} entries differ.", input=pair.input, count=len(differing)
+    title = say(
+        "Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input
     )
-    largest = max((abs(v) for m in (pair.analytic, pair.numeric) for row in m for v in row if math.isfinite(v)), default=0.0)
+    told = say(
+        "A row for each output, a column for each element of {input}. {count} entries differ.",
+        input=pair.input,
+        count=len(differing),
+    )
+    largest = max(
+        (
+            abs(v)
+            for m in (pair.analytic, pair.numeric)
+            for row in m
+            for v in row
+            if math.isfinite(v)
+        ),
+        default=0.0,
+    )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
+            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
+        ),
         f"<title>{escape(title)}</title><desc>{escape(told)}</desc>",
         f"<style>{STYLE}{HEAT}</style>" if own_style else "",
     ]
-    for place, (matrix, heading) in enumerate(zip((pair.analytic, pair.numeric), headings, strict=True)):
+    for place, (matrix, heading) in enumerate(
+        zip((pair.analytic, pair.numeric), headings, strict=True)
+    ):
         left = MARGIN + LABEL + place * (LABEL + wide + GAP)
-        parts.append(f'<text class="small heading" x="{left + wide / 2:.1f}" y="14">{escape(heading)}</text>')
+        parts.append(
+            f'<text class="small heading" x="{left + wide / 2:.1f}" y="14">{escape(heading)}</text>'
+        )
         start = left + (wide - columns * cell) / 2
         parts += [
-            f'<text class="small" x="{start + (j + 0.5) * cell:.1f}" y="34">{escape(name_of(pair.input, j, numbers))}</text>'
+            f'<text class="small" x="{start + (j + 0.5) * cell:.1f}"'
+            f' y="34">{escape(name_of(pair.input, j, numbers))}</text>'
             for j in range(columns)
         ]
         for i, row in enumerate(matrix):
             y = HEAD + i * CELL_HEIGHT
             label = escape(name_of(pair.output, i, short_names=True))
-            parts.append(f'<text class="small" x="{start - 20:.1f}" y="{y + 17:.1f}">{label}</text>')
+            parts.append(
+                f'<text class="small" x="{start - 20:.1f}" y="{y + 17:.1f}">{label}</text>'
+            )
             for j, value in enumerate(row):
-                parts.append(_cell(pair.entry(i, j), value, start + j * cell, y, cell, largest, numbers=numbers))
-        parts += [_frame(start + j * cell, HEAD + i * CELL_HEIGHT, cell) for i, j in sorted(differing)]
+                parts.append(
+                    _cell(
+                        pair.entry(i, j), value, start + j * cell, y, cell, largest, numbers=numbers
+                    )
+                )
+        parts += [
+            _frame(start + j * cell, HEAD + i * CELL_HEIGHT, cell) for i, j in sorted(differing)
+        ]
     return "\n".join(part for part in [*parts, "</svg>"] if part)
 
 
@@ -121,13 +169,22 @@ def name_of(name: str, place: int, short_names: bool) -> str:
     return f"{name}[{place}]" if short_names and cell_len(name) <= 2 else str(place)
 
 
-def _cell(name: str, value: float, x: float, y: float, width: float, largest: float, *, numbers: bool) -> str:
+def _cell(
+    name: str, value: float, x: float, y: float, width: float, largest: float, *, numbers: bool
+) -> str:
     share = abs(value) / largest if largest and math.isfinite(value) else 0.0
     kind = "none" if not share else "more" if value > 0 else "less"
     strength = f' fill-opacity="{WEAKEST + (STRONGEST - WEAKEST) * share:.2f}"' if share else ""
     shown = number(value, 3)
-    text = f'<text class="small" x="{x + width / 2:.1f}" y="{y + 17:.1f}">{shown}</text>' if numbers else ""
-    box = f'<rect class="cell {kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{CELL_HEIGHT}"{strength}/>'
+    text = (
+        f'<text class="small" x="{x + width / 2:.1f}" y="{y + 17:.1f}">{shown}</text>'
+        if numbers
+        else ""
+    )
+    box = (
+        f'<rect class="cell {kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}"'
+        f' height="{CELL_HEIGHT}"{strength}/>'
+    )
     return f"<g><title>{escape(f'{name} = {number(value, 6)}')}</title>{box}{text}</g>"
 
 

@@ -26,7 +26,9 @@ def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
 
 
 def badges(node: GraphNode, say: Catalogue) -> list[str]:
-    """``2 hooks``, ``retains grad``, how much is left out behind it; of a constant with a name that it is one."""
+    """``2 hooks``, ``retains grad``, how much is left out behind it; of a constant with a name that
+    it is one.
+    """
     found = [say("no gradient")] if node.kind == "constant" and node.name else []
     if node.hooks:
         found.append(say("1 hook") if node.hooks == 1 else say("{count} hooks", count=node.hooks))

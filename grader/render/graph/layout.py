@@ -1,7 +1,9 @@
-"""Where everything in a picture goes: a layered drawing, the root at the top, by grandalf's Sugiyama layout.
+"""Where everything in a picture goes: a layered drawing, the root at the top, by grandalf's
+Sugiyama layout.
 
-Sizes and places are in pixels, y grows downwards. An edge that would cross many layers ends in a ghost, a small box that names where
-it leads: a leaf that is used a hundred times would else be the end of a hundred long lines.
+Sizes and places are in pixels, y grows downwards. An edge that would cross many layers ends in a
+ghost, a small box that names where it leads: a leaf that is used a hundred times would else be the
+end of a hundred long lines.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An edge on its way: from the bottom of its source straight down and on through the lanes to the top of its target or ghost."""
+    """An edge on its way: from the bottom of its source straight down and on through the lanes to
+    the top of its target or ghost.
+    """
 
     edge: GraphEdge
     points: tuple[Point, ...]
@@ -75,7 +79,9 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A picture's places. ``ghosts`` maps a ghost's key to its box and the node that it stands for."""
+    """A picture's places. ``ghosts`` maps a ghost's key to its box and the node that it stands
+    for.
+    """
 
     width: float
     height: float
@@ -85,17 +91,28 @@ class Layout:
 
 
 def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> Layout:
-    """Places for the nodes, whose sizes are given, and ways for the edges; the same for the same picture."""
+    """Places for the nodes, whose sizes are given, and ways for the edges; the same for the same
+    picture.
+    """
     ends, ghosts = _shortened(picture)
     ports = _port_counts(picture, ends)
-    boxes = {key: Box(max(width, ports.get(key, 0) * PORT), height) for key, (width, height) in sizes.items()}
+    boxes = {
+        key: Box(max(width, ports.get(key, 0) * PORT), height)
+        for key, (width, height) in sizes.items()
+    }
     boxes |= {key: Box(*GHOST) for key in ghosts}
     for key in boxes.keys() - {edge.source for edge in picture.edges}:
         boxes[key].weight = END_WEIGHT
     pairs = [(edge.source, end) for edge, end in zip(picture.edges, ends, strict=True)]
     layers = _layers(boxes, pairs)
     passed = {pair: layers.lanes.get(pair, {}) for pair in pairs}
-    width, height = _settle(layers, [[boxes[a], *(lanes[row] for row in sorted(lanes)), boxes[b]] for (a, b), lanes in passed.items()])
+    width, height = _settle(
+        layers,
+        [
+            [boxes[a], *(lanes[row] for row in sorted(lanes)), boxes[b]]
+            for (a, b), lanes in passed.items()
+        ],
+    )
     routes = _routes(picture, ends, boxes, layers)
     return Layout(
         width=width,
@@ -125,7 +142,8 @@ def _ranks(picture: GraphPicture) -> dict[str, int]:
 
 
 def _shortened(picture: GraphPicture) -> tuple[list[str], dict[str, str]]:
-    """Where each edge ends, at a node or a ghost, and the ghosts with the nodes that they stand for.
+    """Where each edge ends, at a node or a ghost, and the ghosts with the nodes that they stand
+    for.
 
     A node's last edge is always drawn, so that no node is cut off from the rest.
     """
@@ -163,7 +181,9 @@ class _View:
 
 @dataclass(slots=True)
 class _Layers:
-    """Boxes by layer from the top, in their order from the left, and the lanes in which edges pass: by ends, then by layer."""
+    """Boxes by layer from the top, in their order from the left, and the lanes in which edges pass:
+    by ends, then by layer.
+    """
 
     rows: list[list[Box]]
     lanes: dict[tuple[str, str], dict[int, Box]]
@@ -171,7 +191,9 @@ class _Layers:
 
 
 def _layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> _Layers:
-    """Layers, an order within them that crosses few lines, and first x coordinates: grandalf's work."""
+    """Layers, an order within them that crosses few lines, and first x coordinates: grandalf's
+    work.
+    """
     if len(boxes) == 1:
         (key,) = boxes
         return _Layers([[boxes[key]]], {}, {key: 0})
@@ -203,16 +225,22 @@ def _layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> _Layers:
     lanes = {}
     for pair, edge in edges.items():
         passed = layout.ctrls.get(edge, {})
-        lanes[pair] = {row: placed[id(vertex)] for row, vertex in passed.items() if id(vertex) in placed and row_of.get(pair[0]) != row}
+        lanes[pair] = {
+            row: placed[id(vertex)]
+            for row, vertex in passed.items()
+            if id(vertex) in placed and row_of.get(pair[0]) != row
+        }
         lanes[pair].pop(row_of[pair[1]], None)
     return _Layers(rows, lanes, row_of)
 
 
 def _settle(layers: _Layers, chains: list[list[Box]]) -> Size:
-    """Give layers their heights and boxes their x: near what they are joined to, in their order, apart; the size of it all.
+    """Give layers their heights and boxes their x: near what they are joined to, in their order,
+    apart; the size of it all.
 
-    Sweeps down and up: each row is moved to where its neighbours above, then below, would have it, which is the weighted least squares
-    solution under the row's order and gaps. ``chains`` are the edges, each from its source through its lanes to where it ends.
+    Sweeps down and up: each row is moved to where its neighbours above, then below, would have it,
+    which is the weighted least squares solution under the row's order and gaps. ``chains`` are the
+    edges, each from its source through its lanes to where it ends.
     """
     above: dict[Box, list[Box]] = {}
     below: dict[Box, list[Box]] = {}
@@ -243,7 +271,9 @@ def _mean(boxes: list[Box]) -> float:
 
 
 def _spread(row: list[Box], wanted: list[float]) -> None:
-    """Place a row as near as can be to where its boxes are wanted: isotonic regression, by pooling adjacent violators."""
+    """Place a row as near as can be to where its boxes are wanted: isotonic regression, by pooling
+    adjacent violators.
+    """
     offsets = [0.0]
     for left, right in itertools.pairwise(row):
         gap = GAP_X / 2 if LANE in (left.width, right.width) else GAP_X
@@ -254,15 +284,23 @@ def _spread(row: list[Box], wanted: list[float]) -> None:
         while pools and pools[-1][0] > pool[0]:
             before = pools.pop()
             weight = before[1] + pool[1]
-            pool = ((before[0] * before[1] + pool[0] * pool[1]) / weight, weight, before[2] + pool[2])
+            pool = (
+                (before[0] * before[1] + pool[0] * pool[1]) / weight,
+                weight,
+                before[2] + pool[2],
+            )
         pools.append(pool)
     places = [where for where, _, count in pools for _ in range(count)]
     for box, where, offset in zip(row, places, offsets, strict=True):
         box.x = where + offset
 
 
-def _routes(picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: _Layers) -> list[Route]:
-    """A way for each edge; those that share a side of a box come apart there, in the order of where they go."""
+def _routes(
+    picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: _Layers
+) -> list[Route]:
+    """A way for each edge; those that share a side of a box come apart there, in the order of where
+    they go.
+    """
     leaving: dict[str, list[int]] = {}
     arriving: dict[str, list[int]] = {}
     lanes = []
@@ -272,19 +310,29 @@ def _routes(picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layer
         leaving.setdefault(edge.source, []).append(number)
         arriving.setdefault(end, []).append(number)
     first = {n: (lanes[n][0] if lanes[n] else boxes[ends[n]]).x for n in range(len(ends))}
-    last = {n: (lanes[n][-1] if lanes[n] else boxes[picture.edges[n].source]).x for n in range(len(ends))}
+    last = {
+        n: (lanes[n][-1] if lanes[n] else boxes[picture.edges[n].source]).x
+        for n in range(len(ends))
+    }
     starts = _ports(leaving, boxes, key=lambda n: (first[n], picture.edges[n].slot))
     stops = _ports(arriving, boxes, key=lambda n: (last[n], starts[n]))
     heights = [(min(box.top for box in row), max(box.bottom for box in row)) for row in layers.rows]
     routes = []
     for number, (edge, end) in enumerate(zip(picture.edges, ends, strict=True)):
         source, target = boxes[edge.source], boxes[end]
-        points = [(starts[number], source.bottom), (starts[number], heights[layers.row_of[edge.source]][1])]
+        points = [
+            (starts[number], source.bottom),
+            (starts[number], heights[layers.row_of[edge.source]][1]),
+        ]
         for row in sorted(layers.lanes.get((edge.source, end), {})):
             lane = layers.lanes[edge.source, end][row]
             points += [(lane.x, heights[row][0]), (lane.x, heights[row][1])]
         points += [(stops[number], heights[layers.row_of[end]][0]), (stops[number], target.top)]
-        routes.append(Route(edge, tuple(points), end if end not in {node.id for node in picture.nodes} else None))
+        routes.append(
+            Route(
+                edge, tuple(points), end if end not in {node.id for node in picture.nodes} else None
+            )
+        )
     return routes
 
 

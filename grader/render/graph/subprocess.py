@@ -1,7 +1,9 @@
-"""The child process of ``grade graph``: it calls a function of somebody's file and writes down the graph behind the result.
+"""The child process of ``grade graph``: it calls a function of somebody's file and writes down the
+graph behind the result.
 
-The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it. A request comes as JSON on standard
-input; the answer goes to the file that it names, so that the function may print what it likes.
+The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it.
+A request comes as JSON on standard input; the answer goes to the file that it names, so that the
+function may print what it likes.
 """
 
 from __future__ import annotations
@@ -22,8 +24,14 @@ from torch import Tensor
 from grader.worker.wire.trace import trace
 
 DEFAULT_INPUT = [2.0, 3.0]
-OTHER_ARGUMENTS = "{call} can't be called with these inputs ({reason}). Write one --input for each of its arguments, all of them tensors"
-TAKES_A_FUNCTION = "{name} calls what it is given, and --input gives tensors. Draw a function of yours that calls it, such as {example}"
+OTHER_ARGUMENTS = (
+    "{call} can't be called with these inputs ({reason}). Write one --input for each of its"
+    " arguments, all of them tensors"
+)
+TAKES_A_FUNCTION = (
+    "{name} calls what it is given, and --input gives tensors. Draw a function of yours that calls"
+    " it, such as {example}"
+)
 
 
 class Unusable(Exception):
@@ -46,13 +54,17 @@ def main() -> None:
 
 
 def drawn(request: dict[str, Any]) -> dict[str, Any]:
-    """``picture`` (what ``trace`` gives) and ``called``, how the function was called. Raises Unusable."""
+    """``picture`` (what ``trace`` gives) and ``called``, how the function was called. Raises
+    Unusable.
+    """
     function = lookup(load(Path(request["file"])), request["function"])
     names = parameters(function)
     values = request["inputs"] or [DEFAULT_INPUT] * max(1, len(names))
     insist_on_call(function, request["function"], len(values))
     inputs = {
-        names[k] if k < len(names) else f"input{k}": torch.tensor(value, dtype=torch.get_default_dtype(), requires_grad=True)
+        names[k] if k < len(names) else f"input{k}": torch.tensor(
+            value, dtype=torch.get_default_dtype(), requires_grad=True
+        )
         for k, value in enumerate(values)
     }
     try:
@@ -63,14 +75,27 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
     except Unusable:
         raise
     except Exception as error:
-        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, request["file"])))
+        traceback.print_exception(
+            error.with_traceback(own_part(error.__traceback__, request["file"]))
+        )
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
             raise Unusable(
-                TAKES_A_FUNCTION, name=request["function"], example=f"def shown(x): return {request['function']}(torch.sin, x)"
+                TAKES_A_FUNCTION,
+                name=request["function"],
+                example=f"def shown(x): return {request['function']}(torch.sin, x)",
             ) from None
-        raise Unusable("{name} raised {error}; the traceback is above", name=request["function"], error=type(error).__name__) from None
-    shown = ", ".join(f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True))
-    return {"picture": trace(root, {**inside, **inputs}), "called": f"{request['function']}({shown})"}
+        raise Unusable(
+            "{name} raised {error}; the traceback is above",
+            name=request["function"],
+            error=type(error).__name__,
+        ) from None
+    shown = ", ".join(
+        f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True)
+    )
+    return {
+        "picture": trace(root, {**inside, **inputs}),
+        "called": f"{request['function']}({shown})",
+    }
 
 
 def load(path: Path) -> types.ModuleType:
@@ -85,7 +110,11 @@ def load(path: Path) -> types.ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         traceback.print_exception(error.with_traceback(own_part(error.__traceback__, str(path))))
-        raise Unusable("{path} can't be loaded: {error}; the traceback is above", path=str(path), error=type(error).__name__) from None
+        raise Unusable(
+            "{path} can't be loaded: {error}; the traceback is above",
+            path=str(path),
+            error=type(error).__name__,
+        ) from None
     return module
 
 
@@ -102,11 +131,24 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            there = ", ".join(key for key, one in vars(module).items() if isinstance(one, types.FunctionType) and not key.startswith("_"))
-            raise Unusable("{path} has no {name}. Its functions: {names}", path=str(module.__file__), name=name, names=there or "-")
+            there = ", ".join(
+                key
+                for key, one in vars(module).items()
+                if isinstance(one, types.FunctionType) and not key.startswith("_")
+            )
+            raise Unusable(
+                "{path} has no {name}. Its functions: {names}",
+                path=str(module.__file__),
+                name=name,
+                names=there or "-",
+            )
         value = getattr(value, part)
     if not callable(value):
-        raise Unusable("{name} is a {type}, and can't be called. Name a function", name=name, type=type(value).__name__)
+        raise Unusable(
+            "{name} is a {type}, and can't be called. Name a function",
+            name=name,
+            type=type(value).__name__,
+        )
     return value  # type: ignore[no-any-return]
 
 
@@ -116,7 +158,11 @@ def parameters(function: Callable[..., Any]) -> list[str]:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [one.name for one in found if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [
+        one.name
+        for one in found
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
 
 
 def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
@@ -151,10 +197,19 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 
 def root_of(result: Any) -> Tensor:
-    """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises Unusable where there is none."""
-    tensors = [one for one in (result if isinstance(result, list | tuple) else [result]) if isinstance(one, Tensor)]
+    """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises
+    Unusable where there is none.
+    """
+    tensors = [
+        one
+        for one in (result if isinstance(result, list | tuple) else [result])
+        if isinstance(one, Tensor)
+    ]
     if not tensors:
-        raise Unusable("what came back is of type {type}, and no tensor: there is no graph to draw", type=type(result).__name__)
+        raise Unusable(
+            "what came back is of type {type}, and no tensor: there is no graph to draw",
+            type=type(result).__name__,
+        )
     return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])
 
 

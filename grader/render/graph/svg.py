@@ -1,8 +1,9 @@
 """A picture as SVG, to stand in a page or in a file of its own.
 
-Colours come from CSS custom properties with a fallback, so a page's own colours are taken where it has some, and dark and print follow
-the page. In a page there is no style attribute and no style element, which its content security policy would refuse: classes only
-(``templates/report.css``); a file of its own carries ``STYLE``. All text is text, escaped, measured before it is placed.
+Colours come from CSS custom properties with a fallback, so a page's own colours are taken where it
+has some, and dark and print follow the page. In a page there is no style attribute and no style
+element, which its content security policy would refuse: classes only (``templates/report.css``); a
+file of its own carries ``STYLE``. All text is text, escaped, measured before it is placed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from grader.render.graph.labels import badges, label_of, output_of, saved_words
 from grader.render.graph.layout import Box, Point, Route, lay_out
 
 CELL = 7.9
-"""The width of a character in pixels, of 13 px and a monospaced font whichever it is; small text is ``SMALL_CELL``."""
+"""The width of a character in pixels, of 13 px and a monospaced font whichever it is; small text is
+``SMALL_CELL``.
+"""
 SMALL_CELL = 6.8
 LINE, SMALL_LINE = 18.0, 15.0
 PAD_X, PAD_Y = 12.0, 8.0
@@ -70,13 +73,18 @@ class Line:
 
 
 def lines_of(node: GraphNode, say: Catalogue) -> list[Line]:
-    """What stands in a node's box: what it is called, its shape, what it keeps, hooks, a check's note."""
+    """What stands in a node's box: what it is called, its shape, what it keeps, hooks, a check's
+    note.
+    """
     found = [Line(short(label_of(node, say)), "title")]
     if node.kind == "leaf" and node.name:
         found.append(Line(short(node.type or say("leaf")), "small"))
     if node.shape:
         found.append(Line(short(node.shape), "small"))
-    found += [Line(short(text), "small freed" if freed else "small") for text, freed in saved_words(node, say)]
+    found += [
+        Line(short(text), "small freed" if freed else "small")
+        for text, freed in saved_words(node, say)
+    ]
     found += [Line(short(text), "small badge") for text in badges(node, say)]
     return [*found, Line(short(node.note), "small note")] if node.note else found
 
@@ -88,28 +96,47 @@ def short(text: str, cells: int = MAX_CELLS) -> str:
 
 def size_of(lines: list[Line]) -> tuple[float, float]:
     """The size of a box for these lines."""
-    return max(line.width for line in lines) + 2 * PAD_X, sum(line.height for line in lines) + 2 * PAD_Y
+    return (
+        max(line.width for line in lines) + 2 * PAD_X,
+        sum(line.height for line in lines) + 2 * PAD_Y,
+    )
 
 
 def draw_svg(
-    picture: GraphPicture, say: Catalogue | None = None, *, marked: Collection[str] = (), title: str = "", own_style: bool = False
+    picture: GraphPicture,
+    say: Catalogue | None = None,
+    *,
+    marked: Collection[str] = (),
+    title: str = "",
+    own_style: bool = False,
 ) -> str:
-    """The picture as an ``svg`` element; ``own_style`` for a file of its own or another program's page."""
+    """The picture as an ``svg`` element; ``own_style`` for a file of its own or another program's
+    page.
+    """
     say = say or Catalogue()
     texts = {node.id: lines_of(node, say) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
-    footer = say("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
+    footer = (
+        say("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
+    )
     width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
     nodes = picture.by_id()
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}">',
-        f"<title>{escape(clean(title, MAX_TITLE) or say('The graph behind {name}', name=label_of(picture.nodes[0], say)))}</title>",
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
+            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
+        ),
+        (
+            f"<title>{escape(clean(title, MAX_TITLE) or say('The graph behind {name}', name=label_of(picture.nodes[0], say)))}</title>"
+        ),
         f"<desc>{escape(described(picture, say))}</desc>",
         f"<style>{STYLE}{SHAPES}</style>" if own_style else "",
         *(_edge(route, picture, say) for route in layout.routes),
-        *(_node(nodes[id], texts[id], box, marked=id in marked) for id, box in layout.boxes.items()),
+        *(
+            _node(nodes[id], texts[id], box, marked=id in marked)
+            for id, box in layout.boxes.items()
+        ),
         *(_ghost(nodes[target], box, say) for box, target in layout.ghosts.values()),
         _text(footer, width / 2, height - PAD_Y, "small") if footer else "",
         "</svg>",
@@ -121,13 +148,20 @@ def described(picture: GraphPicture, say: Catalogue) -> str:
     """The picture in a sentence."""
     kinds = [node.kind for node in picture.nodes]
     return say(
-        "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients go, from the root to the leaves.",
-        operations=kinds.count("op") + kinds.count("intermediate"), leaves=kinds.count("leaf"), edges=len(picture.edges),
-    )  # fmt: skip
+        "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
+        " go, from the root to the leaves.",
+        operations=kinds.count("op") + kinds.count("intermediate"),
+        leaves=kinds.count("leaf"),
+        edges=len(picture.edges),
+    )
 
 
 def _node(node: GraphNode, lines: list[Line], box: Box, *, marked: bool) -> str:
-    parts = [f'<g class="{node.kind}{" marked" if marked else ""}">', f"<title>{escape(node.label or node.kind)}</title>", _rect(box)]
+    parts = [
+        f'<g class="{node.kind}{" marked" if marked else ""}">',
+        f"<title>{escape(node.label or node.kind)}</title>",
+        _rect(box),
+    ]
     y = box.y - sum(line.height for line in lines) / 2
     for line in lines:
         y += line.height
@@ -141,7 +175,10 @@ def _ghost(node: GraphNode, box: Box, say: Catalogue) -> str:
 
 
 def _rect(box: Box) -> str:
-    return f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7"/>'
+    return (
+        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}"'
+        f' height="{box.height:.1f}" rx="7"/>'
+    )
 
 
 def _text(text: str, x: float, y: float, style: str) -> str:
@@ -159,7 +196,9 @@ def _edge(route: Route, picture: GraphPicture, say: Catalogue) -> str:
 
 
 def _curve(points: tuple[Point, ...]) -> str:
-    """Straight down through the layers, with a curve between them whose ends are vertical, so that it leaves no box's column early."""
+    """Straight down through the layers, with a curve between them whose ends are vertical, so that
+    it leaves no box's column early.
+    """
     x, y = points[0]
     parts = [f"M{x:.1f} {y:.1f}"]
     for x2, y2 in points[1:]:

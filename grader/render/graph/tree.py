@@ -1,4 +1,5 @@
-"""A picture as a tree of text, the root first: for a terminal, for ``str``, and for whoever can't see the drawing.
+"""A picture as a tree of text, the root first: for a terminal, for ``str``, and for whoever can't
+see the drawing.
 
 A node that is reached again is named again, and what lies behind it is not.
 """
@@ -21,7 +22,9 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class TreeLine:
-    """One line: its branch, what the node is called, what else there is to say; ``marked`` where a check points at it."""
+    """One line: its branch, what the node is called, what else there is to say; ``marked`` where a
+    check points at it.
+    """
 
     branch: str
     label: str
@@ -35,9 +38,16 @@ class TreeLine:
 
 
 def tree_lines(
-    picture: GraphPicture, say: Catalogue | None = None, *, width: int = WIDTH, marked: Collection[str] = (), most: int | None = None
+    picture: GraphPicture,
+    say: Catalogue | None = None,
+    *,
+    width: int = WIDTH,
+    marked: Collection[str] = (),
+    most: int | None = None,
 ) -> list[TreeLine]:
-    """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among them, and the last says how many more."""
+    """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among
+    them, and the last says how many more.
+    """
     say = say or Catalogue()
     nodes, following = picture.by_id(), picture.following()
     root = picture.nodes[0]
@@ -49,7 +59,11 @@ def tree_lines(
         edge, above, joint, depth = stack.pop()
         node = nodes[edge.target]
         branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
-        lines.append(_line(branch, edge, node, say, width=width, marked=node.id in marked, again=node.id in met))
+        lines.append(
+            _line(
+                branch, edge, node, say, width=width, marked=node.id in marked, again=node.id in met
+            )
+        )
         if node.id in met:
             continue
         if following[node.id]:
@@ -61,7 +75,11 @@ def tree_lines(
     if most is not None and len(lines) > most:
         lines = _cut(lines, most, say)
     if picture.left_out:
-        lines.append(TreeLine("", say("{count} more nodes are not drawn", count=picture.left_out), faint=True))
+        lines.append(
+            TreeLine(
+                "", say("{count} more nodes are not drawn", count=picture.left_out), faint=True
+            )
+        )
     return lines
 
 
@@ -69,12 +87,26 @@ def _cut(lines: list[TreeLine], most: int, say: Catalogue) -> list[TreeLine]:
     """The first of the lines, and the first marked one where that comes later."""
     first = next((k for k, line in enumerate(lines) if line.marked), 0)
     later = lines[first : first + 1] if first >= most - 1 else []
-    kept = [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
+    kept = (
+        [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
+    )
     shown = len(kept) - len(later)  # what stands for the lines between is none of them
-    return [*kept, TreeLine("", say("… and {count} more lines", count=len(lines) - shown), faint=True)]
+    return [
+        *kept,
+        TreeLine("", say("… and {count} more lines", count=len(lines) - shown), faint=True),
+    ]
 
 
-def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, width: int, marked: bool, again: bool) -> TreeLine:
+def _line(
+    branch: str,
+    edge: GraphEdge,
+    node: GraphNode,
+    say: Catalogue,
+    *,
+    width: int,
+    marked: bool,
+    again: bool,
+) -> TreeLine:
     label = label_of(node, say)
     room = width - cell_len(branch) - (3 if marked else 0)
     if cell_len(label) > room:
@@ -83,7 +115,11 @@ def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, widt
     if again:
         words.append(say("as above"))
     else:
-        words += [*badges(node, say), node.shape if node.kind == "leaf" else "", *(text for text, _ in saved_words(node, say))]
+        words += [
+            *badges(node, say),
+            node.shape if node.kind == "leaf" else "",
+            *(text for text, _ in saved_words(node, say)),
+        ]
     details = " · ".join(word for word in words if word)
     room -= cell_len(label) + 2
     if details and cell_len(details) > room:
@@ -91,6 +127,12 @@ def _line(branch: str, edge: GraphEdge, node: GraphNode, say: Catalogue, *, widt
     return TreeLine(branch, label, details, marked, node.kind == "constant")
 
 
-def tree_text(picture: GraphPicture, say: Catalogue | None = None, *, width: int = WIDTH, marked: Collection[str] = ()) -> str:
+def tree_text(
+    picture: GraphPicture,
+    say: Catalogue | None = None,
+    *,
+    width: int = WIDTH,
+    marked: Collection[str] = (),
+) -> str:
     """The tree as one text."""
     return "\n".join(str(line) for line in tree_lines(picture, say, width=width, marked=marked))

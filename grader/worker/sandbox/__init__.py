@@ -1,10 +1,10 @@
 """The sandbox: what is done to a freshly forked worker before it reads the student's file.
 
-Theory of operation
--------------------
-The host prepares once (``prepare``): a scratch folder, a Landlock ruleset. It forks a worker; the worker confines itself
-(``confine``) and only then listens to the judge. No student's code has run by then, so the worker can be believed when it says what
-holds. Everything is denied, and what computing needs is given back. The layers, in the order in which they are applied:
+Theory of operation ------------------- The host prepares once (``prepare``): a scratch folder, a
+Landlock ruleset. It forks a worker; the worker confines itself (``confine``) and only then listens
+to the judge. No student's code has run by then, so the worker can be believed when it says what
+holds. Everything is denied, and what computing needs is given back. The layers, in the order in
+which they are applied:
 
 *descriptors*    Standard input is empty, standard output and error are one pipe to the judge, the line to the judge stays; all else
                  is closed. The environment was scrubbed when the host was started. The worker leads a session of its own and dies
@@ -17,8 +17,9 @@ holds. Everything is denied, and what computing needs is given back. The layers,
 *capabilities*   None, also where the host runs as root.
 *seccomp*        System calls: an allow-list (``seccomp``).
 
-What is promised are guarantees, not layers: each of ``GUARANTEES`` names the layers that it rests on, and holds where all of them do.
-When a lesson has ended the host kills everything that it left, orphans included, and empties the scratch folder.
+What is promised are guarantees, not layers: each of ``GUARANTEES`` names the layers that it rests
+on, and holds where all of them do. When a lesson has ended the host kills everything that it left,
+orphans included, and empties the scratch folder.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ CAPABILITY_VERSION = 0x20080522
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the host makes once for all of its workers: where they may write, and the files that they may see."""
+    """What the host makes once for all of its workers: where they may write, and the files that
+    they may see.
+    """
 
     scratch: Path | None = None
     ruleset: int | None = None
@@ -96,9 +99,11 @@ def discard(prepared: Prepared) -> None:
 
 
 def empty(folder: Path) -> None:
-    """Remove all that is in a folder, however deep, however long its paths, whatever its modes; links are not followed.
+    """Remove all that is in a folder, however deep, however long its paths, whatever its modes;
+    links are not followed.
 
-    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor a path grows with the depth.
+    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor
+    a path grows with the depth.
     """
     root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     moved = 0
@@ -109,14 +114,20 @@ def empty(folder: Path) -> None:
                     os.unlink(entry.name, dir_fd=root)
                     continue
                 os.chmod(entry.name, 0o700, dir_fd=root)
-                inner = os.open(entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
+                inner = os.open(
+                    entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root
+                )
                 try:
                     for child in list(os.scandir(inner)):
                         if child.is_dir(follow_symlinks=False):
-                            os.chmod(child.name, 0o700, dir_fd=inner)  # to move a folder is to write into it
+                            os.chmod(
+                                child.name, 0o700, dir_fd=inner
+                            )  # to move a folder is to write into it
                             while os.path.lexists(folder / f".moved-{moved}"):
                                 moved += 1
-                            os.rename(child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root)
+                            os.rename(
+                                child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root
+                            )
                         else:
                             os.unlink(child.name, dir_fd=inner)
                 finally:
@@ -136,10 +147,13 @@ def confine(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Confine this process, for good; ``(guarantees that hold, guarantees that don't)``.
 
-    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the first layer is applied. ``without``
-    leaves layers away, to see what a weaker host would do. A layer that the host refuses is one that does not hold.
+    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the
+    first layer is applied. ``without`` leaves layers away, to see what a weaker host would do. A
+    layer that the host refuses is one that does not hold.
     """
-    wanted = {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
+    wanted = (
+        {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
+    )
     if not NAMESPACES_BY_DEFAULT:
         wanted.discard("namespaces")
     if prepared.scratch is not None:
@@ -194,7 +208,9 @@ def close_all_but(keep: set[int]) -> None:
 
 def set_limits(limits: Limits) -> None:
     """Set the resource limits; the address space is capped where its size can be read (Linux)."""
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))  # SIGXCPU first, SIGKILL a second later
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1)
+    )  # SIGXCPU first, SIGKILL a second later
     bounds = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -225,4 +241,6 @@ def drop_capabilities() -> bool:
         return False
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    return bool(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), header, nothing) == 0)
+    return bool(
+        ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), header, nothing) == 0
+    )

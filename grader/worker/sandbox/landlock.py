@@ -1,17 +1,20 @@
-"""The files that a worker may see: the Python installation and the packages, except ours; and one scratch folder to write to.
+"""The files that a worker may see: the Python installation and the packages, except ours; and one
+scratch folder to write to.
 
-Theory of operation
--------------------
-Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed beneath each, and confines a
-process to it for good. Whatever access a kernel knows is denied and given back only here:
+Theory of operation ------------------- Landlock (landlock(7), Linux 5.13 and later) takes a
+ruleset, a list of folders with what is allowed beneath each, and confines a process to it for good.
+Whatever access a kernel knows is denied and given back only here:
 
-* *read*: the standard library, site-packages and the system's shared libraries, without the trees of ``hidden``: there the trees
-  are allowed entry by entry around what is hidden; what tells of processor and memory; time zones
+* *read*: the standard library, site-packages and the system's shared libraries, without the trees
+  of ``hidden``: there the trees are allowed entry by entry around what is hidden; what tells of
+  processor and memory; time zones
 * *read and write*: the scratch folder, ``/dev/null``
-* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, most of ``/proc``, this package
+* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, most of ``/proc``,
+  this package
 
-The ruleset is made once, by the host, and every fork of it takes it on. TCP, and from ABI 6 abstract sockets and signals to processes
-outside, are denied as well, beneath what seccomp denies. Paths can still be probed by stat(2): names leak, contents don't.
+The ruleset is made once, by the host, and every fork of it takes it on. TCP, and from ABI 6
+abstract sockets and signals to processes outside, are denied as well, beneath what seccomp denies.
+Paths can still be probed by stat(2): names leak, contents don't.
 """
 
 from __future__ import annotations
@@ -39,8 +42,16 @@ FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 """What may be said of a file; the rest is for folders."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-MACHINE = ("/proc/cpuinfo", "/sys/devices/system/cpu", "/proc/meminfo", "/proc/stat", "/usr/share/zoneinfo")
-"""What the processor can do, which torch reads when it first computes; what it has and does; what time it is elsewhere."""
+MACHINE = (
+    "/proc/cpuinfo",
+    "/sys/devices/system/cpu",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/usr/share/zoneinfo",
+)
+"""What the processor can do, which torch reads when it first computes; what it has and does; what
+time it is elsewhere.
+"""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
@@ -58,15 +69,25 @@ def abi() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     try:
-        return _syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(CREATE_RULESET_VERSION))
+        return _syscall(
+            CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(CREATE_RULESET_VERSION)
+        )
     except OSError:
         return 0
 
 
 def readable_trees() -> list[Path]:
-    """What Python needs to read to import and to run: standard library, installed packages, shared libraries."""
+    """What Python needs to read to import and to run: standard library, installed packages, shared
+    libraries.
+    """
     named = sysconfig.get_paths()
-    places = [named["stdlib"], named["platstdlib"], named["purelib"], named["platlib"], *site.getsitepackages()]
+    places = [
+        named["stdlib"],
+        named["platstdlib"],
+        named["purelib"],
+        named["platlib"],
+        *site.getsitepackages(),
+    ]
     base = {Path(place).resolve() for place in places if place}
     base.add(Path(sys.base_prefix).resolve() / "lib")
     base |= {Path(place).resolve() for place in LIBRARIES}
@@ -74,17 +95,23 @@ def readable_trees() -> list[Path]:
 
 
 def own_trees(package: Path) -> list[Path]:
-    """What of ours must stay hidden: this package, and whatever of it lies among the installed packages.
+    """What of ours must stay hidden: this package, and whatever of it lies among the installed
+    packages.
 
-    That is more than one place where the package is installed in editable form: its code is elsewhere, the course was copied.
+    That is more than one place where the package is installed in editable form: its code is
+    elsewhere, the course was copied.
     """
     places = [package.parent, *readable_trees()]
     names = (package.name, "gradlings-*.dist-info")
-    return sorted({package, *(found for place in places for name in names for found in place.glob(name))})
+    return sorted(
+        {package, *(found for place in places for name in names for found in place.glob(name))}
+    )
 
 
 def around(tree: Path, hidden: Iterable[Path]) -> list[Path]:
-    """Paths that cover a tree without what is hidden in it: the tree itself, or its entries around that."""
+    """Paths that cover a tree without what is hidden in it: the tree itself, or its entries around
+    that.
+    """
     inside = [path for path in hidden if path.is_relative_to(tree)]
     if not inside:
         return [tree]
@@ -101,7 +128,9 @@ def make_ruleset(scratch: Path, hidden: Iterable[Path]) -> int:
     handled = (1 << ACCESS_BITS[min(level, max(ACCESS_BITS))]) - 1
     attributes = struct.pack("QQQ", handled, DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS)
     size = 24 if level >= SCOPE_ABI else 16 if level >= NETWORK_ABI else 8
-    ruleset = _syscall(CREATE_RULESET, ctypes.c_char_p(attributes[:size]), ctypes.c_size_t(size), ctypes.c_uint(0))
+    ruleset = _syscall(
+        CREATE_RULESET, ctypes.c_char_p(attributes[:size]), ctypes.c_size_t(size), ctypes.c_uint(0)
+    )
     hidden = [path.resolve() for path in hidden]
     for tree in readable_trees():
         for path in around(tree, hidden):
@@ -122,7 +151,9 @@ def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
     try:
         granted = access & handled if path.is_dir() else access & handled & FILE_ACCESS
         rule = ctypes.c_char_p(struct.pack("=Qi", granted, descriptor))
-        _syscall(ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(PATH_BENEATH), rule, ctypes.c_uint(0))
+        _syscall(
+            ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(PATH_BENEATH), rule, ctypes.c_uint(0)
+        )
     finally:
         os.close(descriptor)
 

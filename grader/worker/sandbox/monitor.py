@@ -13,7 +13,9 @@ SECONDS = 0.02
 
 
 def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] | None:
-    """Why a worker must end (a template, and the limit for it), or None. Reads ``/proc``; what it can't read counts as nothing."""
+    """Why a worker must end (a template, and the limit for it), or None. Reads ``/proc``; what it
+    can't read counts as nothing.
+    """
     if threads(pid) > limits.threads:
         return "it started more than {limit} threads", limits.threads
     if scratch is not None:
@@ -34,13 +36,16 @@ def threads(pid: int) -> int:
     """How many threads a process has."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
-            return int(stat.read().rpartition(b")")[2].split()[17])  # proc_pid_stat(5): num_threads is field 20
+            return int(
+                stat.read().rpartition(b")")[2].split()[17]
+            )  # proc_pid_stat(5): num_threads is field 20
     except (OSError, IndexError, ValueError):
         return 0
 
 
 def sizes_below(folder: Path) -> Iterator[int]:
-    """The size on disk of each file and folder below one, links not followed; raises OSError where one hides what it holds.
+    """The size on disk of each file and folder below one, links not followed; raises OSError where
+    one hides what it holds.
 
     A worker that is at work may remove what is being looked at: that is no hiding.
     """

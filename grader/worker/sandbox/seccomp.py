@@ -1,19 +1,21 @@
 """The system calls that a worker may make: everything not listed fails.
 
-Theory of operation
--------------------
-A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW or an error number. The list allows
-what Python, NumPy and torch need to compute: memory, threads, clocks, files (which Landlock confines), and the line to the judge,
-which is used by read(2) and write(2) alone. What is not on it fails with EPERM, so that a library may cope with it. By argument:
+Theory of operation ------------------- A classic BPF program (linux/filter.h) looks at each call's
+number and arguments and answers ALLOW or an error number. The list allows what Python, NumPy and
+torch need to compute: memory, threads, clocks, files (which Landlock confines), and the line to the
+judge, which is used by read(2) and write(2) alone. What is not on it fails with EPERM, so that a
+library may cope with it. By argument:
 
-* ``clone`` only with CLONE_THREAD: threads, never processes; ``clone3``, whose flags a filter can't see, is ENOSYS, and the C library
-  falls back on ``clone``
+* ``clone`` only with CLONE_THREAD: threads, never processes; ``clone3``, whose flags a filter can't
+  see, is ENOSYS, and the C library falls back on ``clone``
 * ``open`` and ``openat`` not to empty a file that is opened to be read
 * ``kill`` and ``tgkill`` only to this process itself
-* ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl`` only harmless requests
+* ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl``
+  only harmless requests
 
-So there is no socket, no exec, no ptrace or reading of other processes' memory, no signal to others, no namespace, no mount, no
-io_uring, no change of modes, owners, times or attributes of files, which Landlock would not stop. A foreign architecture's calls kill.
+So there is no socket, no exec, no ptrace or reading of other processes' memory, no signal to
+others, no namespace, no mount, no io_uring, no change of modes, owners, times or attributes of
+files, which Landlock would not stop. A foreign architecture's calls kill.
 
 Numbers: x86_64 from arch/x86/entry/syscalls, aarch64 from include/uapi/asm-generic/unistd.h.
 """
@@ -28,7 +30,13 @@ import struct
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, KILL = 0x7FFF0000, 0x80000000
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_RET|K
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = (
+    0x20,
+    0x15,
+    0x35,
+    0x45,
+    0x06,
+)  # BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_RET|K
 AND = 0x54  # BPF_ALU|AND|K
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -57,12 +65,26 @@ ALLOWED = """
 """
 
 BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
-    "open": (2, None), "openat": (257, 56),
-    "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167), "fcntl": (72, 25),
-    "ioctl": (16, 29), "prlimit64": (302, 261),
-}  # fmt: skip
+    "open": (2, None),
+    "openat": (257, 56),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "kill": (62, 129),
+    "tgkill": (234, 131),
+    "prctl": (157, 167),
+    "fcntl": (72, 25),
+    "ioctl": (16, 29),
+    "prlimit64": (302, 261),
+}
 FCNTL = (0, 1, 2, 3, 4, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
-IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+IOCTL = (
+    0x5401,
+    0x5413,
+    0x541B,
+    0x5421,
+    0x5450,
+    0x5451,
+)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
 
 
@@ -105,8 +127,8 @@ def is_null(argument: int) -> list[bytes]:
 
 
 def no_truncating_read(argument: int) -> list[bytes]:
-    """Allow open flags, but not O_TRUNC without write access: it empties a file that may only be read, and Landlock has no word in that
-    before its third ABI.
+    """Allow open flags, but not O_TRUNC without write access: it empties a file that may only be
+    read, and Landlock has no word in that before its third ABI.
     """
     return [
         instruction(LOAD, ARGUMENTS + 8 * argument),
@@ -175,5 +197,7 @@ def apply() -> None:
 
     libc = ctypes.CDLL(None, use_errno=True)
     prog = SockFprog(len(code) // 8, ctypes.addressof(buffer))
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prog), 0, 0):
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
+        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prog), 0, 0
+    ):
         raise OSError(ctypes.get_errno(), "the kernel takes no seccomp filter")

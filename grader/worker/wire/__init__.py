@@ -1,13 +1,16 @@
 """What crosses the border between judge and worker, and the code that both sides share.
 
-* ``frames``: a message is one frame, a length-checked piece of JSON and a blob of raw bytes. No torch.
+* ``frames``: a message is one frame, a length-checked piece of JSON and a blob of raw bytes. No
+  torch.
 * ``tensors``: a tensor as bytes and what describes them, and back.
 * ``values``: Python values, tensors among them, as tagged data, and back.
-* ``program``: graphs and functions as data: allow-listed operations, built on either side by the same code.
+* ``program``: graphs and functions as data: allow-listed operations, built on either side by the
+  same code.
 * ``trace``: the graph behind a tensor as plain data.
 
-The worker imports this package and nothing else of ours; this package imports nothing of ours beyond itself.
-Everything that comes out of a worker is hostile: whatever is decoded here either is what its tag says or raises ``BrokenFrame``.
+The worker imports this package and nothing else of ours; this package imports nothing of ours
+beyond itself. Everything that comes out of a worker is hostile: whatever is decoded here either is
+what its tag says or raises ``BrokenFrame``.
 """
 
 from grader.worker.wire.frames import BrokenFrame

@@ -1,9 +1,12 @@
-"""The questions of a whole gradcheck, known before it is run, so that they cross the border in one frame.
+"""The questions of a whole gradcheck, known before it is run, so that they cross the border in one
+frame.
 
-torch's gradcheck evaluates a function at an input, then at the input with each element moved by ``-eps`` and ``+eps``, then asks for the
-products of its Jacobian with each unit vector, twice (``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The
-judge runs torch's own gradcheck all the same, on the answers: what is foreseen here is only asked earlier (``Session.foreseeing``). Where
-torch asks something else, because the function's result has another shape than its first input, say, it is asked then.
+torch's gradcheck evaluates a function at an input, then at the input with each element moved by
+``-eps`` and ``+eps``, then asks for the products of its Jacobian with each unit vector, twice
+(``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The judge runs
+torch's own gradcheck all the same, on the answers: what is foreseen here is only asked earlier
+(``Session.foreseeing``). Where torch asks something else, because the function's result has another
+shape than its first input, say, it is asked then.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ MAX_QUESTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request as it goes to the worker; the handle in ``fields`` may be that of an earlier answer: ``{"of": number}``."""
+    """A request as it goes to the worker; the handle in ``fields`` may be that of an earlier
+    answer: ``{"of": number}``.
+    """
 
     fields: dict[str, Any]
     blob: bytes
@@ -39,26 +44,45 @@ def call_question(path: str, inputs: Sequence[Tensor]) -> Question:
     return Question({"do": "call", "path": path, "args": args, "grad": True}, encoder.blob)
 
 
-def product_question(of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool) -> Question:
+def product_question(
+    of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
+) -> Question:
     """The product of answer ``of``'s Jacobian with a vector; the graph is kept."""
     metas, blob = encode_tensors([vector], strided=True)
     needs = [tensor.requires_grad for tensor in inputs]
-    fields = {"do": "vjp", "handle": {"of": of}, "grads": metas, "needs": needs, "create_graph": create_graph, "retain_graph": True}
+    fields = {
+        "do": "vjp",
+        "handle": {"of": of},
+        "grads": metas,
+        "needs": needs,
+        "create_graph": create_graph,
+        "retain_graph": True,
+    }
     return Question(fields, blob)
 
 
 def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Question]:
-    """What gradcheck asks of a function that maps to the shape of its first input; nothing where that is too much."""
+    """What gradcheck asks of a function that maps to the shape of its first input; nothing where
+    that is too much.
+    """
     outputs = inputs[0].numel()
     if 1 + 2 * moved_count(inputs) + 2 * outputs > MAX_QUESTIONS:
         return []
     questions = [call_question(path, inputs)]
     questions += [call_question(path, moved) for moved in moved_inputs(inputs, eps)]
-    return questions + [product_question(0, unit, inputs, create_graph=False) for _ in range(2) for unit in unit_vectors(inputs[0])]
+    return questions + [
+        product_question(0, unit, inputs, create_graph=False)
+        for _ in range(2)
+        for unit in unit_vectors(inputs[0])
+    ]
 
 
-def gradgradcheck_questions(path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS) -> list[Question]:
-    """What gradgradcheck asks: gradcheck of the function's product with ``v``, as a function of the inputs and of ``v``."""
+def gradgradcheck_questions(
+    path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
+) -> list[Question]:
+    """What gradgradcheck asks: gradcheck of the function's product with ``v``, as a function of the
+    inputs and of ``v``.
+    """
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:
         return []
@@ -66,7 +90,11 @@ def gradgradcheck_questions(path: str, inputs: Sequence[Tensor], v: Tensor, *, e
     for moved in itertools.chain([everything], moved_inputs(everything, eps)):
         questions.append(call_question(path, moved[:-1]))
         questions.append(product_question(len(questions) - 1, moved[-1], inputs, create_graph=True))
-    return questions + [product_question(1, unit, everything, create_graph=False) for _ in range(2) for unit in unit_vectors(inputs[0])]
+    return questions + [
+        product_question(1, unit, everything, create_graph=False)
+        for _ in range(2)
+        for unit in unit_vectors(inputs[0])
+    ]
 
 
 def moved_count(inputs: Sequence[Tensor]) -> int:
@@ -75,7 +103,9 @@ def moved_count(inputs: Sequence[Tensor]) -> int:
 
 
 def moved_inputs(inputs: Sequence[Tensor], eps: float) -> Iterator[list[Tensor]]:
-    """The inputs with one element less ``eps``, then more, for each element in turn; layouts are kept."""
+    """The inputs with one element less ``eps``, then more, for each element in turn; layouts are
+    kept.
+    """
     for position, tensor in enumerate(inputs):
         if not tensor.requires_grad:
             continue

@@ -1,7 +1,8 @@
 """Frames: how bytes become messages.
 
-A frame is a header (magic, length of the JSON, length of the blob), JSON in UTF-8, and the blob: the raw bytes of tensors, which
-the JSON refers to by length, in order. Both lengths are checked against a cap before anything is read or allocated.
+A frame is a header (magic, length of the JSON, length of the blob), JSON in UTF-8, and the blob:
+the raw bytes of tensors, which the JSON refers to by length, in order. Both lengths are checked
+against a cap before anything is read or allocated.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ MAX_BLOB_BYTES = 64 << 20
 
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no circle is looked for."""
+"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no
+circle is looked for.
+"""
 
 
 class BrokenFrame(Exception):
-    """The bytes are no frame, or the data in it is not what its tag says. The text says what was wrong."""
+    """The bytes are no frame, or the data in it is not what its tag says. The text says what was
+    wrong.
+    """
 
 
 class Frame(NamedTuple):
@@ -32,7 +37,9 @@ class Frame(NamedTuple):
 
 
 def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
-    """The bytes of a frame. ``body`` is JSON data; NaN and infinities are allowed and keep their values."""
+    """The bytes of a frame. ``body`` is JSON data; NaN and infinities are allowed and keep their
+    values.
+    """
     text = _AS_JSON(body).encode("ascii")
     if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
@@ -40,7 +47,9 @@ def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
 
 
 def sizes(header: bytes) -> tuple[int, int]:
-    """``(bytes of JSON, bytes of blob)`` that a header announces; raises BrokenFrame where they are over the cap."""
+    """``(bytes of JSON, bytes of blob)`` that a header announces; raises BrokenFrame where they are
+    over the cap.
+    """
     magic, json_bytes, blob_bytes = HEADER.unpack(header)
     if magic != MAGIC:
         raise BrokenFrame("what came back is no message of the worker's")
@@ -64,7 +73,8 @@ def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> N
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """Read one frame from a blocking stream, buffered or not, and not a byte more; None at the stream's end.
+    """Read one frame from a blocking stream, buffered or not, and not a byte more; None at the
+    stream's end.
 
     For streams between our own processes, which need no deadline.
     """

@@ -6,9 +6,9 @@ A check writes ordinary PyTorch once, and what it wrote becomes data that can cr
     f(torch.tensor(5.0))                  # runs here …
     student.second_derivative(f, x)       # … and there
 
-A program is a register machine: its inputs and parameters are the first registers, and every step appends its results. The
-operations are an allow-list, so data can't name anything else. ``parameters`` are tensors that live inside the function, as a
-module's do.
+A program is a register machine: its inputs and parameters are the first registers, and every step
+appends its results. The operations are an allow-list, so data can't name anything else.
+``parameters`` are tensors that live inside the function, as a module's do.
 """
 
 from __future__ import annotations
@@ -62,9 +62,13 @@ class Blend(torch.autograd.Function):
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow", "neg", "matmul", "getitem")
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv", "pow", "neg", "matmul", "getitem")
 }
-CUSTOM: dict[str, Callable[..., Any]] = {"cube": cast(Any, Cube).apply, "blend": cast(Any, Blend).apply}
+CUSTOM: dict[str, Callable[..., Any]] = {
+    "cube": cast(Any, Cube).apply,
+    "blend": cast(Any, Blend).apply,
+}
 METHODS = frozenset(
     """exp log sin cos tanh sqrt square abs relu sigmoid softplus sum mean prod clone detach reshape view t permute
     expand squeeze unsqueeze flatten chunk split unbind contiguous clamp reciprocal""".split()
@@ -78,7 +82,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def apply_operation(name: str, args: list[Any]) -> Any:
-    """One step: an operator, a custom Function, a function or a method of the first argument, by its name in the allow-list."""
+    """One step: an operator, a custom Function, a function or a method of the first argument, by
+    its name in the allow-list.
+    """
     if name in OPERATORS:
         return OPERATORS[name](*args)
     if name in CUSTOM:
@@ -91,9 +97,18 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 
 class Program:
-    """A function of tensors as data. Calling it runs it; one output comes as a tensor, several as a tuple."""
+    """A function of tensors as data. Calling it runs it; one output comes as a tensor, several as a
+    tuple.
+    """
 
-    def __init__(self, inputs: int, parameters: list[Tensor], steps: list[list[Any]], outputs: list[Register], single: bool) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        parameters: list[Tensor],
+        steps: list[list[Any]],
+        outputs: list[Register],
+        single: bool,
+    ) -> None:
         self.inputs = inputs
         self.parameters = parameters
         self.steps = steps
@@ -110,7 +125,9 @@ class Program:
         return cls(*parts)
 
     def as_function(self) -> Callable[..., Any]:
-        """The same as a plain function called f: whoever is promised a function may look for what only modules have."""
+        """The same as a plain function called f: whoever is promised a function may look for what
+        only modules have.
+        """
 
         def f(*inputs: Tensor) -> Any:
             return self(*inputs)
@@ -119,15 +136,21 @@ class Program:
         return f
 
     def __call__(self, *inputs: Tensor) -> Any:
-        """Run the steps; raises TypeError where the number of inputs is not the program's, or one is no tensor."""
+        """Run the steps; raises TypeError where the number of inputs is not the program's, or one
+        is no tensor.
+        """
         if len(inputs) != self.inputs:
             raise TypeError(f"this function takes {self.inputs} tensors, {len(inputs)} were given")
         for value in inputs:
             if not isinstance(value, Tensor):
-                raise TypeError(f"this function takes tensors, and got one of type {type(value).__name__}")
+                raise TypeError(
+                    f"this function takes tensors, and got one of type {type(value).__name__}"
+                )
         registers: list[Any] = [*inputs, *self.parameters]
         for name, args in self.steps:
-            result = apply_operation(name, [registers[a.index] if isinstance(a, Register) else a for a in args])
+            result = apply_operation(
+                name, [registers[a.index] if isinstance(a, Register) else a for a in args]
+            )
             if isinstance(result, Tensor):
                 registers.append(result)
             else:
@@ -137,7 +160,9 @@ class Program:
 
 
 class Symbol:
-    """Stands for a tensor while a program is recorded: operators, and the methods of the allow-list."""
+    """Stands for a tensor while a program is recorded: operators, and the methods of the
+    allow-list.
+    """
 
     __slots__ = ("_recorder", "_register")
 
@@ -210,15 +235,20 @@ def pieces(name: str, args: tuple[Any, ...]) -> int:
     if name == "split":
         return len(args[1])
     if name == "unbind":
-        raise ValueError("record chunk or split in place of unbind: how many pieces it gives must be known beforehand")
+        raise ValueError(
+            "record chunk or split in place of unbind: how many pieces it gives must be known"
+            " beforehand"
+        )
     return 0
 
 
-def program(function: Callable[..., Any], *, inputs: int = 1, parameters: list[Tensor] | None = None) -> Program:
+def program(
+    function: Callable[..., Any], *, inputs: int = 1, parameters: list[Tensor] | None = None
+) -> Program:
     """Record ``function`` as a Program.
 
-    ``function`` gets ``inputs`` symbols and then one for each of ``parameters``, and returns a symbol or a tuple of them.
-    ``chunk(n)`` must divide evenly; ``split`` takes a list of sizes.
+    ``function`` gets ``inputs`` symbols and then one for each of ``parameters``, and returns a
+    symbol or a tuple of them. ``chunk(n)`` must divide evenly; ``split`` takes a list of sizes.
     """
     parameters = parameters or []
     recorder = _Recorder(inputs, parameters)

@@ -1,8 +1,10 @@
-"""A tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset, bytes, requires_grad]``.
+"""A tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset, bytes,
+requires_grad]``.
 
-Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge: strides, offset and expansion are
-kept, so that non-contiguous is really non-contiguous on the other side. *Contiguous*, from the worker: as many bytes as the shape
-says, no more and no less, so that a small message can't claim a large tensor.
+Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge:
+strides, offset and expansion are kept, so that non-contiguous is really non-contiguous on the other
+side. *Contiguous*, from the worker: as many bytes as the shape says, no more and no less, so that a
+small message can't claim a large tensor.
 """
 
 from __future__ import annotations
@@ -19,15 +21,27 @@ from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
 MAX_DIMS = 16
 MAX_SIZE = 1 << 31
 MAX_EMPTY = 1 << 16
-"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made of it grow with that."""
+"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made
+of it grow with that.
+"""
 
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
-        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
-        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.complex64,
+        torch.complex128,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
     )
-}  # fmt: skip
+}
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -37,7 +51,9 @@ def carried(tensor: Tensor) -> bool:
 
 
 def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
-    """The header and the bytes of a tensor that is carried; raises BrokenFrame where it is over the cap."""
+    """The header and the bytes of a tensor that is carried; raises BrokenFrame where it is over the
+    cap.
+    """
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
@@ -67,8 +83,8 @@ def size_in(header: list[Any]) -> int:
 def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
     """The tensor, and whether it was said to require grad, which only a trusted one does by itself.
 
-    With ``strided`` the sender is trusted with strides; without, with nothing: raises BrokenFrame, or what torch and Python raise of
-    a header that is none.
+    With ``strided`` the sender is trusted with strides; without, with nothing: raises BrokenFrame,
+    or what torch and Python raise of a header that is none.
     """
     dtype_name, shape, strides, offset, _, requires_grad = header
     dtype = DTYPES[dtype_name]
@@ -101,7 +117,9 @@ def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor
     return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
 
 
-def _strided(raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int) -> Tensor:
+def _strided(
+    raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int
+) -> Tensor:
     if not raw:
         return torch.empty_strided(shape, strides, dtype=dtype)
     flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)

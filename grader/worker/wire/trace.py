@@ -1,7 +1,8 @@
 """The graph behind a tensor as plain data: what ``graph.picture.GraphPicture.from_json`` reads.
 
-One walk for both sides of the border and for ``grader.draw``: it reads nodes, edges, saved tensors and hooks, runs nothing, changes
-nothing, and never raises over a graph that was freed. Names of types and variables go out as they are; who reads them cleans them.
+One walk for both sides of the border and for ``grader.draw``: it reads nodes, edges, saved tensors
+and hooks, runs nothing, changes nothing, and never raises over a graph that was freed. Names of
+types and variables go out as they are; who reads them cleans them.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ MAX_COUNTED = 20_000
 RAW = "_raw_saved_"
 
 
-def trace(tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_NODES) -> dict[str, Any]:
-    """The graph behind ``tensor``, its nearest ``limit`` nodes; ``names`` maps names to tensors, other values in it are passed over.
+def trace(
+    tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_NODES
+) -> dict[str, Any]:
+    """The graph behind ``tensor``, its nearest ``limit`` nodes; ``names`` maps names to tensors,
+    other values in it are passed over.
 
     Nodes are numbered breadth-first from the root, ``n0``, so that equal graphs have equal numbers.
     """
@@ -28,13 +32,22 @@ def trace(tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int 
     if tensor.grad_fn is None:
         labels = [name for name, value in named.items() if value is tensor]
         kind = "leaf" if tensor.requires_grad else "constant"
-        node = {"id": "n0", "kind": kind, "type": "", "name": ", ".join(labels), "shape": shape_of(tensor), "hooks": hooks_on(tensor)}
+        node = {
+            "id": "n0",
+            "kind": kind,
+            "type": "",
+            "name": ", ".join(labels),
+            "shape": shape_of(tensor),
+            "hooks": hooks_on(tensor),
+        }
         return {"nodes": [node], "edges": [], "left_out": 0, "root_output": 0}
     return _Walk(tensor, named, limit).data()
 
 
 class _Walk:
-    """One walk over one graph. It holds every node that it met: torch makes a node's Python object anew once nobody holds it."""
+    """One walk over one graph. It holds every node that it met: torch makes a node's Python object
+    anew once nobody holds it.
+    """
 
     def __init__(self, root: Tensor, named: dict[str, Tensor], limit: int) -> None:
         self.root = root
@@ -58,7 +71,12 @@ class _Walk:
         while order:
             node = order.popleft()
             order.extend(self.follow(node))
-        return {"nodes": self.nodes, "edges": self.edges, "left_out": self.left_out, "root_output": self.root.output_nr}
+        return {
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "left_out": self.left_out,
+            "root_output": self.root.output_nr,
+        }
 
     def reach(self, node: Any) -> int | None:
         """The number of a node that is drawn, met now or before; None for one that is left out."""
@@ -90,14 +108,25 @@ class _Walk:
             if end is None:
                 self.nodes[number]["cut"] += 1
             else:
-                self.edges.append({"source": f"n{number}", "target": f"n{end}", "output": output, "slot": slot})
+                self.edges.append(
+                    {"source": f"n{number}", "target": f"n{end}", "output": output, "slot": slot}
+                )
         return new
 
     def constant(self) -> int | None:
         """A new node for an input that needs no gradient; None where there is no room."""
         if len(self.nodes) >= self.limit:
             return None
-        self.nodes.append({"id": f"n{len(self.nodes)}", "kind": "constant", "type": "", "name": "", "shape": "", "hooks": 0})
+        self.nodes.append(
+            {
+                "id": f"n{len(self.nodes)}",
+                "kind": "constant",
+                "type": "",
+                "name": "",
+                "shape": "",
+                "hooks": 0,
+            }
+        )
         return len(self.nodes) - 1
 
     def described(self, node: Any, key: str) -> dict[str, Any]:
@@ -105,10 +134,22 @@ class _Walk:
         variable = getattr(node, "variable", None)
         if isinstance(variable, Tensor):
             tensors = [(name, value) for name, value in self.leaves if value is variable]
-            facts = {"kind": "leaf", "shape": shape_of(variable), "hooks": hooks_on(variable), "retains_grad": False, "outputs": 1}
+            facts = {
+                "kind": "leaf",
+                "shape": shape_of(variable),
+                "hooks": hooks_on(variable),
+                "retains_grad": False,
+                "outputs": 1,
+            }
         else:
             tensors = self.results.get(node, [])
-            owners = {id(value): value for _, value in [*tensors, *([("", self.root)] if self.root.grad_fn is node else [])]}
+            owners = {
+                id(value): value
+                for _, value in [
+                    *tensors,
+                    *([("", self.root)] if self.root.grad_fn is node else []),
+                ]
+            }
             shapes = shapes_of(node)
             facts = {
                 "kind": "intermediate" if tensors else "op",
@@ -117,8 +158,18 @@ class _Walk:
                 "retains_grad": any(value.retains_grad for value in owners.values()),
                 "outputs": max(1, len(shapes)),
             }
-        labels = [name if len(shapes_of(node)) < 2 else f"{name} ({value.output_nr})" for name, value in tensors]
-        return {"id": key, "type": type(node).__name__, "name": ", ".join(labels), "saved": saved_in(node), "cut": 0, **facts}
+        labels = [
+            name if len(shapes_of(node)) < 2 else f"{name} ({value.output_nr})"
+            for name, value in tensors
+        ]
+        return {
+            "id": key,
+            "type": type(node).__name__,
+            "name": ", ".join(labels),
+            "saved": saved_in(node),
+            "cut": 0,
+            **facts,
+        }
 
 
 def shape_of(tensor: Tensor) -> str:
@@ -137,12 +188,17 @@ def shapes_of(node: Any) -> list[str]:
 
 def hooks_on(tensor: Tensor) -> int:
     """How many Python hooks a tensor has, for its gradient and for its accumulation."""
-    kinds = (getattr(tensor, "_backward_hooks", None), getattr(tensor, "_post_accumulate_grad_hooks", None))
+    kinds = (
+        getattr(tensor, "_backward_hooks", None),
+        getattr(tensor, "_post_accumulate_grad_hooks", None),
+    )
     return sum(len(hooks) for hooks in kinds if hooks)
 
 
 def saved_in(node: Any) -> list[dict[str, Any]]:
-    """The tensors that a node keeps for backward: name, shape (empty where it is not looked at), whether they are freed."""
+    """The tensors that a node keeps for backward: name, shape (empty where it is not looked at),
+    whether they are freed.
+    """
     found = []
     for raw in sorted(name for name in dir(type(node)) if name.startswith(RAW)):
         name = raw.removeprefix(RAW)
@@ -174,6 +230,10 @@ def _saved_by_context(node: Any) -> list[dict[str, Any]]:
         if any(one.unpack_hook is not None for one in kept):
             return [{"name": f"tensor {k}", "shape": "", "freed": False} for k in range(len(kept))]
         values = node.saved_tensors
-        return [{"name": f"tensor {k}", "shape": shape_of(v), "freed": False} for k, v in enumerate(values) if isinstance(v, torch.Tensor)]
+        return [
+            {"name": f"tensor {k}", "shape": shape_of(v), "freed": False}
+            for k, v in enumerate(values)
+            if isinstance(v, torch.Tensor)
+        ]
     except RuntimeError:
         return [{"name": "tensors", "shape": "", "freed": True}]

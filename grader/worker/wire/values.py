@@ -10,10 +10,11 @@ anything else         an object with one key, the tag: ``tuple``, ``dict``, ``se
                       ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
 ====================  =====================================================================
 
-A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which tensors are first met. The same
-tensor twice is sent once, as the second time ``{"tensor": index}``.
+A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which
+tensors are first met. The same tensor twice is sent once, as the second time ``{"tensor": index}``.
 
-What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a short text, for messages.
+What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a
+short text, for messages.
 """
 
 from __future__ import annotations
@@ -59,11 +60,13 @@ class Slot:
     index: int
 
 
-# ---------------------------------------------------------------------------------------------------------------- encoding
+# ----------------------------------------------------------------------------------------- encoding
 
 
 class Encoder:
-    """Encodes values into JSON data; collects the distinct tensors it met (``tensors``) and their bytes (``blob``)."""
+    """Encodes values into JSON data; collects the distinct tensors it met (``tensors``) and their
+    bytes (``blob``).
+    """
 
     def __init__(self, *, strided: bool) -> None:
         self.strided = strided
@@ -77,7 +80,9 @@ class Encoder:
         return b"".join(self._parts)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor over the cap."""
+        """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor
+        over the cap.
+        """
         if type(value) in PLAIN:
             return value
         if isinstance(value, Tensor):
@@ -129,7 +134,12 @@ class Encoder:
         if known is not None:
             return {"tensor": known}
         if not carried(tensor):
-            return {"opaque": [type(tensor).__name__, f"{tensor.dtype} on {tensor.device}, {tensor.layout}"]}
+            return {
+                "opaque": [
+                    type(tensor).__name__,
+                    f"{tensor.dtype} on {tensor.device}, {tensor.layout}",
+                ]
+            }
         header, raw = packed(tensor, strided=self.strided)
         self._seen[id(tensor)] = len(self.tensors)
         self.tensors.append(tensor)
@@ -147,16 +157,23 @@ def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], 
     return metas, b"".join(parts)
 
 
-# ---------------------------------------------------------------------------------------------------------------- decoding
+# ----------------------------------------------------------------------------------------- decoding
 
 
 class Decoder:
-    """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said to require grad.
+    """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said
+    to require grad.
 
     With ``strided`` the sender is trusted with strides; without, with nothing.
     """
 
-    def __init__(self, blob: bytes | bytearray | memoryview, *, strided: bool, student: Callable[[str], Any] | None = None) -> None:
+    def __init__(
+        self,
+        blob: bytes | bytearray | memoryview,
+        *,
+        strided: bool,
+        student: Callable[[str], Any] | None = None,
+    ) -> None:
         self.blob = memoryview(blob)
         self.strided = strided
         self.student = student
@@ -170,8 +187,19 @@ class Decoder:
             return self._decode(data, 0)
         except BrokenFrame:
             raise
-        except (ValueError, TypeError, KeyError, IndexError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
-            raise BrokenFrame(f"a value that is not what its tag says: {type(error).__name__}") from None
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+            OverflowError,
+            RuntimeError,
+            MemoryError,
+            AttributeError,
+        ) as error:
+            raise BrokenFrame(
+                f"a value that is not what its tag says: {type(error).__name__}"
+            ) from None
 
     def finish(self) -> None:
         """Every byte of the blob must have been claimed."""
@@ -215,7 +243,9 @@ class Decoder:
         if tag == "ellipsis":
             return Ellipsis
         if tag == "dtype":
-            return DTYPES.get(str(body).removeprefix("torch."), Opaque("dtype", str(body)[:MAX_TEXT]))
+            return DTYPES.get(
+                str(body).removeprefix("torch."), Opaque("dtype", str(body)[:MAX_TEXT])
+            )
         if tag == "opaque":
             name, text = _array(body)
             return Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
@@ -235,7 +265,9 @@ class Decoder:
         size = size_in(header)
         if self._position + size > len(self.blob):
             raise BrokenFrame("a tensor with fewer bytes than it claims")
-        tensor, wants = unpacked(header, self.blob[self._position : self._position + size], strided=self.strided)
+        tensor, wants = unpacked(
+            header, self.blob[self._position : self._position + size], strided=self.strided
+        )
         self._position += size
         self.tensors.append(tensor)
         self.wanted.append(wants)
@@ -272,7 +304,9 @@ def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) ->
 
 
 def copied(value: Any) -> Any:
-    """The value as the other side would get it: tensors copied with strides, offset and ``requires_grad``, what has no tag opaque."""
+    """The value as the other side would get it: tensors copied with strides, offset and
+    ``requires_grad``, what has no tag opaque.
+    """
     encoder = Encoder(strided=True)
     data = encoder.encode(value)
     return decode(data, encoder.blob, strided=True)

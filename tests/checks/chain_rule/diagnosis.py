@@ -1,4 +1,6 @@
-"""The mistakes that people make with the chain rule, each recognised by the numbers that come back."""
+"""The mistakes that people make with the chain rule, each recognised by the numbers that come
+back.
+"""
 
 import math
 import re
@@ -14,7 +16,9 @@ IN_NUMBERS = ("linear_gradients", "shopping")
 PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
 BETWEEN = ("apple_price", "tangerine_price", "price")
 LINE = (0.75, 2.5, 1.375)
-"""An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, none a multiple of another; and 2 * b is not 1."""
+"""An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, none a
+multiple of another; and 2 * b is not 1.
+"""
 BILL = (40.0, 3.0, 130.0, 7.0, 1.25)
 """A bill whose gradients are all different, those of the intermediate results apart."""
 
@@ -37,13 +41,20 @@ def number(value):
 
 
 def none_for_a_gradient(failure):
-    """Whether a number was to be taken out of None. Other errors about None have other causes: backward() returns it, and retain_grad()."""
-    taken = r"no attribute '(item|tolist|clone|detach|data|numpy|float|double)'|argument must be|must be real number"
+    """Whether a number was to be taken out of None. Other errors about None have other causes:
+    backward() returns it, and retain_grad().
+    """
+    taken = (
+        r"no attribute '(item|tolist|clone|detach|data|numpy|float|double)'|argument must be|must"
+        r" be real number"
+    )
     return failure.raised("NoneType") and re.search(taken, failure.error.message) is not None
 
 
 def asked(failure, student, *, at=None):
-    """Inputs of a function that was to be derived by hand, and what it returns for them; Nones where it raised or returned no tensors."""
+    """Inputs of a function that was to be derived by hand, and what it returns for them; Nones
+    where it raised or returned no tensors.
+    """
     draw = failure.draw
     count = 1 if failure.about == "gradient_by_hand" else 2
     inputs = (
@@ -52,14 +63,24 @@ def asked(failure, student, *, at=None):
         else [draw.tensor(3, low=1.6, high=4.0) for _ in range(count)]
     )
     result = getattr(student, failure.about)(*inputs)
-    results = [result] if count == 1 else list(result) if isinstance(result, tuple) and len(result) == 2 else [None, None]
+    results = (
+        [result]
+        if count == 1
+        else list(result)
+        if isinstance(result, tuple) and len(result) == 2
+        else [None, None]
+    )
     return inputs, results
 
 
 def of_line(student):
     """What linear_gradients returns for LINE, as numbers."""
     result = student.linear_gradients(*LINE)
-    return [number(item) for item in result] if isinstance(result, tuple | list) and len(result) == 3 else []
+    return (
+        [number(item) for item in result]
+        if isinstance(result, tuple | list) and len(result) == 3
+        else []
+    )
 
 
 def right_line():
@@ -72,18 +93,25 @@ def right_line():
 def of_bill(student):
     """What shopping returns for BILL, as numbers; NaN for what is missing or none."""
     result = student.shopping(*BILL)
-    return {key: number(result.get(key)) for key in PRICES + BETWEEN} if isinstance(result, dict) else {}
+    return (
+        {key: number(result.get(key)) for key in PRICES + BETWEEN}
+        if isinstance(result, dict)
+        else {}
+    )
 
 
-# ------------------------------------------------------------------------------------------------ how it was to be done
+# ---------------------------------------------------------------------------- how it was to be done
 
 
 @mistake(
     "uses_autograd",
     about=BY_HAND,
     title="Autograd did the work",
-    explanation="The value is right, and {used} found it. In this function you are the one who differentiates: write the derivative of "
-    "each step down, multiply along a path, add the paths up, and return the formula. Use autograd beside it, to compare.",
+    explanation=(
+        "The value is right, and {used} found it. In this function you are the one who"
+        " differentiates: write the derivative of each step down, multiply along a path, add the"
+        " paths up, and return the formula. Use autograd beside it, to compare."
+    ),
 )
 def uses_autograd(failure, student):
     """The check has seen it, in the source or among the nodes that ran."""
@@ -94,26 +122,37 @@ def uses_autograd(failure, student):
     "one_number_at_a_time",
     about=BY_HAND,
     title="A formula for one number met a tensor of several",
-    explanation="Your code raised: {said}. math.log, math.sqrt, float(), .item() and a condition, as in `if x > 0`, take one number, and "
-    "x is a tensor of any shape. torch.log and torch.sqrt, and * and / and **, work on every element.",
+    explanation=(
+        "Your code raised: {said}. math.log, math.sqrt, float(), .item() and a condition, as in `if"
+        " x > 0`, take one number, and x is a tensor of any shape. torch.log and torch.sqrt, and *"
+        " and / and **, work on every element."
+    ),
 )
 def one_number_at_a_time(failure, student):
     """A tensor of several elements can't become one number."""
-    texts = ("converted to Python scalars", "converted to Scalar", "must be real number, not Tensor", "Boolean value of Tensor")
+    texts = (
+        "converted to Python scalars",
+        "converted to Scalar",
+        "must be real number, not Tensor",
+        "Boolean value of Tensor",
+    )
     if failure.error is None or not any(text in failure.error.message for text in texts):
         return None
     return {"said": failure.error.message}
 
 
-# ------------------------------------------------------------------------------------------------- which formula it is
+# ------------------------------------------------------------------------------ which formula it is
 
 
 @mistake(
     "one_path_only",
     about="gradient_by_hand",
     title="Only one of the two paths was counted",
-    explanation="At x = 5 you returned {got}. x reaches z on two paths: through y = x ** 3 it contributes 75 · 0.008 = 0.6, and "
-    "through w = x ** 2 it contributes 10 · 0.1 = 1. Where several paths lead from x to z, what they contribute is added: {total}.",
+    explanation=(
+        "At x = 5 you returned {got}. x reaches z on two paths: through y = x ** 3 it contributes"
+        " 75 · 0.008 = 0.6, and through w = x ** 2 it contributes 10 · 0.1 = 1. Where several paths"
+        " lead from x to z, what they contribute is added: {total}."
+    ),
 )
 def one_path_only(failure, student):
     """3 / x alone, or 1 alone."""
@@ -126,7 +165,9 @@ def one_path_only(failure, student):
 
 
 def without_inner(about, inputs):
-    """Formulas without an inner derivative, for the gradient with respect to x: with their text, and what they lack."""
+    """Formulas without an inner derivative, for the gradient with respect to x: with their text,
+    and what they lack.
+    """
     if about == "gradient_by_hand":
         (x,) = inputs
         outer_y, outer_w = 1 / x**3, 1 / (2 * torch.sqrt(x**2))
@@ -143,8 +184,11 @@ def without_inner(about, inputs):
     "inner_derivative_missing",
     about=BY_HAND,
     title="The inner derivative is missing",
-    explanation="At {where} the gradient with respect to x came back as {got}; that is {formula}, in which an outer derivative stands "
-    "alone. The chain rule multiplies it by the derivative of what stands inside, {missing}.",
+    explanation=(
+        "At {where} the gradient with respect to x came back as {got}; that is {formula}, in which"
+        " an outer derivative stands alone. The chain rule multiplies it by the derivative of what"
+        " stands inside, {missing}."
+    ),
 )
 def inner_derivative_missing(failure, student):
     """The outer derivative alone, on one path or on both."""
@@ -154,7 +198,12 @@ def inner_derivative_missing(failure, student):
     for wrong, formula, missing in without_inner(failure.about, inputs):
         if agrees(results[0], wrong):
             got = asked(failure, student, at=(5.0, 3.0))[1][0]
-            return {"where": "x = 5" if len(inputs) == 1 else "x = 5, q = 3", "got": got, "formula": formula, "missing": missing}
+            return {
+                "where": "x = 5" if len(inputs) == 1 else "x = 5, q = 3",
+                "got": got,
+                "formula": formula,
+                "missing": missing,
+            }
     return None
 
 
@@ -162,9 +211,12 @@ def inner_derivative_missing(failure, student):
     "exponent_like_a_base",
     about="power_gradients_by_hand",
     title="q was differentiated as if it were the base",
-    explanation="At x = 5, q = 3 the gradient with respect to q came back as {got}; that is {formula}, made with the rule for x ** n seen "
-    "from x. Seen from q the base stands still and the exponent moves: the derivative of x ** q is then x ** q · log(x). Times dz/dy = "
-    "1 / x ** q, that makes {want}.",
+    explanation=(
+        "At x = 5, q = 3 the gradient with respect to q came back as {got}; that is {formula}, made"
+        " with the rule for x ** n seen from x. Seen from q the base stands still and the exponent"
+        " moves: the derivative of x ** q is then x ** q · log(x). Times dz/dy = 1 / x ** q, that"
+        " makes {want}."
+    ),
 )
 def exponent_like_a_base(failure, student):
     """The power rule, for the exponent."""
@@ -173,10 +225,19 @@ def exponent_like_a_base(failure, student):
     (x, q), (to_x, to_q) = asked(failure, student)
     if agrees(to_x, torch.log(x)):
         return None  # in another order, whatever else
-    formulas = {"q / x": q / x, "1 / x": 1 / x, "q * x**(q - 1)": q * x ** (q - 1), "x**(q - 1)": x ** (q - 1)}
+    formulas = {
+        "q / x": q / x,
+        "1 / x": 1 / x,
+        "q * x**(q - 1)": q * x ** (q - 1),
+        "x**(q - 1)": x ** (q - 1),
+    }
     for formula, wrong in formulas.items():
         if agrees(to_q, wrong):
-            return {"got": asked(failure, student, at=(5.0, 3.0))[1][1], "formula": formula, "want": math.log(5.0)}
+            return {
+                "got": asked(failure, student, at=(5.0, 3.0))[1][1],
+                "formula": formula,
+                "want": math.log(5.0),
+            }
     return None
 
 
@@ -184,19 +245,34 @@ def exponent_like_a_base(failure, student):
     "stops_one_step_early",
     about=("power_gradients_by_hand", "linear_gradients"),
     title="The gradient stops one step before the end",
-    explanation="For {where} you returned {got}. {early} are the gradients of y = {inner}, and the last step, z = {outer}, is missing: "
-    "each of them is still multiplied by dz/dy = {factor}. That gives {want}.",
+    explanation=(
+        "For {where} you returned {got}. {early} are the gradients of y = {inner}, and the last"
+        " step, z = {outer}, is missing: each of them is still multiplied by dz/dy = {factor}. That"
+        " gives {want}."
+    ),
 )
 def stops_one_step_early(failure, student):
-    """The gradients of what the last step is given: of the power, for x or for q, or of w * x + b."""
+    """The gradients of what the last step is given: of the power, for x or for q, or of w * x +
+    b.
+    """
     if failure.error:
         return None
     if failure.about == "linear_gradients":
         (x, w, _), got = LINE, of_line(student)
         if not got or not all(map(close, got, (w, x, 1.0))):
             return None
-        facts = {"inner": "w * x + b", "outer": "y ** 2", "factor": "2 * y", "want": tuple(right_line())}
-        return {"where": "x = 0.75, w = 2.5, b = 1.375", "got": tuple(got), "early": (w, x, 1.0), **facts}
+        facts = {
+            "inner": "w * x + b",
+            "outer": "y ** 2",
+            "factor": "2 * y",
+            "want": tuple(right_line()),
+        }
+        return {
+            "where": "x = 0.75, w = 2.5, b = 1.375",
+            "got": tuple(got),
+            "early": (w, x, 1.0),
+            **facts,
+        }
     (x, q), (to_x, to_q) = asked(failure, student)
     if not agrees(to_x, q * x ** (q - 1)) and not agrees(to_q, x**q * torch.log(x)):
         return None
@@ -209,7 +285,10 @@ def stops_one_step_early(failure, student):
     "wrong_order",
     about=("power_gradients_by_hand", "linear_gradients"),
     title="The right gradients, in another order",
-    explanation="For {where} you returned {got}, and {want} is right. The numbers are the same; promised is the order {order}.",
+    explanation=(
+        "For {where} you returned {got}, and {want} is right. The numbers are the same; promised is"
+        " the order {order}."
+    ),
 )
 def wrong_order(failure, student):
     """The right numbers, permuted."""
@@ -217,9 +296,22 @@ def wrong_order(failure, student):
         return None
     if failure.about == "linear_gradients":
         got, want = of_line(student), right_line()
-        if any(map(math.isnan, got)) or all(map(close, got, want)) or not all(map(close, sorted(got), sorted(want))):
+        if (
+            any(map(math.isnan, got))
+            or all(map(close, got, want))
+            or not all(map(close, sorted(got), sorted(want)))
+        ):
             return None
-        return {"where": "x = 0.75, w = 2.5, b = 1.375", "got": tuple(got), "want": tuple(want), "order": "x, w, b"} if got else None
+        return (
+            {
+                "where": "x = 0.75, w = 2.5, b = 1.375",
+                "got": tuple(got),
+                "want": tuple(want),
+                "order": "x, w, b",
+            }
+            if got
+            else None
+        )
     (x, q), (to_x, to_q) = asked(failure, student)
     if not agrees(to_x, torch.log(x)) or not agrees(to_q, q / x):
         return None
@@ -231,44 +323,71 @@ def wrong_order(failure, student):
     "numerical_differences",
     about=BY_HAND,
     title="Differences in place of the formula",
-    explanation="Your result is right but for a relative error of {error}. A formula in float64 is off by some 1e-16; errors like "
-    "yours, different for every x, come from differences such as (z(x + h) - z(x - h)) / 2h. They are good for checking a formula; "
-    "here the formula itself is asked for.",
+    explanation=(
+        "Your result is right but for a relative error of {error}. A formula in float64 is off by"
+        " some 1e-16; errors like yours, different for every x, come from differences such as (z(x"
+        " + h) - z(x - h)) / 2h. They are good for checking a formula; here the formula itself is"
+        " asked for."
+    ),
 )
 def numerical_differences(failure, student):
-    """Nearly right in float64, with errors that are neither of float32, nor of rounding, nor one factor for all."""
+    """Nearly right in float64, with errors that are neither of float32, nor of rounding, nor one
+    factor for all.
+    """
     if failure.error:
         return None
     inputs, results = asked(failure, student)
-    wants = [3 / inputs[0] + 1] if len(inputs) == 1 else [inputs[1] / inputs[0], torch.log(inputs[0])]
+    wants = (
+        [3 / inputs[0] + 1] if len(inputs) == 1 else [inputs[1] / inputs[0], torch.log(inputs[0])]
+    )
     for got, want in zip(results, wants, strict=True):
-        if not isinstance(got, torch.Tensor) or got.dtype is not torch.float64 or got.shape != want.shape:
+        if (
+            not isinstance(got, torch.Tensor)
+            or got.dtype is not torch.float64
+            or got.shape != want.shape
+        ):
             continue
         off = (got.detach() - want) / want
         worst = float(off.abs().max())
-        rounded = bool((got.detach().float().double() == got).all()) or same(got * 1e6, (got * 1e6).round(), rtol=0.0, atol=1e-6)
+        rounded = bool((got.detach().float().double() == got).all()) or same(
+            got * 1e6, (got * 1e6).round(), rtol=0.0, atol=1e-6
+        )
         if 2e-14 < worst < 1e-2 and not rounded and float(off.max() - off.min()) > 1e-3 * worst:
             return {"error": worst} if rough(failure, student) else None
     return None
 
 
 def rough(failure, student):
-    """Whether what comes back jumps from x to the next x, as differences do that are divided by a step; a formula that is off is smooth."""
+    """Whether what comes back jumps from x to the next x, as differences do that are divided by a
+    step; a formula that is off is smooth.
+    """
     near = 1e-9 * torch.arange(24, dtype=torch.float64)
-    result = getattr(student, failure.about)(*[start + near for start in (2.0, 3.0)][: 1 if failure.about == "gradient_by_hand" else 2])
-    found = [one.detach() for one in (result if isinstance(result, tuple) else [result]) if isinstance(one, torch.Tensor)]
-    return any(bool((one.diff(n=2).abs() > 5e-15 * one[2:].abs()).any()) for one in found if one.shape == near.shape)
+    result = getattr(student, failure.about)(
+        *[start + near for start in (2.0, 3.0)][: 1 if failure.about == "gradient_by_hand" else 2]
+    )
+    found = [
+        one.detach()
+        for one in (result if isinstance(result, tuple) else [result])
+        if isinstance(one, torch.Tensor)
+    ]
+    return any(
+        bool((one.diff(n=2).abs() > 5e-15 * one[2:].abs()).any())
+        for one in found
+        if one.shape == near.shape
+    )
 
 
-# ------------------------------------------------------------------------------------------------- what autograd was told
+# --------------------------------------------------------------------------- what autograd was told
 
 
 @mistake(
     "tensors_not_numbers",
     about=IN_NUMBERS,
     title="Tensors came back, where plain floats are promised",
-    explanation="Among what came back is {shown}, a Tensor. x.grad is a tensor even where it holds one number; .item() takes the "
-    "number out.",
+    explanation=(
+        "Among what came back is {shown}, a Tensor. x.grad is a tensor even where it holds one"
+        " number; .item() takes the number out."
+    ),
 )
 def tensors_not_numbers(failure, student):
     """Tensors in the answer, the numbers in them being right."""
@@ -282,7 +401,10 @@ def tensors_not_numbers(failure, student):
         result = student.shopping(*BILL)
         items = list(result.values()) if isinstance(result, dict) else []
     shown = next((item for item in items if isinstance(item, torch.Tensor)), None)
-    wants_floats = failure.check in ("test_linear_gradients_are_plain_floats", "test_shopping_returns_plain_floats")
+    wants_floats = failure.check in (
+        "test_linear_gradients_are_plain_floats",
+        "test_shopping_returns_plain_floats",
+    )
     return {"shown": str(shown)} if shown is not None and wants_floats else None
 
 
@@ -290,9 +412,12 @@ def tensors_not_numbers(failure, student):
     "passes_add_up",
     about=IN_NUMBERS,
     title="Backward ran more than once, and the gradients added up",
-    explanation="Backward ran {passes} times, and your gradients are {ratios} times the right ones. A backward computes the gradients "
-    "of all leaves at once, and adds them to what .grad already holds. One backward is enough: run it once, in no loop, and then read "
-    "every .grad.",
+    explanation=(
+        "Backward ran {passes} times, and your gradients are {ratios} times the right ones. A"
+        " backward computes the gradients of all leaves at once, and adds them to what .grad"
+        " already holds. One backward is enough: run it once, in no loop, and then read every"
+        " .grad."
+    ),
 )
 def passes_add_up(failure, student):
     """Whole multiples of the right gradients."""
@@ -304,48 +429,74 @@ def passes_add_up(failure, student):
         bill, right = of_bill(student), failure.reference.shopping(*BILL)
         got, want = [bill.get(key, math.nan) for key in PRICES], [right[key] for key in PRICES]
     ratios = [found / one for found, one in zip(got, want, strict=False)]
-    whole = [abs(ratio - round(ratio)) < 1e-4 and 1 <= round(ratio) <= 9 for ratio in ratios if math.isfinite(ratio)]
+    whole = [
+        abs(ratio - round(ratio)) < 1e-4 and 1 <= round(ratio) <= 9
+        for ratio in ratios
+        if math.isfinite(ratio)
+    ]
     if len(whole) != len(want) or not all(whole) or max(ratios) < 1.5:
         return None
-    passes = student.observe("traced", failure.about, *(LINE if failure.about == "linear_gradients" else BILL))["calls"].count("backward")
-    return None if passes < 2 else {"passes": passes, "ratios": ", ".join(str(round(ratio)) for ratio in ratios)}
+    passes = student.observe(
+        "traced", failure.about, *(LINE if failure.about == "linear_gradients" else BILL)
+    )["calls"].count("backward")
+    return (
+        None
+        if passes < 2
+        else {"passes": passes, "ratios": ", ".join(str(round(ratio)) for ratio in ratios)}
+    )
 
 
 @mistake(
     "retain_grad_missing",
     about="shopping",
     title="The intermediate results kept no gradient",
-    explanation="retain_grad was called {before} times before the backward and {after} times after it began. Without it, .grad of an "
-    "intermediate result is None: backward leaves gradients in leaves only. Call retain_grad() on each intermediate result before "
-    "backward; afterwards it comes too late.",
+    explanation=(
+        "retain_grad was called {before} times before the backward and {after} times after it"
+        " began. Without it, .grad of an intermediate result is None: backward leaves gradients in"
+        " leaves only. Call retain_grad() on each intermediate result before backward; afterwards"
+        " it comes too late."
+    ),
 )
 def retain_grad_missing(failure, student):
-    """None for an intermediate gradient that was read or was to be kept, or an error about it, and less than three calls in time."""
+    """None for an intermediate gradient that was read or was to be kept, or an error about it, and
+    less than three calls in time.
+    """
     values = failure.actual.values() if isinstance(failure.actual, dict) else ()
     if not none_for_a_gradient(failure) and not any(value is None for value in values):
         return None
     seen = student.observe("retained", *BILL)
     sought = seen["read"] or seen["after"]
-    return {"before": seen["before"], "after": seen["after"]} if seen["before"] < len(BETWEEN) and sought else None
+    return (
+        {"before": seen["before"], "after": seen["after"]}
+        if seen["before"] < len(BETWEEN) and sought
+        else None
+    )
 
 
 @mistake(
     "graph_is_cut",
     about=IN_NUMBERS,
     title="No gradient came back to what you ask about",
-    explanation="torch or Python said: {said}. Either backward was not called before .grad was read, or a leaf has no part in what was "
-    "differentiated, or was made without requires_grad=True, or a .item(), float(), .detach(), .data or torch.tensor(...) on the way "
-    "made a new number, which remembers nothing. Make the leaves once, compute with all of them and with nothing else, and run backward "
-    "from the result.",
+    explanation=(
+        "torch or Python said: {said}. Either backward was not called before .grad was read, or a"
+        " leaf has no part in what was differentiated, or was made without requires_grad=True, or a"
+        " .item(), float(), .detach(), .data or torch.tensor(...) on the way made a new number,"
+        " which remembers nothing. Make the leaves once, compute with all of them and with nothing"
+        " else, and run backward from the result."
+    ),
 )
 def graph_is_cut(failure, student):
-    """.grad is None, or the result does not require grad, because no path leads back to one of the leaves."""
+    """.grad is None, or the result does not require grad, because no path leads back to one of the
+    leaves.
+    """
     if failure.error is None:
         return None
     count, numbers = (3, LINE) if failure.about == "linear_gradients" else (5, BILL)
     graphs = student.observe("graphs", failure.about, numbers, {})["graphs"]
     if any(sum(node["kind"] == "leaf" for node in graph["nodes"]) >= count for graph in graphs):
-        return None  # what was read is no leaf's .grad, or was cleared, or is what backward returned
+        return (
+            None  # what was read is no leaf's .grad, or was cleared, or is what backward returned
+        )
     texts = ("does not require grad", "not to have been used in the graph")
     told = none_for_a_gradient(failure) or any(text in failure.error.message for text in texts)
     return {"said": failure.error.message} if told else None
@@ -355,8 +506,11 @@ def graph_is_cut(failure, student):
     "whole_numbers",
     about="shopping",
     title="A tensor of whole numbers can't require grad",
-    explanation="torch said: {said}. torch.tensor(2) is an int64 tensor, since 2 is an int, and a derivative needs numbers that can "
-    "move a little. Make a float of it first, or give a dtype: torch.tensor(n, dtype=torch.float64, requires_grad=True).",
+    explanation=(
+        "torch said: {said}. torch.tensor(2) is an int64 tensor, since 2 is an int, and a"
+        " derivative needs numbers that can move a little. Make a float of it first, or give a"
+        " dtype: torch.tensor(n, dtype=torch.float64, requires_grad=True)."
+    ),
 )
 def whole_numbers(failure, student):
     """torch refuses an integer leaf, while floats work."""
@@ -373,32 +527,50 @@ def whole_numbers(failure, student):
     "factor_won_back_by_division",
     about="shopping",
     title="A factor is won back by dividing",
-    explanation="With 0 pieces of one fruit {said}. A product divided by one of its factors gives the other, but not where that factor "
-    "is 0; and a number of pieces may be 0. The factors are arguments, so take them as they came in.",
+    explanation=(
+        "With 0 pieces of one fruit {said}. A product divided by one of its factors gives the"
+        " other, but not where that factor is 0; and a number of pieces may be 0. The factors are"
+        " arguments, so take them as they came in."
+    ),
 )
 def factor_won_back_by_division(failure, student):
     """Right, until a number of pieces is 0."""
     if failure.error is not None:
         divided = failure.raised("ZeroDivisionError") and failure.check == "test_one_kind_of_fruit"
-        return {"said": phrase("Python said: {message}", message=failure.error.message)} if divided else None
+        return (
+            {"said": phrase("Python said: {message}", message=failure.error.message)}
+            if divided
+            else None
+        )
     values = failure.actual.values() if isinstance(failure.actual, dict) else [failure.actual]
     fine = all(math.isfinite(value) for value in of_bill(student).values())
-    return {"said": "nan came back"} if fine and any(math.isnan(value) for value in values if isinstance(value, float)) else None
+    return (
+        {"said": "nan came back"}
+        if fine and any(math.isnan(value) for value in values if isinstance(value, float))
+        else None
+    )
 
 
 @mistake(
     "incoming_gradient_dropped",
     about="shopping",
     title="The gradient that comes in from above is not multiplied",
-    explanation="With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple came back as {got}. That is n_apple, the local "
-    "derivative of apple * n_apple. But a multiplication passes back the gradient that reaches it, times the other factor: {arriving} "
-    "reaches apple_price, so apple gets {arriving} · 3 = {want}.",
+    explanation=(
+        "With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple came back as {got}. That"
+        " is n_apple, the local derivative of apple * n_apple. But a multiplication passes back the"
+        " gradient that reaches it, times the other factor: {arriving} reaches apple_price, so"
+        " apple gets {arriving} · 3 = {want}."
+    ),
 )
 def incoming_gradient_dropped(failure, student):
     """apple gets n_apple, without the tax."""
     if failure.error:
         return None
     found = of_bill(student)
-    if not found or not close(found["apple"], BILL[1]) or not close(found["ctax"], failure.reference.shopping(*BILL)["ctax"]):
+    if (
+        not found
+        or not close(found["apple"], BILL[1])
+        or not close(found["ctax"], failure.reference.shopping(*BILL)["ctax"])
+    ):
         return None
     return {"got": found["apple"], "arriving": BILL[4], "want": BILL[1] * BILL[4]}

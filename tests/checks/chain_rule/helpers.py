@@ -11,7 +11,9 @@ from grader.worker.wire.trace import trace
 WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
 BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"
 BY_AUTOGRAD = "test_autograd_does_the_differentiating"
-"""What later checks of a function need: not the right numbers alone, but that they were made in the way that is the lesson."""
+"""What later checks of a function need: not the right numbers alone, but that they were made in the
+way that is the lesson.
+"""
 
 PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
 BETWEEN = ("apple_price", "tangerine_price", "price", "result")
@@ -33,20 +35,39 @@ def truth(f, *inputs):
     return torch.autograd.grad(f(*leaves).sum(), leaves)
 
 
-def assert_both(got, want, inputs, message="the gradient with respect to {name} is wrong", figure=None, **tolerance):
-    """A tuple of the two gradients of power_gradients_by_hand; ``figure`` makes one that marks the input of a name."""
+def assert_both(
+    got,
+    want,
+    inputs,
+    message="the gradient with respect to {name} is wrong",
+    figure=None,
+    **tolerance,
+):
+    """A tuple of the two gradients of power_gradients_by_hand; ``figure`` makes one that marks the
+    input of a name.
+    """
     details = {"expected": want, "actual": got, "inputs": inputs}
     if got is None:
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple):
-        fail("{type} came back where a tuple of two Tensors is promised", facts={"type": type_name(got)}, **details)
+        fail(
+            "{type} came back where a tuple of two Tensors is promised",
+            facts={"type": type_name(got)},
+            **details,
+        )
     if len(got) != 2:
-        fail("the tuple should hold two Tensors and holds {count}", facts={"count": len(got)}, **details)
+        fail(
+            "the tuple should hold two Tensors and holds {count}",
+            facts={"count": len(got)},
+            **details,
+        )
     for name, found, right in zip("xq", got, want, strict=True):
         if found is None:
             fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
         figures = [partial(figure, at=name)] if figure else []
-        assert_gradient(found, right, message, inputs=inputs, facts={"name": name}, figures=figures, **tolerance)
+        assert_gradient(
+            found, right, message, inputs=inputs, facts={"name": name}, figures=figures, **tolerance
+        )
 
 
 def number_in(value):
@@ -57,16 +78,26 @@ def number_in(value):
 
 
 def assert_three(got, x, w, b, want=None):
-    """The three gradients of (w * x + b) ** 2 in their order, as numbers; whether they are plain floats is another check's."""
+    """The three gradients of (w * x + b) ** 2 in their order, as numbers; whether they are plain
+    floats is another check's.
+    """
     y = w * x + b
     want = want or (2 * y * w, 2 * y * x, 2 * y)
     details = {"expected": want, "actual": got, "inputs": {"x": x, "w": w, "b": b}}
     if got is None:
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple | list):
-        fail("{type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+        fail(
+            "{type} came back where a tuple of three floats is promised",
+            facts={"type": type_name(got)},
+            **details,
+        )
     if len(got) != 3:
-        fail("the tuple should hold three floats and holds {count}", facts={"count": len(got)}, **details)
+        fail(
+            "the tuple should hold three floats and holds {count}",
+            facts={"count": len(got)},
+            **details,
+        )
     # What float32 may lose where w * x and b cancel.
     rounding = 1e-6 * (abs(w * x) + abs(b)) * (1 + abs(w) + abs(x))
     for name, item, right in zip("xwb", got, want, strict=True):
@@ -84,12 +115,24 @@ def assert_three(got, x, w, b, want=None):
 
 
 def assert_entries(got, want, names, bill):
-    """The entries ``names`` of the gradients of a bill, as numbers; other keys are not looked at."""
-    details = {"actual": got, "inputs": dict(zip(("apple", "n_apple", "tangerine", "n_tangerine", "tax"), bill, strict=True))}
+    """The entries ``names`` of the gradients of a bill, as numbers; other keys are not looked
+    at.
+    """
+    details = {
+        "actual": got,
+        "inputs": dict(
+            zip(("apple", "n_apple", "tangerine", "n_tangerine", "tax"), bill, strict=True)
+        ),
+    }
     if got is None:
         fail("None came back: is there a return?", expected=want, **details)
     if not isinstance(got, dict):
-        fail("{type} came back where a dictionary is promised", expected=want, facts={"type": type_name(got)}, **details)
+        fail(
+            "{type} came back where a dictionary is promised",
+            expected=want,
+            facts={"type": type_name(got)},
+            **details,
+        )
     for name in names:
         if name not in got:
             keys = ", ".join(str(key) for key in got)
@@ -119,11 +162,13 @@ def drawn_bill(draw):
     return apple, draw.number(2.1, 4.9), tangerine, draw.number(5.1, 8.9), draw.number(1.05, 1.95)
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def paths_figure(x):
-    """The graph of z = log(y) + sqrt(w) with y = x ** 3 and w = x ** 2, and what comes back to each of them."""
+    """The graph of z = log(y) + sqrt(w) with y = x ** 3 and w = x ** 2, and what comes back to each
+    of them.
+    """
     x = x.detach().clone().requires_grad_()
     y, w = x**3, x**2
     return with_gradients(torch.log(y) + torch.sqrt(w), {"y": y, "w": w, "x": x}, at="x")
@@ -139,34 +184,53 @@ def power_figure(x, q, at):
 def with_gradients(z, named, at):
     """The graph of z, at each named tensor its gradient."""
     gradients = torch.autograd.grad(z.sum(), list(named.values()), retain_graph=True)
-    notes = {name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip(named, gradients, strict=True)}
+    notes = {
+        name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip(named, gradients, strict=True)
+    }
     return graphs_figure(None, trace(z, {"z": z, **named}), notes=({}, notes), at=at)
 
 
 def square(x, w, b):
-    """The numbers of linear_gradients as leaves, and what becomes of them, by name; what is differentiated comes last."""
+    """The numbers of linear_gradients as leaves, and what becomes of them, by name; what is
+    differentiated comes last.
+    """
     y = w * x + b
     return {"x": x, "w": w, "b": b, "y": y, "loss": y**2}
 
 
 def bill_of(apple, num_apple, tangerine, num_tangerine, ctax):
     """The same for shopping."""
-    leaves = {"apple": apple, "num_apple": num_apple, "tangerine": tangerine, "num_tangerine": num_tangerine, "ctax": ctax}
+    leaves = {
+        "apple": apple,
+        "num_apple": num_apple,
+        "tangerine": tangerine,
+        "num_tangerine": num_tangerine,
+        "ctax": ctax,
+    }
     apple_price, tangerine_price = apple * num_apple, tangerine * num_tangerine
     price = apple_price + tangerine_price
-    return {**leaves, "apple_price": apple_price, "tangerine_price": tangerine_price, "price": price, "result": price * ctax}
+    return {
+        **leaves,
+        "apple_price": apple_price,
+        "tangerine_price": tangerine_price,
+        "price": price,
+        "result": price * ctax,
+    }
 
 
 def drawn_behind(student, name, build, numbers):
-    """A block that asks ``name`` about these numbers: a failure shows where the graph ends early, or no gradient is retained."""
+    """A block that asks ``name`` about these numbers: a failure shows where the graph ends early,
+    or no gradient is retained.
+    """
     return drawing(partial(differentiated, student, name, build, numbers))
 
 
 def differentiated(student, name, build, numbers):
-    """The graph that ``name`` differentiated beside the right one, as both are before the pass; None where nothing is amiss in it.
+    """The graph that ``name`` differentiated beside the right one, as both are before the pass;
+    None where nothing is amiss in it.
 
-    Marked is the first tensor, from the root on, that is missing, or computed from others in one graph only; where there is none and
-    a gradient is None, the first that does not retain it.
+    Marked is the first tensor, from the root on, that is missing, or computed from others in one
+    graph only; where there is none and a gradient is None, the first that does not retain it.
     """
     known = build(*(float(number) for number in numbers))
     root = [*known][-1]
@@ -174,7 +238,12 @@ def differentiated(student, name, build, numbers):
     if not seen["graphs"]:
         return None
     mine = next((graph for graph in seen["graphs"] if root in by_name(graph)), seen["graphs"][0])
-    named = build(*(torch.tensor(float(number), dtype=torch.float64, requires_grad=True) for number in numbers))
+    named = build(
+        *(
+            torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
+            for number in numbers
+        )
+    )
     for tensor in named.values() if name == "shopping" else ():
         tensor.retain_grad()
     right = trace(named[root], named)
@@ -189,9 +258,16 @@ def differentiated(student, name, build, numbers):
 
 
 def by_name(graph):
-    """A graph's nodes by the names of their tensors; a constant is in no graph, but for one that is all there is."""
+    """A graph's nodes by the names of their tensors; a constant is in no graph, but for one that is
+    all there is.
+    """
     nodes = graph["nodes"]
-    return {name: node for node in nodes for name in node["name"].split(", ") if name and (node is nodes[0] or node["kind"] != "constant")}
+    return {
+        name: node
+        for node in nodes
+        for name in node["name"].split(", ")
+        if name and (node is nodes[0] or node["kind"] != "constant")
+    }
 
 
 def computed(node):

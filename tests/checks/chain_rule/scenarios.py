@@ -1,4 +1,6 @@
-"""What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch, and the engine's walk for pictures."""
+"""What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch,
+and the engine's walk for pictures.
+"""
 
 import contextlib
 import warnings
@@ -9,18 +11,20 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def traced(student, name, *args):
-    """What a function returned; meanwhile, the nodes in which operators ran, the functions of torch.autograd called, how many backward
-    passes its engine ran, and whether anything ran in forward mode.
+    """What a function returned; meanwhile, the nodes in which operators ran, the functions of
+    torch.autograd called, how many backward passes its engine ran, and whether anything ran in
+    forward mode.
 
-    The engine's passes are counted because nodes are seen in this thread alone, and a function may have been bound to a name before, as
-    ``from torch.autograd import grad`` does.
+    The engine's passes are counted because nodes are seen in this thread alone, and a function may
+    have been bound to a name before, as ``from torch.autograd import grad`` does.
     """
     nodes, calls, passes, duals = set(), [], [], []
 
     class Trace(TorchDispatchMode):
         @classmethod
         def _should_skip_dynamo(cls):
-            return False  # else torch imports its compiler when this class is made, which takes seconds
+            # else torch imports its compiler when this class is made, which takes seconds
+            return False
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             node = torch._C._current_autograd_node()
@@ -39,14 +43,26 @@ def traced(student, name, *args):
         Trace(),
     ):
         result = getattr(student, name)(*args)
-    return {"result": result, "nodes": sorted(nodes), "calls": calls, "passes": len(passes), "forward": bool(duals)}
+    return {
+        "result": result,
+        "nodes": sorted(nodes),
+        "calls": calls,
+        "passes": len(passes),
+        "forward": bool(duals),
+    }
 
 
 def retained(student, *args):
-    """How often shopping called retain_grad before its first backward and later; if it read a .grad that is not kept; what it raised."""
+    """How often shopping called retain_grad before its first backward and later; if it read a .grad
+    that is not kept; what it raised.
+    """
     order, raised = [], None
     listening = warnings.catch_warnings(record=True)
-    with counted(torch.autograd, "backward", order), counted(torch.Tensor, "retain_grad", order), listening as caught:
+    with (
+        counted(torch.autograd, "backward", order),
+        counted(torch.Tensor, "retain_grad", order),
+        listening as caught,
+    ):
         warnings.filterwarnings("always", append=True)
         try:
             student.shopping(*args)
@@ -54,7 +70,12 @@ def retained(student, *args):
             raised = type(error).__name__
     before = order.index("backward") if "backward" in order else len(order)
     read = any("not a leaf Tensor" in str(warning.message) for warning in caught)
-    return {"before": before, "after": order[before:].count("retain_grad"), "read": read, "raised": raised}
+    return {
+        "before": before,
+        "after": order[before:].count("retain_grad"),
+        "read": read,
+        "raised": raised,
+    }
 
 
 @contextlib.contextmanager
@@ -77,19 +98,23 @@ def counted(owner, name, calls):
 
 
 def in_turn(student, name, first, second):
-    """What a function returns for the first arguments, for the second, and for the first once more."""
+    """What a function returns for the first arguments, for the second, and for the first once
+    more.
+    """
     function = getattr(student, name)
     return [function(*first), function(*second), function(*first)]
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 MOST_NUMBERS, MOST_GRAPHS = 1000, 9
 
 
 class Watch(TorchFunctionMode):
-    """Every single number that torch meets while it is on, and the graph behind each tensor that is differentiated, just before it is."""
+    """Every single number that torch meets while it is on, and the graph behind each tensor that is
+    differentiated, just before it is.
+    """
 
     def __init__(self, numbers):
         super().__init__()
@@ -98,35 +123,63 @@ class Watch(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         """Do what is asked for, and note it."""
         head = args[0] if args else None
-        if function in (torch.autograd.grad, torch.Tensor.backward) and len(self.graphs) < MOST_GRAPHS:
+        if (
+            function in (torch.autograd.grad, torch.Tensor.backward)
+            and len(self.graphs) < MOST_GRAPHS
+        ):
             self.graphs.append(self.graph(head if isinstance(head, torch.Tensor) else head[0]))
         result = function(*args, **(kwargs or {}))
         if len(self.met) < MOST_NUMBERS:
-            self.met |= {id(one): one for one in (*args, result) if isinstance(one, torch.Tensor) and one.numel() == 1}
+            self.met |= {
+                id(one): one
+                for one in (*args, result)
+                if isinstance(one, torch.Tensor) and one.numel() == 1
+            }
         return result
 
     def graph(self, root):
         """The graph behind a tensor, in which each number has the name that it goes by."""
         from grader.worker.wire.trace import trace
 
-        known = {f"{name}@{key}": one for key, one in self.met.items() if (name := self.name_of(one.item()))}
+        known = {
+            f"{name}@{key}": one
+            for key, one in self.met.items()
+            if (name := self.name_of(one.item()))
+        }
         data = trace(root, known, limit=60)
         for node in data["nodes"]:
-            node["name"] = ", ".join(dict.fromkeys(label.partition("@")[0] for label in node["name"].split(", ")))
+            node["name"] = ", ".join(
+                dict.fromkeys(label.partition("@")[0] for label in node["name"].split(", "))
+            )
         return data
 
     def name_of(self, number):
         """What a number is called; None for one that is none of them."""
-        return next((name for name, known in self.numbers.items() if abs(number - known) <= 1e-5 * abs(known)), None)
+        return next(
+            (
+                name
+                for name, known in self.numbers.items()
+                if abs(number - known) <= 1e-5 * abs(known)
+            ),
+            None,
+        )
 
 
 def graphs(student, name, args, numbers):
-    """The graphs of what a function differentiated, its tensors named by their numbers; whether it raised, or has a gradient of None."""
+    """The graphs of what a function differentiated, its tensors named by their numbers; whether it
+    raised, or has a gradient of None.
+    """
     result, raised = None, False
     with Watch(numbers) as watch:
         try:
             result = getattr(student, name)(*args)
         except Exception:
             raised = True
-    gradients = list(result.values()) if isinstance(result, dict) else list(result) if isinstance(result, (list, tuple)) else []
+    gradients = (
+        list(result.values())
+        if isinstance(result, dict)
+        else list(result)
+        if isinstance(result, (list, tuple))
+        else []
+    )
     return {"graphs": watch.graphs, "none": raised or any(one is None for one in gradients)}

@@ -5,42 +5,73 @@ import torch
 from grader.judge.checks import assert_gradient, beside, check, fail, type_name
 
 helpers = beside(__file__)
-WRITTEN_OUT, BOTH_WRITTEN_OUT, BY_AUTOGRAD = helpers.WRITTEN_OUT, helpers.BOTH_WRITTEN_OUT, helpers.BY_AUTOGRAD
+WRITTEN_OUT, BOTH_WRITTEN_OUT, BY_AUTOGRAD = (
+    helpers.WRITTEN_OUT,
+    helpers.BOTH_WRITTEN_OUT,
+    helpers.BY_AUTOGRAD,
+)
 PRICES, BETWEEN, drawn_bill = helpers.PRICES, helpers.BETWEEN, helpers.drawn_bill
 two_paths, power, truth = helpers.two_paths, helpers.power, helpers.truth
-assert_both, assert_three, assert_entries = helpers.assert_both, helpers.assert_three, helpers.assert_entries
+assert_both, assert_three, assert_entries = (
+    helpers.assert_both,
+    helpers.assert_three,
+    helpers.assert_entries,
+)
 
-FORWARD_MODE = {"torch.func.jvp", "torch.func.jacfwd", "torch.func.linearize", "functorch.jvp", "functorch.jacfwd"}
+FORWARD_MODE = {
+    "torch.func.jvp",
+    "torch.func.jacfwd",
+    "torch.func.linearize",
+    "functorch.jvp",
+    "functorch.jacfwd",
+}
 DIFFERENTIATORS = FORWARD_MODE | {
-    "torch.autograd.grad", "torch.autograd.backward",
-    *(f"{package}.{name}" for package in ("torch.func", "functorch") for name in ("grad", "grad_and_value", "vjp", "jacrev", "hessian")),
-}  # fmt: skip
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    *(
+        f"{package}.{name}"
+        for package in ("torch.func", "functorch")
+        for name in ("grad", "grad_and_value", "vjp", "jacrev", "hessian")
+    ),
+}
 """What differentiates, by its full name. What is called as a method shows in the trace."""
 DIFFERENTIATING = ("torch.autograd.functional.", "torch.autograd.forward_ad.")
 """Modules of which everything does."""
 
 EXACT = 2e-14
-"""What a formula in float64 is right to. Differences of z from four points reach 1e-13; rounding to float32 on the way costs 1e-8."""
-INEXACT = "close, but not as exact as a formula is in float64: differences cost digits, and so does a number in float32"
+"""What a formula in float64 is right to. Differences of z from four points reach 1e-13; rounding to
+float32 on the way costs 1e-8.
+"""
+INEXACT = (
+    "close, but not as exact as a formula is in float64: differences cost digits, and so does a"
+    " number in float32"
+)
 
 
 def assert_no_autograd(student, name, *inputs):
-    """Nothing differentiates while a function works; what it returned. Where something does, it is told by its line if that can be had."""
+    """Nothing differentiates while a function works; what it returned. Where something does, it is
+    told by its line if that can be had.
+    """
     seen = student.observe("traced", name, *inputs)
     if not (seen["nodes"] or seen["calls"] or seen["passes"] or seen["forward"]):
         return seen["result"]
     for used, line in student.source.names_used(name).items():
         if used in DIFFERENTIATORS or used.startswith(DIFFERENTIATING):
-            fail("line {line} uses {used}, and autograd is to stay out of it", facts={"line": line, "used": used})
+            fail(
+                "line {line} uses {used}, and autograd is to stay out of it",
+                facts={"line": line, "used": used},
+            )
     if seen["nodes"]:
         used = ", ".join(seen["nodes"])
-        fail("while your function worked torch ran a backward, through {used}", facts={"used": used})
+        fail(
+            "while your function worked torch ran a backward, through {used}", facts={"used": used}
+        )
     used = ", ".join(f"torch.autograd.{called}" for called in sorted(set(seen["calls"])))
     used = used or ("torch.autograd.forward_ad" if seen["forward"] else "torch.autograd")
     fail("while your function worked torch differentiated, by {used}", facts={"used": used})
 
 
-# ------------------------------------------------------------------------------------------------------ gradient_by_hand
+# --------------------------------------------------------------------------------- gradient_by_hand
 
 
 @check(points=0.5, about="gradient_by_hand", needs="test_both_paths_add_up")
@@ -63,7 +94,11 @@ def test_gradient_by_hand_takes_every_shape(student, draw):
 @check(points=0.25, about="gradient_by_hand", needs=WRITTEN_OUT)
 def test_gradient_by_hand_takes_transposed_and_empty(student, draw):
     """gradient_by_hand takes transposed and empty tensors"""
-    for x in (draw.noncontiguous(3, 4, low=0.3, high=4.0), draw.tensor(0), draw.tensor(draw.integer(1, 3), 0)):
+    for x in (
+        draw.noncontiguous(3, 4, low=0.3, high=4.0),
+        draw.tensor(0),
+        draw.tensor(draw.integer(1, 3), 0),
+    ):
         assert_gradient(student.gradient_by_hand(x), truth(two_paths, x)[0], inputs={"x": x})
 
 
@@ -81,13 +116,20 @@ def test_x_may_require_grad(student, draw):
     for shape in ((3,), ()):
         x = draw.tensor(*shape, low=0.3, high=4.0, requires_grad=True)
         (want,) = truth(two_paths, x)
-        assert_gradient(student.gradient_by_hand(x), want, "the gradient is wrong for an x that requires grad", inputs={"x": x})
+        assert_gradient(
+            student.gradient_by_hand(x),
+            want,
+            "the gradient is wrong for an x that requires grad",
+            inputs={"x": x},
+        )
 
 
-# ----------------------------------------------------------------------------------------------- power_gradients_by_hand
+# -------------------------------------------------------------------------- power_gradients_by_hand
 
 
-@check(points=0.5, about="power_gradients_by_hand", needs="test_base_and_exponent_get_their_gradients")
+@check(
+    points=0.5, about="power_gradients_by_hand", needs="test_base_and_exponent_get_their_gradients"
+)
 def test_power_gradients_are_formulas(student, draw):
     """power_gradients_by_hand has formulas, no autograd"""
     x, q = draw.tensor(3, low=1.5, high=4.0), draw.tensor(3, low=1.5, high=4.0)
@@ -110,8 +152,13 @@ def test_power_gradients_take_every_shape(student, draw):
 def test_power_gradients_in_float32(student, draw):
     """power_gradients_by_hand keeps float32"""
     for shape in ((4,), ()):
-        x, q = draw.tensor(*shape, low=0.3, high=4.0, dtype=torch.float32), draw.tensor(*shape, low=0.5, high=3.0, dtype=torch.float32)
-        assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, atol=1e-5)
+        x, q = (
+            draw.tensor(*shape, low=0.3, high=4.0, dtype=torch.float32),
+            draw.tensor(*shape, low=0.5, high=3.0, dtype=torch.float32),
+        )
+        assert_both(
+            student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, atol=1e-5
+        )
 
 
 @check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
@@ -123,7 +170,7 @@ def test_every_exponent(student, draw):
     assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q})
 
 
-# ------------------------------------------------------------------------------------------------------ linear_gradients
+# --------------------------------------------------------------------------------- linear_gradients
 
 
 @check(points=0.5, about="linear_gradients", needs="test_three_gradients_in_their_order")
@@ -133,10 +180,15 @@ def test_autograd_does_the_differentiating(student, draw):
     seen = student.observe("traced", "linear_gradients", x, w, b)
     assert_three(seen["result"], x, w, b)
     used = student.source.names_used("linear_gradients")
-    forward_mode = seen["forward"] or any(name in FORWARD_MODE or name.startswith(DIFFERENTIATING) for name in used)
+    forward_mode = seen["forward"] or any(
+        name in FORWARD_MODE or name.startswith(DIFFERENTIATING) for name in used
+    )
     if not seen["nodes"] and not seen["passes"] and not forward_mode:
-        fail("the numbers are right, but no backward ran while your function worked: here they are to come from autograd",
-             inputs={"x": x, "w": w, "b": b})  # fmt: skip
+        fail(
+            "the numbers are right, but no backward ran while your function worked: here they are"
+            " to come from autograd",
+            inputs={"x": x, "w": w, "b": b},
+        )
 
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
@@ -154,26 +206,43 @@ def test_linear_gradients_are_plain_floats(student, draw):
                 **details,
             )
     if not isinstance(got, tuple):
-        fail("{type} came back where a tuple of three floats is promised", facts={"type": type_name(got)}, **details)
+        fail(
+            "{type} came back where a tuple of three floats is promised",
+            facts={"type": type_name(got)},
+            **details,
+        )
 
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_zeros_and_negative_numbers(student, draw):
     """zeros and negative numbers are numbers too"""
     a, b, c = draw.number(0.5, 3.0), draw.number(0.5, 3.0), draw.number(0.5, 3.0)
-    for numbers in ((-a, b, c), (a, -b, -c), (0.0, b, c), (a, 0.0, -c), (a, b, 0.0), (2.0, -1.5, 3.0)):
+    for numbers in (
+        (-a, b, c),
+        (a, -b, -c),
+        (0.0, b, c),
+        (a, 0.0, -c),
+        (a, b, 0.0),
+        (2.0, -1.5, 3.0),
+    ):
         assert_three(student.linear_gradients(*numbers), *numbers)
 
 
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_start_afresh(student, draw):
     """linear_gradients starts afresh in every call"""
-    first, second = ([draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)] for _ in range(2))
-    for numbers, got in zip((first, second, first), student.observe("in_turn", "linear_gradients", first, second), strict=True):
+    first, second = (
+        [draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)] for _ in range(2)
+    )
+    for numbers, got in zip(
+        (first, second, first),
+        student.observe("in_turn", "linear_gradients", first, second),
+        strict=True,
+    ):
         assert_three(got, *numbers)
 
 
-# -------------------------------------------------------------------------------------------------------------- shopping
+# ----------------------------------------------------------------------------------------- shopping
 
 
 @check(points=0.5, about="shopping", needs="test_prices_pieces_and_tax")
@@ -187,7 +256,13 @@ def test_intermediate_results_get_gradients(student, reference, draw):
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
 def test_whole_numbers_will_do(student, reference, draw):
     """whole numbers will do"""
-    bill = (draw.integer(100, 900), draw.integer(2, 4), draw.integer(1000, 2000), draw.integer(5, 8), 2)
+    bill = (
+        draw.integer(100, 900),
+        draw.integer(2, 4),
+        draw.integer(1000, 2000),
+        draw.integer(5, 8),
+        2,
+    )
     assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
 
 
@@ -199,8 +274,11 @@ def test_shopping_returns_plain_floats(student, reference, draw):
     assert_entries(got, reference.shopping(*bill), PRICES, bill)
     for key in PRICES + BETWEEN:
         if key in got and got[key] is not None and not isinstance(got[key], int | float):
-            fail("the gradient under {key} is of type {type}, not a plain float", actual={key: got[key]},
-                 facts={"key": repr(key), "type": type_name(got[key])})  # fmt: skip
+            fail(
+                "the gradient under {key} is of type {type}, not a plain float",
+                actual={key: got[key]},
+                facts={"key": repr(key), "type": type_name(got[key])},
+            )
 
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
@@ -208,7 +286,9 @@ def test_one_kind_of_fruit(student, reference, draw):
     """with two apples and nothing else: 2.2, 110 and 200; and with tangerines only"""
     bill = (100.0, 2.0, draw.number(100.0, 200.0), 0.0, 1.1)
     got = student.shopping(*bill)
-    assert_entries(got, {"apple": 2.2, "num_apple": 110.0, "ctax": 200.0}, ("apple", "num_apple", "ctax"), bill)
+    assert_entries(
+        got, {"apple": 2.2, "num_apple": 110.0, "ctax": 200.0}, ("apple", "num_apple", "ctax"), bill
+    )
     assert_entries(got, reference.shopping(*bill), PRICES, bill)
     bill = (draw.number(50.0, 200.0), 0.0, draw.number(50.0, 200.0), float(draw.integer(2, 7)), 1.1)
     assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
@@ -218,5 +298,7 @@ def test_one_kind_of_fruit(student, reference, draw):
 def test_shopping_starts_afresh(student, reference, draw):
     """shopping starts afresh in every call"""
     first, second = list(drawn_bill(draw)), list(drawn_bill(draw))
-    for bill, got in zip((first, second, first), student.observe("in_turn", "shopping", first, second), strict=True):
+    for bill, got in zip(
+        (first, second, first), student.observe("in_turn", "shopping", first, second), strict=True
+    ):
         assert_entries(got, reference.shopping(*bill), PRICES, bill)

@@ -9,10 +9,14 @@ from grader.judge.checks import assert_gradient, beside, check
 helpers = beside(__file__)
 PRICES, BETWEEN = helpers.PRICES, helpers.BETWEEN
 two_paths, power, truth = helpers.two_paths, helpers.power, helpers.truth
-assert_both, assert_three, assert_entries = helpers.assert_both, helpers.assert_three, helpers.assert_entries
+assert_both, assert_three, assert_entries = (
+    helpers.assert_both,
+    helpers.assert_three,
+    helpers.assert_entries,
+)
 
 
-# ------------------------------------------------------------------------------------------------------ gradient_by_hand
+# --------------------------------------------------------------------------------- gradient_by_hand
 
 
 @check(points=0.5, about="gradient_by_hand")
@@ -20,7 +24,12 @@ def test_both_paths_add_up(student, draw):
     """both paths from x to z add up"""
     x = draw.tensor(4, low=0.3, high=4.0)
     (want,) = truth(two_paths, x)
-    assert_gradient(student.gradient_by_hand(x), want, inputs={"x": x}, figures=[partial(helpers.paths_figure, x)])
+    assert_gradient(
+        student.gradient_by_hand(x),
+        want,
+        inputs={"x": x},
+        figures=[partial(helpers.paths_figure, x)],
+    )
 
 
 @check(points=0.25, about="gradient_by_hand", needs=helpers.WRITTEN_OUT)
@@ -28,10 +37,12 @@ def test_the_number_of_c9(student):
     """log(x³) + sqrt(x²) has the gradient 1.6 at x = 5"""
     for dtype in (torch.float32, torch.float64):
         x = torch.tensor(5.0, dtype=dtype)
-        assert_gradient(student.gradient_by_hand(x), torch.tensor(1.6, dtype=dtype), inputs={"x": x})
+        assert_gradient(
+            student.gradient_by_hand(x), torch.tensor(1.6, dtype=dtype), inputs={"x": x}
+        )
 
 
-# ----------------------------------------------------------------------------------------------- power_gradients_by_hand
+# -------------------------------------------------------------------------- power_gradients_by_hand
 
 
 @check(points=0.5, about="power_gradients_by_hand")
@@ -39,7 +50,9 @@ def test_base_and_exponent_get_their_gradients(student, draw):
     """x and q each get their gradient"""
     x, q = draw.tensor(3, low=1.5, high=4.0), draw.tensor(3, low=1.5, high=4.0)
     figure = partial(helpers.power_figure, x, q)
-    assert_both(student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, figure=figure)
+    assert_both(
+        student.power_gradients_by_hand(x, q), truth(power, x, q), {"x": x, "q": q}, figure=figure
+    )
 
 
 @check(points=0.25, about="power_gradients_by_hand", needs=helpers.BOTH_WRITTEN_OUT)
@@ -51,7 +64,7 @@ def test_the_numbers_of_c10(student):
         assert_both(student.power_gradients_by_hand(x, q), want, {"x": x, "q": q})
 
 
-# ------------------------------------------------------------------------------------------------------ linear_gradients
+# --------------------------------------------------------------------------------- linear_gradients
 
 
 @check(points=0.5, about="linear_gradients")
@@ -68,7 +81,7 @@ def test_the_numbers_of_g(student):
     assert_three(student.linear_gradients(2.0, 3.0, 1.0), 2.0, 3.0, 1.0, want=(42.0, 28.0, 14.0))
 
 
-# -------------------------------------------------------------------------------------------------------------- shopping
+# ----------------------------------------------------------------------------------------- shopping
 
 
 @check(points=0.5, about="shopping")
@@ -80,12 +93,22 @@ def test_prices_pieces_and_tax(student, draw):
 
 
 def raises_of(apple, n_apple, tangerine, n_tangerine, tax):
-    """By how much one more of each raises the bill: its gradient, since the bill is linear in each of them alone."""
+    """By how much one more of each raises the bill: its gradient, since the bill is linear in each
+    of them alone.
+    """
 
-    def total(apple=apple, num_apple=n_apple, tangerine=tangerine, num_tangerine=n_tangerine, ctax=tax):
+    def total(
+        apple=apple, num_apple=n_apple, tangerine=tangerine, num_tangerine=n_tangerine, ctax=tax
+    ):
         return (apple * num_apple + tangerine * num_tangerine) * ctax
 
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
     return {name: total(**{name: number + 1}) - total() for name, number in numbers.items()}
 
 

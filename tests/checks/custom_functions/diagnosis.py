@@ -1,4 +1,6 @@
-"""custom_functions, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+"""custom_functions, the mistakes that people make in it. Each is told by what the student's code
+does when it is asked again.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ PRODUCTS = ("Mul", "Pow", "BroadcastMul")
 TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
 
 
-# ------------------------------------------------------------------------------------------------------------ asking again
+# ------------------------------------------------------------------------------------- asking again
 
 
 def second(name: str) -> str:
@@ -31,7 +33,9 @@ def second(name: str) -> str:
 
 
 def questions(failure: Failure) -> tuple[Tensor, Tensor, Tensor]:
-    """x, y and v to ask about: those of the failure where they are a few modest numbers, else drawn ones."""
+    """x, y and v to ask about: those of the failure where they are a few modest numbers, else drawn
+    ones.
+    """
     given = [failure.inputs.get(name) for name in ("x", second(failure.about), "v")]
     x = failure.draw.tensor(3, low=0.2 if failure.about == "Pow" else -2.0)
     drawn = [x, failure.draw.tensor(3), failure.draw.tensor(3)]
@@ -66,19 +70,23 @@ def right_value(student: Student, name: str, x: Tensor, y: Tensor) -> bool:
 
 
 def came_back(failure: Failure) -> bool:
-    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    """Whether something came back that is wrong. Where the code raised, asking for values again
+    would raise again.
+    """
     return failure.error is None
 
 
-# ----------------------------------------------------------------------------------------------- what torch or Python said
+# ------------------------------------------------------------------------ what torch or Python said
 
 
 @mistake(
     "not_a_function",
     about=FUNCTIONS,
     title="the class is not derived from torch.autograd.Function",
-    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
-    "class {function}(Function), is what gives it apply and the node.",
+    explanation=(
+        "{function} has no node that belongs to it, so torch knows nothing of its backward. The"
+        " stub's line, class {function}(Function), is what gives it apply and the node."
+    ),
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
@@ -93,9 +101,12 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     "name_that_is_no_argument",
     about=FUNCTIONS,
     title="a name is used that is neither an argument nor saved",
-    explanation="Line {line}: {said}. forward has its own arguments, and backward has ctx, grad_output and what ctx.saved_tensors holds. "
-    "Compare the names in that line with those in its def. (In a notebook a variable that is left over from another cell hides this "
-    "mistake, and the gradients are then silently those of that variable.)",
+    explanation=(
+        "Line {line}: {said}. forward has its own arguments, and backward has ctx, grad_output and"
+        " what ctx.saved_tensors holds. Compare the names in that line with those in its def. (In a"
+        " notebook a variable that is left over from another cell hides this mistake, and the"
+        " gradients are then silently those of that variable.)"
+    ),
 )
 def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None:
     """A NameError."""
@@ -111,8 +122,11 @@ def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None
     "styles_mixed",
     about=FUNCTIONS,
     title="forward or backward takes other arguments than it is given",
-    explanation="Python said: {said}. Either forward(ctx, x, y) alone, or forward(x, y) together with setup_context(ctx, inputs, output); "
-    "backward(ctx, grad_output) in both. apply(x, y) hands forward x and y, in the first style after ctx.",
+    explanation=(
+        "Python said: {said}. Either forward(ctx, x, y) alone, or forward(x, y) together with"
+        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both. apply(x, y) hands"
+        " forward x and y, in the first style after ctx."
+    ),
 )
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
@@ -120,15 +134,21 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
         return None
     said = failure.error.message
     methods = any(name in said for name in ("forward()", "backward()", "setup_context()"))
-    return {"said": said} if "missing a required argument" in said or (methods and "positional argument" in said) else None
+    return (
+        {"said": said}
+        if "missing a required argument" in said or (methods and "positional argument" in said)
+        else None
+    )
 
 
 @mistake(
     "nothing_saved",
     about=FUNCTIONS,
     title="backward unpacks something else than forward saved",
-    explanation="Python said: {said}. ctx.saved_tensors is the tuple of exactly those tensors that forward, or setup_context, gave to the "
-    "one call ctx.save_for_backward(...), in that order.",
+    explanation=(
+        "Python said: {said}. ctx.saved_tensors is the tuple of exactly those tensors that forward,"
+        " or setup_context, gave to the one call ctx.save_for_backward(...), in that order."
+    ),
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors holds another number of tensors, or an attribute of ctx is missing."""
@@ -137,7 +157,9 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     said, line = failure.error.message, failure.error.line or 0
     saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
     index = saved and ("tuple index out of range" in said or "values to unpack" in said)
-    attribute = "Backward' object has no attribute" in said and "attribute 'save" not in said  # saved_tensor is a slip of the pen
+    attribute = (
+        "Backward' object has no attribute" in said and "attribute 'save" not in said
+    )  # saved_tensor is a slip of the pen
     return {"said": said} if index or attribute else None
 
 
@@ -145,8 +167,11 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     "wrong_number_of_gradients",
     about=FUNCTIONS,
     title="not one gradient for each argument of forward",
-    explanation="torch said: {said}. backward returns as many gradients as forward has arguments, ctx not counted: here two, with a comma "
-    "between them. A list counts as one, and so does the None of a backward without return.",
+    explanation=(
+        "torch said: {said}. backward returns as many gradients as forward has arguments, ctx not"
+        " counted: here two, with a comma between them. A list counts as one, and so does the None"
+        " of a backward without return."
+    ),
 )
 def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
@@ -159,9 +184,12 @@ def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | Non
     "gradient_of_another_shape",
     about=FUNCTIONS,
     title="a gradient has not the shape of its input",
-    explanation="torch said: {said}. (Index 0 is the first argument of forward, 1 the second.) The gradient with respect to a tensor has "
-    "the shape of that tensor. Where shapes are the same nothing is summed; where an input was broadcast, the sum runs over just those "
-    "dimensions along which it was repeated.",
+    explanation=(
+        "torch said: {said}. (Index 0 is the first argument of forward, 1 the second.) The gradient"
+        " with respect to a tensor has the shape of that tensor. Where shapes are the same nothing"
+        " is summed; where an input was broadcast, the sum runs over just those dimensions along"
+        " which it was repeated."
+    ),
 )
 def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | None:
     """The engine compares the shape with the input's."""
@@ -170,19 +198,24 @@ def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | Non
     return None
 
 
-# ------------------------------------------------------------------------------------------- what belongs to somebody else
+# -------------------------------------------------------------------- what belongs to somebody else
 
 
 @mistake(
     "writes_into_others",
     about=FUNCTIONS,
     title="a tensor that belongs to somebody else is overwritten",
-    explanation="{which} was {before}; afterwards it is {after}. Methods that end in _ and operators like *= change the tensor itself. "
-    "The inputs are the caller's, and the engine may hand one grad_output to several nodes. Compute new tensors.",
+    explanation=(
+        "{which} was {before}; afterwards it is {after}. Methods that end in _ and operators like"
+        " *= change the tensor itself. The inputs are the caller's, and the engine may hand one"
+        " grad_output to several nodes. Compute new tensors."
+    ),
 )
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, y and v before and after."""
-    if not came_back(failure) and not any(failure.raised(text) for text in ("single memory location", "inplace", "in-place")):
+    if not came_back(failure) and not any(
+        failure.raised(text) for text in ("single memory location", "inplace", "in-place")
+    ):
         return None
     x, y, v = questions(failure)
     label = second(failure.about)
@@ -191,8 +224,14 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     for which, before, after in (("x", x, a), (label, y, b)):
         if differs(after, before):
             return {"which": which, "before": before, "after": after}
-    seen = student.observe("beside", failure.about, x.clone().requires_grad_(), y.clone().requires_grad_(), v, None)
-    for which, before, after in (("x", x, seen["x"]), (label, y, seen["y"]), ("grad_output", v, seen["v"])):
+    seen = student.observe(
+        "beside", failure.about, x.clone().requires_grad_(), y.clone().requires_grad_(), v, None
+    )
+    for which, before, after in (
+        ("x", x, seen["x"]),
+        (label, y, seen["y"]),
+        ("grad_output", v, seen["v"]),
+    ):
         if differs(after, before):
             return {"which": which, "before": before, "after": after}
     return None
@@ -202,9 +241,12 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     "stash_on_ctx",
     about=FUNCTIONS,
     title="a tensor is kept as an attribute of ctx",
-    explanation="The node holds tensors in {names}, and through save_for_backward {saved} of them. An attribute escapes autograd: it is "
-    "not freed after backward, nobody notices when it is changed in place, and it can keep the whole graph alive. Numbers and shapes "
-    "may be attributes; tensors go through ctx.save_for_backward(...), all in one call.",
+    explanation=(
+        "The node holds tensors in {names}, and through save_for_backward {saved} of them. An"
+        " attribute escapes autograd: it is not freed after backward, nobody notices when it is"
+        " changed in place, and it can keep the whole graph alive. Numbers and shapes may be"
+        " attributes; tensors go through ctx.save_for_backward(...), all in one call."
+    ),
 )
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """The check has seen attributes that hold tensors."""
@@ -215,8 +257,11 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     "stash_outside",
     about=PRODUCTS,
     title="what backward needs is kept outside ctx",
-    explanation="A global variable, or an attribute of the class, is one place for all calls. {function} was called on x = {x} and then "
-    "on other numbers; the gradient of the first call came out as {got}, made from the numbers of the second. Right is {want}.",
+    explanation=(
+        "A global variable, or an attribute of the class, is one place for all calls. {function}"
+        " was called on x = {x} and then on other numbers; the gradient of the first call came out"
+        " as {got}, made from the numbers of the second. Right is {want}."
+    ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
@@ -237,16 +282,19 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------ the gradient
+# ------------------------------------------------------------------------------------- the gradient
 
 
 @mistake(
     "gradient_left_out",
     about=FUNCTIONS,
     title="None stands where a gradient belongs",
-    explanation="For x = {x} and v = {v} backward ran, and gave None for the gradient with respect to {which}. None counts as 'no "
-    "gradient': torch raises nothing, and .grad stays None. It is right for an argument that is no tensor, that requires no gradient "
-    "or that the result does not depend on; {which} is none of these.",
+    explanation=(
+        "For x = {x} and v = {v} backward ran, and gave None for the gradient with respect to"
+        " {which}. None counts as 'no gradient': torch raises nothing, and .grad stays None. It is"
+        " right for an argument that is no tensor, that requires no gradient or that the result"
+        " does not depend on; {which} is none of these."
+    ),
 )
 def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and a gradient is missing."""
@@ -255,7 +303,9 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     x, y, v = questions(failure)
     if not right_value(student, failure.about, x, y):
         return None
-    for which, got in zip(("x", second(failure.about)), ask(student, failure.about, x, y, v), strict=True):
+    for which, got in zip(
+        ("x", second(failure.about)), ask(student, failure.about, x, y, v), strict=True
+    ):
         if got is None:
             return {"x": x, "v": v, "which": which}
     return None
@@ -265,9 +315,12 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     "ignores_grad_output",
     about=FUNCTIONS,
     title="grad_output is not used",
-    explanation="For v = {v} the gradient with respect to {which} was {got}, and for v = {other} just the same. That is the derivative of "
-    "{function} alone; the chain rule wants it times what comes in: {want}. With .sum().backward(), or backward(ones), v is all ones, "
-    "and nobody notices.",
+    explanation=(
+        "For v = {v} the gradient with respect to {which} was {got}, and for v = {other} just the"
+        " same. That is the derivative of {function} alone; the chain rule wants it times what"
+        " comes in: {want}. With .sum().backward(), or backward(ones), v is all ones, and nobody"
+        " notices."
+    ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient for two different incoming ones."""
@@ -275,12 +328,30 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
         return None
     name, (x, y, v) = failure.about, questions(failure)
     other = torch.where(v > 0, v + 1, v - 1)
-    got, again, want = ask(student, name, x, y, v), ask(student, name, x, y, other), truth(name, x, y, v)
-    small = ask(student, name, x, y, -0.01 * v)  # what is clipped is the same for two large ones, a sign for two of one sign
+    got, again, want = (
+        ask(student, name, x, y, v),
+        ask(student, name, x, y, other),
+        truth(name, x, y, v),
+    )
+    small = ask(
+        student, name, x, y, -0.01 * v
+    )  # what is clipped is the same for two large ones, a sign for two of one sign
     for k, which in enumerate(("x", second(name))):
         alike = isinstance(got[k], Tensor) and same(got[k], again[k]) and same(got[k], small[k])
-        if alike and bool(got[k].any()) and not bool(got[k].isnan().any()) and same(got[k] * v, want[k]):
-            return {"function": name, "which": which, "v": v, "other": other, "got": got[k], "want": want[k]}
+        if (
+            alike
+            and bool(got[k].any())
+            and not bool(got[k].isnan().any())
+            and same(got[k] * v, want[k])
+        ):
+            return {
+                "function": name,
+                "which": which,
+                "v": v,
+                "other": other,
+                "got": got[k],
+                "want": want[k],
+            }
     return None
 
 
@@ -288,8 +359,11 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     "gradient_passed_through",
     about=PRODUCTS,
     title="grad_output is handed on as it is",
-    explanation="For v = {v} both gradients came back as v itself. That is right for a sum, where each input counts with the factor 1. In "
-    "{function} the factor with respect to x depends on {other}: the gradients are {first} and {then}.",
+    explanation=(
+        "For v = {v} both gradients came back as v itself. That is right for a sum, where each"
+        " input counts with the factor 1. In {function} the factor with respect to x depends on"
+        " {other}: the gradients are {first} and {then}."
+    ),
 )
 def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
     """Both gradients are v."""
@@ -306,15 +380,21 @@ def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
     "divides_by_a_factor",
     about=("Mul", "BroadcastMul"),
     title="a factor of zero makes the gradient NaN",
-    explanation="For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. Without a zero they are right: the other factor "
-    "was won back by dividing the product, and 0 / 0 is nan. Save both factors, and nothing has to be divided.",
+    explanation=(
+        "For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. Without a zero they"
+        " are right: the other factor was won back by dividing the product, and 0 / 0 is nan. Save"
+        " both factors, and nothing has to be divided."
+    ),
 )
 def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
     """NaN where a factor is zero, right elsewhere."""
     if not came_back(failure):
         return None
     name, (x, y, v) = failure.about, questions(failure)
-    right = all(same(got, want) for got, want in zip(ask(student, name, x, y, v), truth(name, x, y, v), strict=True))
+    right = all(
+        same(got, want)
+        for got, want in zip(ask(student, name, x, y, v), truth(name, x, y, v), strict=True)
+    )
     x[0] = y[1] = 0.0
     first, then = ask(student, name, x, y, v)
     broken = any(isinstance(got, Tensor) and bool(got.isnan().any()) for got in (first, then))
@@ -325,9 +405,12 @@ def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
     "gradients_swapped",
     about=PRODUCTS,
     title="the two gradients are the wrong way round",
-    explanation="For x = {x}, {label} = {y} and v = {v} the gradient with respect to x came back as {first}, which is the one with respect "
-    "to {label}; and the other way round. backward returns them in the order of forward's arguments. (With respect to one factor of a "
-    "product, the derivative is the other factor.)",
+    explanation=(
+        "For x = {x}, {label} = {y} and v = {v} the gradient with respect to x came back as"
+        " {first}, which is the one with respect to {label}; and the other way round. backward"
+        " returns them in the order of forward's arguments. (With respect to one factor of a"
+        " product, the derivative is the other factor.)"
+    ),
 )
 def gradients_swapped(failure: Failure, student: Student) -> Facts | None:
     """Each gradient is the other's."""
@@ -363,9 +446,12 @@ EXPONENT_RULES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "wrong_power_rule",
     about="Pow",
     title="the derivative of the power is another one",
-    explanation="For x = {x}, q = {q} and v = {v} the gradient with respect to {which} came back as {got}, which is {formula}; right is "
-    "{want}. The two are different rules: with x moving, x ** q is a power of x, and the exponent comes down and drops by 1; with q "
-    "moving, it is an exponential, exp(q * log(x)).",
+    explanation=(
+        "For x = {x}, q = {q} and v = {v} the gradient with respect to {which} came back as {got},"
+        " which is {formula}; right is {want}. The two are different rules: with x moving, x ** q"
+        " is a power of x, and the exponent comes down and drops by 1; with q moving, it is an"
+        " exponential, exp(q * log(x))."
+    ),
 )
 def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     """One of the gradients is a well-known wrong formula."""
@@ -377,27 +463,56 @@ def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     for k, which, formulas in ((0, "x", POWER_RULES), (1, "q", EXPONENT_RULES)):
         for text, formula in formulas.items():
             if same(got[k], formula(x, q, v)) and differs(got[k], want[k]):
-                return {"x": x, "q": q, "v": v, "which": which, "got": got[k], "want": want[k], "formula": text}
+                return {
+                    "x": x,
+                    "q": q,
+                    "v": v,
+                    "which": which,
+                    "got": got[k],
+                    "want": want[k],
+                    "formula": text,
+                }
     return None
 
 
 def uses_a_global(student: Student, name: str) -> bool:
     """Whether the class reads a variable that the file sets outside of it."""
-    inner = [node for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name == name]
-    read = {node.id for cls in inner for node in ast.walk(cls) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    lines = [node for line in student.source.tree.body if not isinstance(line, ast.ClassDef | ast.FunctionDef) for node in ast.walk(line)]
-    return not read.isdisjoint(node.id for node in lines if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    inner = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.ClassDef) and node.name == name
+    ]
+    read = {
+        node.id
+        for cls in inner
+        for node in ast.walk(cls)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    lines = [
+        node
+        for line in student.source.tree.body
+        if not isinstance(line, ast.ClassDef | ast.FunctionDef)
+        for node in ast.walk(line)
+    ]
+    return not read.isdisjoint(
+        node.id for node in lines if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
 
 
 @mistake(
     "global_in_place_of_argument",
     about=PRODUCTS,
     title="something else stands in the place of an argument",
-    explanation="For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other} was {one} or {two}. It has to "
-    "change with {other}. Is what you save, or use, really the argument of forward, or a variable of that name from elsewhere in the file?",
+    explanation=(
+        "For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other}"
+        " was {one} or {two}. It has to change with {other}. Is what you save, or use, really the"
+        " argument of forward, or a variable of that name from elsewhere in the file?"
+    ),
 )
 def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | None:
-    """A gradient that does not depend on the other argument, and is neither v nor made of its own argument."""
+    """A gradient that does not depend on the other argument, and is neither v nor made of its own
+    argument.
+    """
     if not came_back(failure):
         return None
     name, (x, y, v) = failure.about, questions(failure)
@@ -406,12 +521,23 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     got, want = ask(student, name, x, y, v), truth(name, x, y, v)
     p, r = x + 0.5, y + 0.75
     labels = ("x", second(name))
-    for k, again, value, other in ((0, ask(student, name, x, r, v), y, r), (1, ask(student, name, p, y, v), x, p)):
+    for k, again, value, other in (
+        (0, ask(student, name, x, r, v), y, r),
+        (1, ask(student, name, p, y, v), x, p),
+    ):
         own = (x, y)[k]
         plain = [v, v * own, torch.ones_like(v), own, -v, 0 * v, 2 * v * own]
         told = differs(got[k], want[k]) and bool(got[k].isfinite().all()) and same(got[k], again[k])
         if told and not any(same(got[k], wrong) for wrong in plain):
-            return {"x": x, "v": v, "got": got[k], "which": labels[k], "other": labels[1 - k], "one": value, "two": other}
+            return {
+                "x": x,
+                "v": v,
+                "got": got[k],
+                "which": labels[k],
+                "other": labels[1 - k],
+                "one": value,
+                "two": other,
+            }
     return None
 
 
@@ -419,9 +545,11 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     "term_outside_the_product",
     about=FUNCTIONS,
     title="a part of the gradient is not multiplied by grad_output",
-    explanation="For v = 0 the gradient with respect to {which} was {rest}, and it has to be 0: where nothing comes in, nothing goes out. "
-    "So a part of your formula is added or subtracted without being multiplied by grad_output. Look at the brackets: v * a - b is "
-    "(v * a) - b.",
+    explanation=(
+        "For v = 0 the gradient with respect to {which} was {rest}, and it has to be 0: where"
+        " nothing comes in, nothing goes out. So a part of your formula is added or subtracted"
+        " without being multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b."
+    ),
 )
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
     """backward(v) is a product with v, and something beside it."""
@@ -446,8 +574,11 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
     "nonlinear_in_grad_output",
     about=FUNCTIONS,
     title="backward is not linear in grad_output",
-    explanation="For v = {v} the gradient with respect to {which} was {got}; for {factor} * v it was {again}, and {factor} times the first "
-    "would be {want}. backward multiplies by grad_output, sign and size included: no abs, no square, no clipping.",
+    explanation=(
+        "For v = {v} the gradient with respect to {which} was {got}; for {factor} * v it was"
+        " {again}, and {factor} times the first would be {want}. backward multiplies by"
+        " grad_output, sign and size included: no abs, no square, no clipping."
+    ),
 )
 def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v)."""
@@ -456,21 +587,35 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
     name, (x, y, v) = failure.about, questions(failure)
     got, small = ask(student, name, x, y, v), ask(student, name, x, y, -0.01 * v)
     for factor in (-1.0, 2.0, 100.0):
-        for which, once, again, less in zip(("x", second(name)), got, ask(student, name, x, y, factor * v), small, strict=True):
-            if isinstance(once, Tensor) and differs(again, factor * once) and not same(once, less):  # else v has no part in it
-                return {"v": v, "which": which, "got": once, "again": again, "factor": factor, "want": factor * once}
+        for which, once, again, less in zip(
+            ("x", second(name)), got, ask(student, name, x, y, factor * v), small, strict=True
+        ):
+            if (
+                isinstance(once, Tensor) and differs(again, factor * once) and not same(once, less)
+            ):  # else v has no part in it
+                return {
+                    "v": v,
+                    "which": which,
+                    "got": once,
+                    "again": again,
+                    "factor": factor,
+                    "want": factor * once,
+                }
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------- as_callable
+# -------------------------------------------------------------------------------------- as_callable
 
 
 @mistake(
     "returns_the_class",
     about="as_callable",
     title="the class itself is called, not its apply",
-    explanation="What came of the call is {came}. Calling a Function class makes an object of it, which neither runs forward nor belongs "
-    "to a graph. Its class method apply makes the node and runs forward.",
+    explanation=(
+        "What came of the call is {came}. Calling a Function class makes an object of it, which"
+        " neither runs forward nor belongs to a graph. Its class method apply makes the node and"
+        " runs forward."
+    ),
 )
 def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     """An instance comes back, or torch complains of one."""
@@ -485,8 +630,11 @@ def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     "forward_called_directly",
     about="as_callable",
     title="forward is called directly",
-    explanation="What forward got for its ctx is {given}. Only apply makes a node for the graph and hands it to forward as ctx; called "
-    "directly, forward is a plain function, and the backward that belongs to it is never asked.",
+    explanation=(
+        "What forward got for its ctx is {given}. Only apply makes a node for the graph and hands"
+        " it to forward as ctx; called directly, forward is a plain function, and the backward that"
+        " belongs to it is never asked."
+    ),
 )
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called."""
@@ -497,48 +645,80 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
         return None
     if failure.raised("TypeError", "forward() missing 1 required positional argument"):
         return {"given": "x, the first argument"}
-    return {"given": "None"} if failure.raised("AttributeError", "'NoneType' object has no attribute") else None
+    return (
+        {"given": "None"}
+        if failure.raised("AttributeError", "'NoneType' object has no attribute")
+        else None
+    )
 
 
 def calls_forward(student: Student) -> bool:
-    """Whether the file has a method by the name of forward in its hands, and it isn't one of its own Functions that has it."""
+    """Whether the file has a method by the name of forward in its hands, and it isn't one of its
+    own Functions that has it.
+    """
     inner = {
-        inside for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name in FUNCTIONS for inside in ast.walk(node)
+        inside
+        for node in student.source.nodes
+        if isinstance(node, ast.ClassDef) and node.name in FUNCTIONS
+        for inside in ast.walk(node)
     }
-    return any(isinstance(node, ast.Attribute) and node.attr == "forward" and node not in inner for node in student.source.nodes)
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "forward" and node not in inner
+        for node in student.source.nodes
+    )
 
 
 @mistake(
     "two_arguments_only",
     about="as_callable",
     title="only Functions of two arguments can be called",
-    explanation="A Function of two tensors works; with another number of arguments Python said: {said}. as_callable can't know how many "
-    "arguments a forward has. Take all of them with *args, and hand all of them on.",
+    explanation=(
+        "A Function of two tensors works; with another number of arguments Python said: {said}."
+        " as_callable can't know how many arguments a forward has. Take all of them with *args, and"
+        " hand all of them on."
+    ),
 )
 def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
     """Two arguments work, others raise a TypeError about their number."""
-    if not failure.error or failure.error.type_name != "TypeError" or failure.check != "test_any_number_of_arguments":
+    if (
+        not failure.error
+        or failure.error.type_name != "TypeError"
+        or failure.check != "test_any_number_of_arguments"
+    ):
         return None
     if failure.raised("forward() missing"):
         return None  # whatever is called takes them all, and drops some on the way
-    return {"said": failure.error.message} if "positional argument" in failure.error.message else None
+    return (
+        {"said": failure.error.message} if "positional argument" in failure.error.message else None
+    )
 
 
 @mistake(
     "other_function_runs",
     about="as_callable",
     title="another Function runs than the one that was given",
-    explanation="as_callable was given two Functions, one after the other. The first computes {a} * x + y; for x = {x} and y = {y} its "
-    "callable returned {got}, and right is {want}. Each callable has to remember its own Function, in a closure or in an object; a global "
-    "variable, an attribute of a class or a fixed name is one for all.",
+    explanation=(
+        "as_callable was given two Functions, one after the other. The first computes {a} * x + y;"
+        " for x = {x} and y = {y} its callable returned {got}, and right is {want}. Each callable"
+        " has to remember its own Function, in a closure or in an object; a global variable, an"
+        " attribute of a class or a fixed name is one for all."
+    ),
 )
 def other_function_runs(failure: Failure, student: Student) -> Facts | None:
     """The Function that was given has not run, or the one that was given later."""
-    if not came_back(failure) or not any(getattr(node, "attr", "") == "apply" for node in student.source.nodes):
+    if not came_back(failure) or not any(
+        getattr(node, "attr", "") == "apply" for node in student.source.nodes
+    ):
         return None
-    (x, y), (a, b) = (failure.draw.tensor(3), failure.draw.tensor(3)), failure.draw.coefficients(2, low=2.0, high=5.0)
+    (x, y), (a, b) = (
+        (failure.draw.tensor(3), failure.draw.tensor(3)),
+        failure.draw.coefficients(2, low=2.0, high=5.0),
+    )
     x.requires_grad_(), y.requires_grad_()
-    alone, got = student.observe("called", x, y, failure.draw.tensor(3), a, b), student.observe("apart", x, y, a, b)[0]
+    alone, got = (
+        student.observe("called", x, y, failure.draw.tensor(3), a, b),
+        student.observe("apart", x, y, a, b)[0],
+    )
     want = (x * a + y).detach()
     if not differs(got, want) or (alone.get("contexts") and not same(got, y * b - x)):
         return None

@@ -15,32 +15,61 @@ def second(name: str) -> str:
 
 
 def applied(student: Student, name: str, x: Tensor, y: Tensor) -> Tensor:
-    """The Function applied, whose value must be right and which must be differentiable before a gradient is asked for."""
+    """The Function applied, whose value must be right and which must be differentiable before a
+    gradient is asked for.
+    """
     details = {"inputs": {"x": x, second(name): y}, "facts": {"function": name}}
     want = TRUTH[name](x.detach(), y.detach())
     z = getattr(student, name).apply(x, y)
     assert_tensor(z, want, "the value of {function}.apply is wrong", **details)
     if x.requires_grad or y.requires_grad:
-        assert_that(z.requires_grad, "the result of {function}.apply does not require grad, although an input does", actual=z, **details)
+        assert_that(
+            z.requires_grad,
+            "the result of {function}.apply does not require grad, although an input does",
+            actual=z,
+            **details,
+        )
     return z
 
 
 def assert_gradients(
-    student: Student, name: str, x: Tensor, y: Tensor, v: Tensor,
+    student: Student,
+    name: str,
+    x: Tensor,
+    y: Tensor,
+    v: Tensor,
     message: str = "the gradient with respect to {which} is wrong, for the incoming gradient v",
-) -> None:  # fmt: skip
-    """Value and gradients of those that require grad must be torch's, for the incoming gradient v."""
+) -> None:
+    """Value and gradients of those that require grad must be torch's, for the incoming gradient
+    v.
+    """
     pairs = [(which, t) for which, t in (("x", x), (second(name), y)) if t.requires_grad]
     leaves = [t for _, t in pairs]
     wants = torch.autograd.grad(TRUTH[name](x, y), leaves, v)
     found = torch.autograd.grad(applied(student, name, x, y), leaves, v.clone(), allow_unused=True)
     for (which, _), got, want in zip(pairs, found, wants, strict=True):
-        assert_gradient(got, want, message, inputs={"x": x, second(name): y, "v": v}, facts={"function": name, "which": which})
+        assert_gradient(
+            got,
+            want,
+            message,
+            inputs={"x": x, second(name): y, "v": v},
+            facts={"function": name, "which": which},
+        )
 
 
 def drawn(
-    draw: Draw, name: str, *shape: int, dtype: torch.dtype = torch.float64, requires_grad: bool = True
+    draw: Draw,
+    name: str,
+    *shape: int,
+    dtype: torch.dtype = torch.float64,
+    requires_grad: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """x, y and v of one shape; for Pow x is positive."""
-    x = draw.tensor(*shape, dtype=dtype, low=0.2 if name == "Pow" else -2.0, requires_grad=requires_grad)
-    return x, draw.tensor(*shape, dtype=dtype, requires_grad=requires_grad), draw.tensor(*shape, dtype=dtype)
+    x = draw.tensor(
+        *shape, dtype=dtype, low=0.2 if name == "Pow" else -2.0, requires_grad=requires_grad
+    )
+    return (
+        x,
+        draw.tensor(*shape, dtype=dtype, requires_grad=requires_grad),
+        draw.tensor(*shape, dtype=dtype),
+    )

@@ -1,4 +1,6 @@
-"""What has to be seen from inside for custom_functions. Runs beside the student's module; imports torch only."""
+"""What has to be seen from inside for custom_functions. Runs beside the student's module; imports
+torch only.
+"""
 
 import torch
 from torch.autograd import Function
@@ -17,20 +19,28 @@ def node_of(value, cls):
 
 
 def kept(student, name, x, y):
-    """The node of a call: whether there is one, how many saved tensors it holds, which attributes that backward needs hold tensors."""
+    """The node of a call: whether there is one, how many saved tensors it holds, which attributes
+    that backward needs hold tensors.
+    """
     cls = getattr(student, name)
     z = cls.apply(x, y)
     node = node_of(z, cls)
     held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
     attributes = [name for name in held if needed(node, name, z, (x, y))]
-    return {"found": node is not None, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
+    return {
+        "found": node is not None,
+        "saved": len(getattr(node, "saved_tensors", ())),
+        "attributes": attributes,
+    }
 
 
 def needed(node, attribute, output, inputs):
     """Whether backward raises without an attribute of its node."""
     value = node.__dict__.pop(attribute)
     try:
-        torch.autograd.grad(output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True)
+        torch.autograd.grad(
+            output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True
+        )
     except Exception:
         return True
     finally:
@@ -40,19 +50,31 @@ def needed(node, attribute, output, inputs):
 
 def arrays_in(value, depth=0):
     """How many tensors or arrays a value holds."""
-    if isinstance(value, torch.Tensor) or (type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"):
+    if isinstance(value, torch.Tensor) or (
+        type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"
+    ):
         return 1
     if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
         return 0
-    return sum(arrays_in(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
+    return sum(
+        arrays_in(item, depth + 1)
+        for item in (value.values() if isinstance(value, dict) else value)
+    )
 
 
 def beside(student, name, x, y, v, held):
-    """backward from a call plus w: what x, y and v hold afterwards, and the .grad of x, of y and of w."""
+    """backward from a call plus w: what x, y and v hold afterwards, and the .grad of x, of y and of
+    w.
+    """
     w = torch.zeros_like(v).requires_grad_()
     x.grad, y.grad = held or (None, None)
     (getattr(student, name).apply(x, y) + w).backward(v)
-    return {"x": x.detach().clone(), "y": y.detach().clone(), "v": v.clone(), "grads": [copied(t.grad) for t in (x, y, w)]}
+    return {
+        "x": x.detach().clone(),
+        "y": y.detach().clone(),
+        "v": v.clone(),
+        "grads": [copied(t.grad) for t in (x, y, w)],
+    }
 
 
 def copied(tensor):
@@ -75,7 +97,9 @@ def plain(cls):
 
 
 def called(student, x, y, v, a, b):
-    """as_callable of a Function of two tensors: what it returned, what ran before the call, what the call gave."""
+    """as_callable of a Function of two tensors: what it returned, what ran before the call, what
+    the call gave.
+    """
     contexts = []
 
     @plain
@@ -105,7 +129,9 @@ def called(student, x, y, v, a, b):
 
 
 def counted(student, x, y, v, a, b):
-    """as_callable of a Function of one tensor, of one of three tensors, of one of a tensor and a number, of one of two results."""
+    """as_callable of a Function of one tensor, of one of three tensors, of one of a tensor and a
+    number, of one of two results.
+    """
 
     @plain
     class One(Function):
@@ -156,12 +182,19 @@ def counted(student, x, y, v, a, b):
         "one": [one, gradients(one, (x,), v)],
         "three": [three, gradients(three, (x, y), v)],
         "scaled": [scaled, gradients(scaled, (x,), v)],
-        "both": [both, gradients(both[0] + both[1], (x, y), v) if isinstance(both, tuple) and len(both) == 2 else None],
+        "both": [
+            both,
+            gradients(both[0] + both[1], (x, y), v)
+            if isinstance(both, tuple) and len(both) == 2
+            else None,
+        ],
     }
 
 
 def apart(student, x, y, a, b):
-    """Two Functions made callable one after the other; then the first is called, the second, and the first again."""
+    """Two Functions made callable one after the other; then the first is called, the second, and
+    the first again.
+    """
 
     @plain
     class First(Function):
@@ -188,7 +221,9 @@ def apart(student, x, y, a, b):
 
 
 def product(student, x, y):
-    """A product as a Function, called by way of as_callable: value, gradients, the class of its node."""
+    """A product as a Function, called by way of as_callable: value, gradients, the class of its
+    node.
+    """
 
     @plain
     class MyCustomFunction(Function):
@@ -213,7 +248,9 @@ def product(student, x, y):
 
 
 def handed_back(student, name, x, y, v, a):
-    """What backward itself returned: its shapes; and the gradients, once each of the first two was multiplied by a."""
+    """What backward itself returned: its shapes; and the gradients, once each of the first two was
+    multiplied by a.
+    """
     base, shapes = getattr(student, name), []
     method = "backward" if base.vjp is Function.vjp else "vjp"
     own = getattr(base, method)
@@ -221,7 +258,9 @@ def handed_back(student, name, x, y, v, a):
     def watched(ctx, *grads):
         result = own(ctx, *grads)
         items = list(result) if isinstance(result, tuple) else [result]
-        shapes[:] = [tuple(item.shape) if isinstance(item, torch.Tensor) else None for item in items[:2]]
+        shapes[:] = [
+            tuple(item.shape) if isinstance(item, torch.Tensor) else None for item in items[:2]
+        ]
         return *(item if item is None else item * a for item in items[:2]), *items[2:]
 
     before = vars(base).get(method)

@@ -20,12 +20,16 @@ helpers = beside(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second
 applied, assert_gradients, drawn = helpers.applied, helpers.assert_gradients, helpers.drawn
 
-ADD, MUL, POW = "test_add_has_both_gradients", "test_mul_has_both_gradients", "test_pow_has_both_gradients"
+ADD, MUL, POW = (
+    "test_add_has_both_gradients",
+    "test_mul_has_both_gradients",
+    "test_pow_has_both_gradients",
+)
 CALLABLE = "test_the_callable_gives_what_apply_gives"
 """What most checks here need: a value and gradients that are right at a few plain numbers."""
 
 
-# ------------------------------------------------------------------------------------------- what every Function is asked
+# --------------------------------------------------------------------- what every Function is asked
 
 
 def every_shape(student: Student, draw: Draw, name: str) -> None:
@@ -37,10 +41,19 @@ def every_shape(student: Student, draw: Draw, name: str) -> None:
 
 
 def strides_and_empties(student: Student, draw: Draw, name: str) -> None:
-    """Transposed inputs, incoming gradients that are transposed or expanded, tensors without an element."""
+    """Transposed inputs, incoming gradients that are transposed or expanded, tensors without an
+    element.
+    """
     low = 0.2 if name == "Pow" else -2.0
-    x, y = draw.noncontiguous(3, 4, low=low, requires_grad=True), draw.noncontiguous(3, 4, requires_grad=True)
-    for v in (draw.tensor(4, 3).t(), draw.tensor(4).expand(3, 4), torch.ones((), dtype=torch.float64).expand(3, 4)):
+    x, y = (
+        draw.noncontiguous(3, 4, low=low, requires_grad=True),
+        draw.noncontiguous(3, 4, requires_grad=True),
+    )
+    for v in (
+        draw.tensor(4, 3).t(),
+        draw.tensor(4).expand(3, 4),
+        torch.ones((), dtype=torch.float64).expand(3, 4),
+    ):
         assert_gradients(student, name, x, y, v)
     for shape in ((0,), (2, 0, 3)):
         assert_gradients(student, name, *drawn(draw, name, *shape))
@@ -51,15 +64,24 @@ def linear(student: Student, draw: Draw, name: str) -> None:
     x, y, v = drawn(draw, name, 3)
     for factor in (2.0, -1.0, 100.0, 0.0):
         wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
-        found = torch.autograd.grad(applied(student, name, x, y), (x, y), v * factor, allow_unused=True)
+        found = torch.autograd.grad(
+            applied(student, name, x, y), (x, y), v * factor, allow_unused=True
+        )
         for which, got, want in zip(("x", second(name)), found, wants, strict=True):
-            message = "for {factor} * v the gradient with respect to {which} should be {factor} times that for v"
+            message = (
+                "for {factor} * v the gradient with respect to {which} should be {factor} times"
+                " that for v"
+            )
             facts = {"function": name, "factor": factor, "which": which}
-            assert_gradient(got, want * factor, message, inputs={"x": x, second(name): y, "v": v}, facts=facts)
+            assert_gradient(
+                got, want * factor, message, inputs={"x": x, second(name): y, "v": v}, facts=facts
+            )
 
 
 def others_stay(student: Student, draw: Draw, name: str) -> None:
-    """Inputs and incoming gradient keep their values, what shares the incoming gradient too, and .grad is added to."""
+    """Inputs and incoming gradient keep their values, what shares the incoming gradient too, and
+    .grad is added to.
+    """
     (x, y, v), held = drawn(draw, name, 3), (draw.tensor(3), draw.tensor(3))
     wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
     seen = student.observe("beside", name, x, y, v, held)
@@ -67,15 +89,37 @@ def others_stay(student: Student, draw: Draw, name: str) -> None:
     inputs = {"x": x, label: y, "v": v}
     for which, after, before in (("x", seen["x"], x), (label, seen["y"], y)):
         assert_equal(
-            after, before.detach(), "{function} changed the values of {which}", inputs=inputs, facts={"function": name, "which": which}
+            after,
+            before.detach(),
+            "{function} changed the values of {which}",
+            inputs=inputs,
+            facts={"function": name, "which": which},
         )
     facts = {"function": name}
-    assert_equal(seen["v"], v, "backward of {function} changed the incoming gradient v itself", inputs=inputs, facts=facts)
-    message = "w is added to the result and gets the same incoming gradient v; backward of {function} changed what w gets"
+    assert_equal(
+        seen["v"],
+        v,
+        "backward of {function} changed the incoming gradient v itself",
+        inputs=inputs,
+        facts=facts,
+    )
+    message = (
+        "w is added to the result and gets the same incoming gradient v; backward of {function}"
+        " changed what w gets"
+    )
     assert_gradient(seen["grads"][2], v, message, inputs=inputs, facts=facts)
     for which, before, got, want in zip(("x", label), held, seen["grads"][:2], wants, strict=True):
-        message = "{which}.grad held {before} before backward, and afterwards it is not that plus the gradient"
-        assert_gradient(got, before + want, message, inputs=inputs, facts={**facts, "which": which, "before": before})
+        message = (
+            "{which}.grad held {before} before backward, and afterwards it is not that plus the"
+            " gradient"
+        )
+        assert_gradient(
+            got,
+            before + want,
+            message,
+            inputs=inputs,
+            facts={**facts, "which": which, "before": before},
+        )
 
 
 def saved(student: Student, draw: Draw, name: str) -> None:
@@ -96,10 +140,27 @@ def saved(student: Student, draw: Draw, name: str) -> None:
     for keep in (True, False):
         found = torch.autograd.grad(z, (x, y), v.clone(), retain_graph=keep, allow_unused=True)
         for which, got, want in zip(("x", label), found, wants, strict=True):
-            message = "with retain_graph=True, the gradient with respect to {which} is wrong in one of two passes"
-            assert_gradient(got, want, message, inputs={"x": x, label: y, "v": v}, facts={"function": name, "which": which})
-    message = "a backward through a graph that was freed still gave a gradient: what it used is held elsewhere than in saved_tensors"
-    assert_raises("RuntimeError", lambda: torch.autograd.grad(z, (x, y), v.clone(), allow_unused=True)[0], message=message, **details)
+            message = (
+                "with retain_graph=True, the gradient with respect to {which} is wrong in one of"
+                " two passes"
+            )
+            assert_gradient(
+                got,
+                want,
+                message,
+                inputs={"x": x, label: y, "v": v},
+                facts={"function": name, "which": which},
+            )
+    message = (
+        "a backward through a graph that was freed still gave a gradient: what it used is held"
+        " elsewhere than in saved_tensors"
+    )
+    assert_raises(
+        "RuntimeError",
+        lambda: torch.autograd.grad(z, (x, y), v.clone(), allow_unused=True)[0],
+        message=message,
+        **details,
+    )
 
 
 def several_calls(student: Student, draw: Draw, name: str) -> None:
@@ -109,31 +170,54 @@ def several_calls(student: Student, draw: Draw, name: str) -> None:
     first, then = applied(student, name, x, y), applied(student, name, s, t)
     inputs = {"x": x, label: y, "v": v}
     for result, leaves, weight, message in (
-        (first, (x, y), v, "after one more call, with other numbers, the gradient of the first with respect to {which} is wrong"),
-        (then, (s, t), u, "the gradient of the second of two calls, with respect to {which}, is wrong"),
+        (
+            first,
+            (x, y),
+            v,
+            (
+                "after one more call, with other numbers, the gradient of the first with respect to"
+                " {which} is wrong"
+            ),
+        ),
+        (
+            then,
+            (s, t),
+            u,
+            "the gradient of the second of two calls, with respect to {which}, is wrong",
+        ),
     ):
         wants = torch.autograd.grad(TRUTH[name](*leaves), leaves, weight)
         found = torch.autograd.grad(result, leaves, weight.clone(), allow_unused=True)
         for which, got, want in zip(("x", label), found, wants, strict=True):
-            assert_gradient(got, want, message, inputs=inputs, facts={"function": name, "which": which})
+            assert_gradient(
+                got, want, message, inputs=inputs, facts={"function": name, "which": which}
+            )
     nested = applied(student, name, applied(student, name, x, y), y)
     wants = torch.autograd.grad(TRUTH[name](TRUTH[name](x, y), y), (x, y), v)
     found = torch.autograd.grad(nested, (x, y), v.clone(), allow_unused=True)
     for which, got, want in zip(("x", label), found, wants, strict=True):
-        message = "applied to its own result, {function} has a wrong gradient with respect to {which}"
+        message = (
+            "applied to its own result, {function} has a wrong gradient with respect to {which}"
+        )
         assert_gradient(got, want, message, inputs=inputs, facts={"function": name, "which": which})
     both = draw.tensor(3, low=0.2, requires_grad=True)
     (want,) = torch.autograd.grad(TRUTH[name](both, both), both, v)
-    (got,) = torch.autograd.grad(applied(student, name, both, both), both, v.clone(), allow_unused=True)
+    (got,) = torch.autograd.grad(
+        applied(student, name, both, both), both, v.clone(), allow_unused=True
+    )
     assert_gradient(
-        got, want, "with one tensor x as both inputs the gradient is wrong", inputs={"x": both, "v": v}, facts={"function": name}
+        got,
+        want,
+        "with one tensor x as both inputs the gradient is wrong",
+        inputs={"x": both, "v": v},
+        facts={"function": name},
     )
     message = "with a constant as the other input, the gradient with respect to {which} is wrong"
     for pair in ((x, y.detach()), (x.detach(), y)):
         assert_gradients(student, name, *pair, v, message)
 
 
-# --------------------------------------------------------------------------------------------------------------------- Add
+# ---------------------------------------------------------------------------------------------- Add
 
 
 @check(points=0.25, about="Add", needs=ADD)
@@ -162,13 +246,27 @@ def test_add_under_a_square(student: Student) -> None:
     x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
     y = torch.tensor([1.2498, 1.2571, 1.2734, -0.0856])
     want = torch.tensor([5.4802, -0.4582, -0.5747, 1.7369])
-    (got,) = torch.autograd.grad(applied(student, "Add", x, y) ** 2, x, torch.ones(4), allow_unused=True)
+    (got,) = torch.autograd.grad(
+        applied(student, "Add", x, y) ** 2, x, torch.ones(4), allow_unused=True
+    )
     message = "the gradient of (x + y) ** 2 with respect to x is wrong"
-    assert_gradient(got, want, message, inputs={"x": x, "y": y}, facts={"function": "Add"}, atol=3e-4)
+    assert_gradient(
+        got, want, message, inputs={"x": x, "y": y}, facts={"function": "Add"}, atol=3e-4
+    )
     w = y.clone().requires_grad_()
-    for which, got in zip(("x", "y"), torch.autograd.grad(applied(student, "Add", x, w).sum(), (x, w), allow_unused=True), strict=True):
+    for which, got in zip(
+        ("x", "y"),
+        torch.autograd.grad(applied(student, "Add", x, w).sum(), (x, w), allow_unused=True),
+        strict=True,
+    ):
         message = "the gradient of (x + y).sum() with respect to {which} is wrong"
-        assert_gradient(got, torch.ones(4), message, inputs={"x": x, "y": w}, facts={"function": "Add", "which": which})
+        assert_gradient(
+            got,
+            torch.ones(4),
+            message,
+            inputs={"x": x, "y": w},
+            facts={"function": "Add", "which": which},
+        )
 
 
 @check(points=0.25, about="Add", needs=ADD)
@@ -177,7 +275,7 @@ def test_add_called_several_times(student: Student, draw: Draw) -> None:
     several_calls(student, draw, "Add")
 
 
-# --------------------------------------------------------------------------------------------------------------------- Mul
+# ---------------------------------------------------------------------------------------------- Mul
 
 
 @check(points=0.25, about="Mul", needs=MUL)
@@ -225,22 +323,49 @@ def test_mul_in_the_shopping_graph(student: Student) -> None:
     """the whole shopping graph, by way of Mul"""
     x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
     y = torch.tensor([1.2498, 1.2571, 1.2734, -0.0856], requires_grad=True)
-    found = torch.autograd.grad(applied(student, "Mul", x, y), (x, y), torch.ones(4), allow_unused=True)
+    found = torch.autograd.grad(
+        applied(student, "Mul", x, y), (x, y), torch.ones(4), allow_unused=True
+    )
     for which, got, want in zip(("x", "y"), found, (y, x), strict=True):
-        message = "for an incoming gradient of ones, the gradient with respect to {which} should be the other factor"
-        assert_gradient(got, want.detach(), message, inputs={"x": x, "y": y}, facts={"function": "Mul", "which": which})
+        message = (
+            "for an incoming gradient of ones, the gradient with respect to {which} should be the"
+            " other factor"
+        )
+        assert_gradient(
+            got,
+            want.detach(),
+            message,
+            inputs={"x": x, "y": y},
+            facts={"function": "Mul", "which": which},
+        )
     names = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
     leaves = [torch.tensor([value], requires_grad=True) for value in (100.0, 150.0, 2.0, 3.0, 1.1)]
     apple, tangerine, num_apple, num_tangerine, ctax = leaves
-    apple_price, tangerine_price = applied(student, "Mul", apple, num_apple), applied(student, "Mul", tangerine, num_tangerine)
+    apple_price, tangerine_price = (
+        applied(student, "Mul", apple, num_apple),
+        applied(student, "Mul", tangerine, num_tangerine),
+    )
     price = apple_price + tangerine_price
     result = applied(student, "Mul", price, ctax)
-    found = torch.autograd.grad(result, [*leaves, apple_price, tangerine_price, price, result], torch.ones(1), allow_unused=True)
+    found = torch.autograd.grad(
+        result,
+        [*leaves, apple_price, tangerine_price, price, result],
+        torch.ones(1),
+        allow_unused=True,
+    )
     wants = (2.2, 3.3, 110.0, 165.0, 650.0, 1.1, 1.1, 1.1, 1.0)
-    for which, got, want in zip((*names, "apple_price", "tangerine_price", "price", "result"), found, wants, strict=True):
+    for which, got, want in zip(
+        (*names, "apple_price", "tangerine_price", "price", "result"), found, wants, strict=True
+    ):
         inputs = dict(zip(names, leaves, strict=True))
         message = "the gradient with respect to {which} is wrong"
-        assert_gradient(got, torch.tensor([want]), message, inputs=inputs, facts={"function": "Mul", "which": which})
+        assert_gradient(
+            got,
+            torch.tensor([want]),
+            message,
+            inputs=inputs,
+            facts={"function": "Mul", "which": which},
+        )
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
@@ -248,12 +373,20 @@ def test_mul_of_one_and_two(student: Student) -> None:
     """1 times 2 is 2, with the gradients 2 and 1"""
     a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
     c = applied(student, "Mul", a, b)
-    for which, got, want in zip(("x", "y"), torch.autograd.grad(c, (a, b), allow_unused=True), (2.0, 1.0), strict=True):
+    for which, got, want in zip(
+        ("x", "y"), torch.autograd.grad(c, (a, b), allow_unused=True), (2.0, 1.0), strict=True
+    ):
         message = "the gradient with respect to {which} is wrong"
-        assert_gradient(got, torch.tensor(want), message, inputs={"x": a, "y": b}, facts={"function": "Mul", "which": which})
+        assert_gradient(
+            got,
+            torch.tensor(want),
+            message,
+            inputs={"x": a, "y": b},
+            facts={"function": "Mul", "which": which},
+        )
 
 
-# --------------------------------------------------------------------------------------------------------------------- Pow
+# ---------------------------------------------------------------------------------------------- Pow
 
 
 @check(points=0.25, about="Pow", needs=POW)
@@ -272,8 +405,12 @@ def test_pow_of_strided_and_empty_tensors(student: Student, draw: Draw) -> None:
 def test_pow_with_unusual_exponents(student: Student, draw: Draw) -> None:
     """Pow takes exponents of 0 and below, and bases from 1e-4 on"""
     for dtype in (torch.float64, torch.float32):
-        x = torch.tensor(draw.sample([1e-4, 1e4, 1.0, 0.5, 2.0, 30.0, 1.01], 7), dtype=dtype, requires_grad=True)
-        q = torch.tensor(draw.sample([0.0, -1.0, 1.0, -2.5, 0.5, 3.0, 2.0], 7), dtype=dtype, requires_grad=True)
+        x = torch.tensor(
+            draw.sample([1e-4, 1e4, 1.0, 0.5, 2.0, 30.0, 1.01], 7), dtype=dtype, requires_grad=True
+        )
+        q = torch.tensor(
+            draw.sample([0.0, -1.0, 1.0, -2.5, 0.5, 3.0, 2.0], 7), dtype=dtype, requires_grad=True
+        )
         assert_gradients(student, "Pow", x, q, draw.tensor(7, dtype=dtype))
 
 
@@ -304,13 +441,20 @@ def test_pow_called_several_times(student: Student, draw: Draw) -> None:
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
 def test_gradcheck_agrees_with_pow(student: Student, draw: Draw) -> None:
     """gradcheck agrees with Pow"""
-    x, q = draw.tensor(4, low=0.5, high=2.0, digits=None, requires_grad=True), draw.tensor(4, digits=None, requires_grad=True)
+    x, q = (
+        draw.tensor(4, low=0.5, high=2.0, digits=None, requires_grad=True),
+        draw.tensor(4, digits=None, requires_grad=True),
+    )
     applied(student, "Pow", x, q)
-    message = "gradcheck compared your gradients with differences of your own forward, and they disagree"
-    assert_gradcheck(student.Pow.apply, [x, q], message, names=["x", "q"], check_undefined_grad=False)
+    message = (
+        "gradcheck compared your gradients with differences of your own forward, and they disagree"
+    )
+    assert_gradcheck(
+        student.Pow.apply, [x, q], message, names=["x", "q"], check_undefined_grad=False
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------- as_callable
+# -------------------------------------------------------------------------------------- as_callable
 
 
 @check(points=0.5, about="as_callable", needs=CALLABLE)
@@ -319,11 +463,18 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: Draw) -
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("called", x, y, v, a, b)
     details = {"inputs": {"x": x, "y": y, "v": v}, "facts": {"a": a, "contexts": seen["contexts"]}}
-    message = "the gradient is not what the Function's backward returns (in this check it returns {b} * grad_output and {c} * grad_output)"
-    for got, want, factor in zip(seen["gradients"] or (None, None), (v * b, v * (a + b)), (b, a + b), strict=True):
+    message = (
+        "the gradient is not what the Function's backward returns (in this check it returns {b} *"
+        " grad_output and {c} * grad_output)"
+    )
+    for got, want, factor in zip(
+        seen["gradients"] or (None, None), (v * b, v * (a + b)), (b, a + b), strict=True
+    ):
         details["facts"] |= {"b": b, "c": round(a + b, 2), "factor": factor}
         assert_gradient(got, want, message, **details)
-    assert_that(seen["found"], "the graph has no node of the Function that as_callable was given", **details)
+    assert_that(
+        seen["found"], "the graph has no node of the Function that as_callable was given", **details
+    )
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
@@ -338,20 +489,50 @@ def test_any_number_of_arguments(student: Student, draw: Draw) -> None:
             "scaled": (x * b + a, [v * b * b]),
         }
         both = (x * a, y * b)
-    labels = {"one": "one tensor", "three": "three tensors", "scaled": "a tensor and a number", "both": "two results"}
+    labels = {
+        "one": "one tensor",
+        "three": "three tensors",
+        "scaled": "a tensor and a number",
+        "both": "two results",
+    }
     for key, (value, gradients) in wants.items():
-        details = {"inputs": {"x": x, "y": y, "v": v}, "facts": {"a": a, "b": b, "kind": labels[key]}}
-        assert_tensor(seen[key][0], value, "for a Function of {kind} the value is not what apply gives", **details)
+        details = {
+            "inputs": {"x": x, "y": y, "v": v},
+            "facts": {"a": a, "b": b, "kind": labels[key]},
+        }
+        assert_tensor(
+            seen[key][0],
+            value,
+            "for a Function of {kind} the value is not what apply gives",
+            **details,
+        )
         for got, want in zip(seen[key][1] or [None] * len(gradients), gradients, strict=True):
-            assert_gradient(got, want, "for a Function of {kind} the gradient is not that of its backward", **details)
+            assert_gradient(
+                got,
+                want,
+                "for a Function of {kind} the gradient is not that of its backward",
+                **details,
+            )
     details = {"inputs": {"x": x, "y": y, "v": v}, "facts": {"kind": labels["both"]}}
     results, gradients = seen["both"]
     if not isinstance(results, tuple) or len(results) != 2:
-        fail("for a Function of two results no tuple of two came back", expected=both, actual=results, **details)
+        fail(
+            "for a Function of two results no tuple of two came back",
+            expected=both,
+            actual=results,
+            **details,
+        )
     for got, want in zip(results, both, strict=True):
-        assert_tensor(got, want, "for a Function of {kind} the value is not what apply gives", **details)
+        assert_tensor(
+            got, want, "for a Function of {kind} the value is not what apply gives", **details
+        )
     for got, want in zip(gradients or (None, None), (v * b, v * a), strict=True):
-        assert_gradient(got, want, "for a Function of {kind} the gradient is not that of its backward", **details)
+        assert_gradient(
+            got,
+            want,
+            "for a Function of {kind} the gradient is not that of its backward",
+            **details,
+        )
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
@@ -364,7 +545,9 @@ def test_callables_do_not_mix(student: Student, draw: Draw) -> None:
     orders = ("the first callable", "the second callable", "the first callable, called again")
     for which, got, want in zip(orders, seen, wants, strict=True):
         message = "two Functions were made callable, and {which} does not give what its apply gives"
-        assert_tensor(got, want, message, inputs={"x": x, "y": y}, facts={"a": a, "b": b, "which": which})
+        assert_tensor(
+            got, want, message, inputs={"x": x, "y": y}, facts={"a": a, "b": b, "which": which}
+        )
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
@@ -374,13 +557,22 @@ def test_the_wrapped_product_of_one_and_two(student: Student) -> None:
     seen = student.observe("product", x, y)
     details = {"inputs": {"x": x, "y": y}, "facts": {"contexts": [seen["node"]]}}
     assert_tensor(seen["value"], torch.tensor(2.0), "the wrapped product is wrong", **details)
-    for which, got, want in zip(("x", "y"), seen["gradients"] or (None, None), (2.0, 1.0), strict=True):
+    for which, got, want in zip(
+        ("x", "y"), seen["gradients"] or (None, None), (2.0, 1.0), strict=True
+    ):
         details["facts"]["which"] = which
-        assert_gradient(got, torch.tensor(want), "the gradient with respect to {which} is wrong", **details)
-    assert_equal(seen["node"], "MyCustomFunctionBackward", "the graph has no node of the Function that as_callable was given", **details)
+        assert_gradient(
+            got, torch.tensor(want), "the gradient with respect to {which} is wrong", **details
+        )
+    assert_equal(
+        seen["node"],
+        "MyCustomFunctionBackward",
+        "the graph has no node of the Function that as_callable was given",
+        **details,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------ BroadcastMul
+# ------------------------------------------------------------------------------------- BroadcastMul
 
 BROADCAST = "test_broadcast_mul_of_a_matrix_and_a_row"
 
@@ -393,7 +585,10 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: Draw) -> None:
         ((), ()), ((1,), (1, 1)), ((2, 3), (2, 3)), ((0, 3), (3,)),
     ):  # fmt: skip
         for dtype in (torch.float64, torch.float32):
-            x, y = draw.tensor(*left, dtype=dtype, requires_grad=True), draw.tensor(*right, dtype=dtype, requires_grad=True)
+            x, y = (
+                draw.tensor(*left, dtype=dtype, requires_grad=True),
+                draw.tensor(*right, dtype=dtype, requires_grad=True),
+            )
             v = draw.tensor(*torch.broadcast_shapes(left, right), dtype=dtype)
             assert_gradients(student, "BroadcastMul", x, y, v)
 
@@ -409,9 +604,18 @@ def test_broadcast_mul_sums_by_itself(student: Student, draw: Draw) -> None:
         inputs = {"x": x, "y": y, "v": v}
         for which, got, want in zip(("x", "y"), seen["gradients"], wants, strict=True):
             message = "the gradient with respect to {which} is wrong, for the incoming gradient v"
-            assert_gradient(got, want, message, inputs=inputs, facts={"function": "BroadcastMul", "which": which})
+            assert_gradient(
+                got,
+                want,
+                message,
+                inputs=inputs,
+                facts={"function": "BroadcastMul", "which": which},
+            )
         for which, got, want in zip(("x", "y"), seen["shapes"], (left, right), strict=True):
-            message = "backward returned a gradient of shape {shape} for {which}, whose shape is {expected_shape}; the engine summed it up"
+            message = (
+                "backward returned a gradient of shape {shape} for {which}, whose shape is"
+                " {expected_shape}; the engine summed it up"
+            )
             facts = {"which": which, "shape": str(got), "expected_shape": str(want)}
             assert_equal(got, want, message, inputs=inputs, facts=facts)
     saved(student, draw, "BroadcastMul")

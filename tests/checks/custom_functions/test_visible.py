@@ -3,31 +3,55 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import Draw, Student, assert_gradient, assert_tensor, assert_that, beside, check, fail, own_graph, type_name
+from grader.judge.checks import (
+    Draw,
+    Student,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    fail,
+    own_graph,
+    type_name,
+)
 
 helpers = beside(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second
 applied, assert_gradients, drawn = helpers.applied, helpers.assert_gradients, helpers.drawn
 
 
-def assert_own_backward(student: Student, draw: Draw, name: str, x: Tensor, y: Tensor, v: Tensor) -> None:
-    """The graph behind the result must hold a node of the class, and the gradients must be those that its backward returns."""
+def assert_own_backward(
+    student: Student, draw: Draw, name: str, x: Tensor, y: Tensor, v: Tensor
+) -> None:
+    """The graph behind the result must hold a node of the class, and the gradients must be those
+    that its backward returns.
+    """
     details = {"inputs": {"x": x, second(name): y, "v": v}, "facts": {"function": name}}
-    message = "the graph has no node of {function}: it is no Function, or its apply does not make the result"
+    message = (
+        "the graph has no node of {function}: it is no Function, or its apply does not make the"
+        " result"
+    )
     inputs = {"x": x, second(name): y}
     assert_that(
-        student.observe("kept", name, x, y)["found"], message, **details, figures=[lambda: own_graph(student, name, "apply", inputs)]
+        student.observe("kept", name, x, y)["found"],
+        message,
+        **details,
+        figures=[lambda: own_graph(student, name, "apply", inputs)],
     )
     (a,) = draw.coefficients(1, low=2.0, high=5.0)
     wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
     seen = student.observe("handed_back", name, x, y, v, a)
     for which, got, want in zip(("x", second(name)), seen["gradients"], wants, strict=True):
         details["facts"] |= {"which": which, "a": a}
-        message = "{function}.backward was made to return {a} times as much; the gradient with respect to {which} did not follow"
+        message = (
+            "{function}.backward was made to return {a} times as much; the gradient with respect to"
+            " {which} did not follow"
+        )
         assert_gradient(got, want * a, message, **details)
 
 
-# --------------------------------------------------------------------------------------------------------------------- Add
+# ---------------------------------------------------------------------------------------------- Add
 
 
 @check(points=0.25, about="Add", at="Add.forward")
@@ -59,10 +83,16 @@ def test_add_in_the_shopping_graph(student: Student) -> None:
 
 def assert_shopping(got: Tensor | None, want: float, which: str, inputs: dict[str, Tensor]) -> None:
     """One gradient of the shopping graph."""
-    assert_gradient(got, torch.tensor([want]), "the gradient with respect to {which} is wrong", inputs=inputs, facts={"which": which})
+    assert_gradient(
+        got,
+        torch.tensor([want]),
+        "the gradient with respect to {which} is wrong",
+        inputs=inputs,
+        facts={"which": which},
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------------- Mul
+# ---------------------------------------------------------------------------------------------- Mul
 
 
 @check(points=0.25, about="Mul", at="Mul.forward")
@@ -89,11 +119,13 @@ def test_mul_in_the_apple_graph(student: Student) -> None:
     price = applied(student, "Mul", apple, num)
     result = applied(student, "Mul", price, ctax)
     found = torch.autograd.grad(result, [*leaves, price, result], torch.ones(1), allow_unused=True)
-    for which, got, want in zip((*names, "price", "result"), found, (2.2, 110.0, 200.0, 1.1, 1.0), strict=True):
+    for which, got, want in zip(
+        (*names, "price", "result"), found, (2.2, 110.0, 200.0, 1.1, 1.0), strict=True
+    ):
         assert_shopping(got, want, which, dict(zip(names, leaves, strict=True)))
 
 
-# --------------------------------------------------------------------------------------------------------------------- Pow
+# ---------------------------------------------------------------------------------------------- Pow
 
 
 @check(points=0.25, about="Pow", at="Pow.forward")
@@ -117,16 +149,37 @@ def test_pow_under_a_logarithm(student: Student) -> None:
     x, q = torch.tensor(5.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
     y = applied(student, "Pow", x, q)
     assert_tensor(
-        y.detach(), torch.tensor(125.0), "the value of {function}.apply is wrong", inputs={"x": x, "q": q}, facts={"function": "Pow"}
+        y.detach(),
+        torch.tensor(125.0),
+        "the value of {function}.apply is wrong",
+        inputs={"x": x, "q": q},
+        facts={"function": "Pow"},
     )
     z = y.log()
-    assert_tensor(z.detach(), torch.tensor(4.8283), "the logarithm of the power is wrong", inputs={"x": x, "q": q}, rtol=1e-4)
-    for which, got, want in zip(("x", "q"), torch.autograd.grad(z, (x, q), allow_unused=True), (0.6, 1.6094379), strict=True):
-        message = "the gradient of log(x ** q) with respect to {which} is wrong; what comes in is 1 / 125 = 0.008"
-        assert_gradient(got, torch.tensor(want), message, inputs={"x": x, "q": q}, facts={"function": "Pow", "which": which})
+    assert_tensor(
+        z.detach(),
+        torch.tensor(4.8283),
+        "the logarithm of the power is wrong",
+        inputs={"x": x, "q": q},
+        rtol=1e-4,
+    )
+    for which, got, want in zip(
+        ("x", "q"), torch.autograd.grad(z, (x, q), allow_unused=True), (0.6, 1.6094379), strict=True
+    ):
+        message = (
+            "the gradient of log(x ** q) with respect to {which} is wrong; what comes in is 1 / 125"
+            " = 0.008"
+        )
+        assert_gradient(
+            got,
+            torch.tensor(want),
+            message,
+            inputs={"x": x, "q": q},
+            facts={"function": "Pow", "which": which},
+        )
 
 
-# ------------------------------------------------------------------------------------------------------------- as_callable
+# -------------------------------------------------------------------------------------- as_callable
 
 
 @check(points=0.5, about="as_callable")
@@ -135,15 +188,29 @@ def test_the_callable_gives_what_apply_gives(student: Student, draw: Draw) -> No
     _ = student.as_callable  # a file without it is told so, and what it defines instead
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("called", x, y, v, a, b)
-    details = {"inputs": {"x": x, "y": y}, "facts": {"a": a, "type": type_name(seen["returned"]), "contexts": seen.get("contexts", [])}}
+    details = {
+        "inputs": {"x": x, "y": y},
+        "facts": {
+            "a": a,
+            "type": type_name(seen["returned"]),
+            "contexts": seen.get("contexts", []),
+        },
+    }
     if not seen["callable"]:
-        fail("as_callable returned {type}, which can't be called", actual=seen["returned"], **details)
-    message = "called with (x, y) it should give what apply gives; the Function of this check computes {a} * x + y"
+        fail(
+            "as_callable returned {type}, which can't be called", actual=seen["returned"], **details
+        )
+    message = (
+        "called with (x, y) it should give what apply gives; the Function of this check computes"
+        " {a} * x + y"
+    )
     assert_tensor(seen["value"], (x * a + y).detach(), message, **details)
-    assert_that(seen["early"] == 0, "forward ran before anybody called what as_callable returned", **details)
+    assert_that(
+        seen["early"] == 0, "forward ran before anybody called what as_callable returned", **details
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------ BroadcastMul
+# ------------------------------------------------------------------------------------- BroadcastMul
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True)

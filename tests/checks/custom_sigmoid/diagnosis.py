@@ -1,4 +1,6 @@
-"""custom_sigmoid, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+"""custom_sigmoid, the mistakes that people make in it. Each is told by what the student's code does
+when it is asked again.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,21 @@ from grader.worker.wire.values import Opaque
 Facts = dict[str, Any]
 
 
-# ------------------------------------------------------------------------------------------------------------ asking again
+# ------------------------------------------------------------------------------------- asking again
 
 
 def questions(failure: Failure) -> tuple[Tensor, Tensor]:
-    """x and v to ask about: those of the failure where they are a few modest numbers, else drawn ones."""
+    """x and v to ask about: those of the failure where they are a few modest numbers, else drawn
+    ones.
+    """
     x, v = failure.inputs.get("x"), failure.inputs.get("v")
-    if not isinstance(x, Tensor) or x.dtype is not torch.float64 or x.dim() != 1 or not 2 <= x.numel() <= 4 or not float(x.abs().max()) < 5:
+    if (
+        not isinstance(x, Tensor)
+        or x.dtype is not torch.float64
+        or x.dim() != 1
+        or not 2 <= x.numel() <= 4
+        or not float(x.abs().max()) < 5
+    ):
         return failure.draw.tensor(3), failure.draw.tensor(3)
     fits = isinstance(v, Tensor) and v.shape == x.shape and v.dtype is torch.float64
     return x.detach().clone(), v.detach().clone() if fits else failure.draw.tensor(len(x))
@@ -46,13 +56,19 @@ def value_of(failure: Failure, student: Student) -> tuple[Tensor, Any]:
 
 
 def came_back(failure: Failure) -> bool:
-    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    """Whether something came back that is wrong. Where the code raised, asking for values again
+    would raise again.
+    """
     return failure.error is None
 
 
 def functions(student: Student, name: str) -> list[ast.FunctionDef]:
     """The functions and methods of that name."""
-    return [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    return [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
 
 
 def ends_in_return(student: Student, name: str) -> bool:
@@ -63,7 +79,11 @@ def ends_in_return(student: Student, name: str) -> bool:
 
 def keeps_the_tuple(student: Student) -> bool:
     """Whether saved_tensors is used, or given a name, without being unpacked or indexed."""
-    found = [node for node in student.source.nodes if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"]
+    found = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"
+    ]
     unpacked = [
         node.value
         for node in student.source.nodes
@@ -78,19 +98,23 @@ def right_forward(student: Student, x: Tensor) -> bool:
     return same(student.Sigmoid.apply(x.clone()), torch.sigmoid(x))
 
 
-# ----------------------------------------------------------------------------------------------- what torch or Python said
+# ------------------------------------------------------------------------ what torch or Python said
 
 
 @mistake(
     "not_a_function",
     about=("Sigmoid", "sigmoid"),
     title="Sigmoid is not derived from torch.autograd.Function",
-    explanation="Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
-    "class Sigmoid(torch.autograd.Function), is what gives it apply and the node.",
+    explanation=(
+        "Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The"
+        " stub's line, class Sigmoid(torch.autograd.Function), is what gives it apply and the node."
+    ),
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """Sigmoid exists, and the class of its node does not."""
-    if not came_back(failure) and not any(failure.raised(text) for text in ("Module.apply()", "attribute 'apply'", "forward()")):
+    if not came_back(failure) and not any(
+        failure.raised(text) for text in ("Module.apply()", "attribute 'apply'", "forward()")
+    ):
         return None
     sigmoid = student.Sigmoid
     try:
@@ -104,15 +128,20 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     "measured_not_derived",
     about="Sigmoid",
     title="The gradient is measured, not derived",
-    explanation="The gradient agrees with the derivative in {digits} digits, and then it doesn't: differences of two values of forward "
-    "are as good as that, a formula is good to 15. With y = forward's result, the derivative is y (1 - y).",
+    explanation=(
+        "The gradient agrees with the derivative in {digits} digits, and then it doesn't:"
+        " differences of two values of forward are as good as that, a formula is good to 15. With y"
+        " = forward's result, the derivative is y (1 - y)."
+    ),
 )
 def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     """Nearly right, which no formula for the derivative is."""
     digits = failure.facts.get("digits")
     if not came_back(failure) or not isinstance(digits, int) or not 4 <= digits < 14:
         return None
-    x = torch.tensor([-1.3, 0.4, 2.1], dtype=torch.float64)  # of three sizes, where differences are off by three amounts
+    x = torch.tensor(
+        [-1.3, 0.4, 2.1], dtype=torch.float64
+    )  # of three sizes, where differences are off by three amounts
     y, slope = ask(student, x, torch.ones_like(x))
     if slope is None or not same(y.detach(), torch.sigmoid(x), rtol=1e-13, atol=0.0):
         return None  # with a small number in it the value is nearly right as well
@@ -126,20 +155,33 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     "styles_mixed",
     about="Sigmoid",
     title="the two styles of Function are mixed",
-    explanation="Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with setup_context(ctx, inputs, output); "
-    "backward(ctx, grad_output) in both.",
+    explanation=(
+        "Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with"
+        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both."
+    ),
 )
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
     if failure.error is None or failure.error.type_name != "TypeError":
         return None
     said = failure.error.message
-    if any(text in said for text in ("positional argument", "missing a required argument", "too many positional")):
+    if any(
+        text in said
+        for text in ("positional argument", "missing a required argument", "too many positional")
+    ):
         if "backward()" in said:
-            return {"said": said} if any(len(method.args.args) == 1 for method in functions(student, "backward")) else None
-        other = 2 if functions(student, "setup_context") else 1  # how many arguments forward has in the other style
+            return (
+                {"said": said}
+                if any(len(method.args.args) == 1 for method in functions(student, "backward"))
+                else None
+            )
+        other = (
+            2 if functions(student, "setup_context") else 1
+        )  # how many arguments forward has in the other style
         mixed = any(len(method.args.args) == other for method in functions(student, "forward"))
-        named = any(text in said for text in ("forward()", "setup_context()", "missing a required argument"))
+        named = any(
+            text in said for text in ("forward()", "setup_context()", "missing a required argument")
+        )
         return {"said": said} if named and mixed else None
     return None
 
@@ -148,16 +190,23 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     "nothing_saved",
     about="Sigmoid",
     title="backward asks ctx for what forward never gave it",
-    explanation="Python said: {said}. forward and backward are separate calls; all that backward can use is grad_output and what forward "
-    "handed over with ctx.save_for_backward(...), which comes back as ctx.saved_tensors.",
+    explanation=(
+        "Python said: {said}. forward and backward are separate calls; all that backward can use is"
+        " grad_output and what forward handed over with ctx.save_for_backward(...), which comes"
+        " back as ctx.saved_tensors."
+    ),
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors is empty, or an attribute of ctx is missing."""
     if failure.error is None:
         return None
     line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
-    index = failure.raised("IndexError", "tuple index out of range") and "saved" in line  # not that of a shape
-    empty = index or (failure.raised("ValueError", "not enough values to unpack", "got 0") and "saved" in line)
+    index = (
+        failure.raised("IndexError", "tuple index out of range") and "saved" in line
+    )  # not that of a shape
+    empty = index or (
+        failure.raised("ValueError", "not enough values to unpack", "got 0") and "saved" in line
+    )
     if empty or failure.raised("AttributeError", "Backward' object has no attribute"):
         return {"said": failure.error.message}
     return None
@@ -167,22 +216,36 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     "variable_of_forward",
     about="Sigmoid",
     title="backward uses a variable of forward's",
-    explanation="Python said: {said}. What forward calls x or y does not exist in backward: hand it over with ctx.save_for_backward(...) "
-    "and take it from ctx.saved_tensors.",
+    explanation=(
+        "Python said: {said}. What forward calls x or y does not exist in backward: hand it over"
+        " with ctx.save_for_backward(...) and take it from ctx.saved_tensors."
+    ),
 )
 def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     """A NameError about a name of forward's, while forward works."""
     if failure.error is None or failure.error.type_name != "NameError":
         return None
-    own = not names_in(student, "forward", "setup_context").isdisjoint(failure.error.message.split("'")[1:2])
-    return {"said": failure.error.message} if own and right_forward(student, failure.draw.tensor(3)) else None
+    own = not names_in(student, "forward", "setup_context").isdisjoint(
+        failure.error.message.split("'")[1:2]
+    )
+    return (
+        {"said": failure.error.message}
+        if own and right_forward(student, failure.draw.tensor(3))
+        else None
+    )
 
 
 def names_in(student: Student, *methods: str) -> set[str]:
     """The arguments and the variables of the methods of these names."""
-    found = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name in methods]
+    found = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name in methods
+    ]
     inner = [node for method in found for node in ast.walk(method)]
-    stored = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    stored = {
+        node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
@@ -190,13 +253,27 @@ def names_in(student: Student, *methods: str) -> set[str]:
     "tuple_not_unpacked",
     about="Sigmoid",
     title="saved_tensors is a tuple, and it was used as a tensor",
-    explanation="Python said: {said}. ctx.saved_tensors is always a tuple, with one tensor in it too: (y,) = ctx.saved_tensors.",
+    explanation=(
+        "Python said: {said}. ctx.saved_tensors is always a tuple, with one tensor in it too: (y,)"
+        " = ctx.saved_tensors."
+    ),
 )
 def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about a tuple, while forward works; tensor * tuple is one about an index."""
-    told = failure.raised("TypeError", "tuple") or failure.raised("TypeError", "can be converted to an index")
-    starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
-    if told and not starred and keeps_the_tuple(student) and right_forward(student, failure.draw.tensor(3)):  # *grads is a tuple too
+    told = failure.raised("TypeError", "tuple") or failure.raised(
+        "TypeError", "can be converted to an index"
+    )
+    starred = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg
+    ]
+    if (
+        told
+        and not starred
+        and keeps_the_tuple(student)
+        and right_forward(student, failure.draw.tensor(3))
+    ):  # *grads is a tuple too
         return {"said": failure.error.message if failure.error else ""}
     return None
 
@@ -205,12 +282,18 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     "two_gradients",
     about="Sigmoid",
     title="backward returns more gradients than forward has inputs",
-    explanation="torch said: {said}. backward returns one gradient for each argument of forward, ctx not counted: here that is x alone. "
-    "grad_output and what was saved are no inputs of forward.",
+    explanation=(
+        "torch said: {said}. backward returns one gradient for each argument of forward, ctx not"
+        " counted: here that is x alone. grad_output and what was saved are no inputs of forward."
+    ),
 )
 def two_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
-    if failure.error and failure.raised("returned an incorrect number of gradients", "expected 1") and not failure.raised("got 0"):
+    if (
+        failure.error
+        and failure.raised("returned an incorrect number of gradients", "expected 1")
+        and not failure.raised("got 0")
+    ):
         return {"said": failure.error.message}
     return None
 
@@ -219,8 +302,10 @@ def two_gradients(failure: Failure, student: Student) -> Facts | None:
     "gradient_summed_up",
     about="Sigmoid",
     title="the gradient that backward returns has not the shape of x",
-    explanation="torch said: {said}. Each element of s(x) depends on one element of x, so its gradient is a product element by element, "
-    "without a sum, a mean or a dot product.",
+    explanation=(
+        "torch said: {said}. Each element of s(x) depends on one element of x, so its gradient is a"
+        " product element by element, without a sum, a mean or a dot product."
+    ),
 )
 def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
     """The engine compares the shape with x's."""
@@ -233,7 +318,10 @@ def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
     "gradient_is_no_tensor",
     about="Sigmoid",
     title="backward returns something that is no tensor",
-    explanation="torch said: {said}. A gradient is a tensor of x's shape and dtype, also where NumPy has computed it.",
+    explanation=(
+        "torch said: {said}. A gradient is a tensor of x's shape and dtype, also where NumPy has"
+        " computed it."
+    ),
 )
 def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
     """The engine names the type that it got."""
@@ -246,11 +334,20 @@ def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
     "function_of_one_number",
     about="Sigmoid",
     title="a function for single numbers was given a tensor",
-    explanation="Python said: {said}. math.exp and float() take one number. torch.exp works on every element, whatever the shape.",
+    explanation=(
+        "Python said: {said}. math.exp and float() take one number. torch.exp works on every"
+        " element, whatever the shape."
+    ),
 )
 def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
-    """A tensor of several elements can't become a float; torch.tensor of a list of tensors says the same."""
-    texts = ("converted to Python scalars", "cannot be converted to Scalar", "must be real number, not Tensor")
+    """A tensor of several elements can't become a float; torch.tensor of a list of tensors says the
+    same.
+    """
+    texts = (
+        "converted to Python scalars",
+        "cannot be converted to Scalar",
+        "must be real number, not Tensor",
+    )
     if failure.error is None or not any(text in failure.error.message for text in texts):
         return None
     line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
@@ -261,8 +358,10 @@ def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
     "view_of_strided",
     about="Sigmoid",
     title="view() was asked of a tensor that is not contiguous",
-    explanation="torch said: {said}. A transposed tensor can't be viewed as every shape; reshape copies where it has to. "
-    "An elementwise formula needs neither.",
+    explanation=(
+        "torch said: {said}. A transposed tensor can't be viewed as every shape; reshape copies"
+        " where it has to. An elementwise formula needs neither."
+    ),
 )
 def view_of_strided(failure: Failure, student: Student) -> Facts | None:
     """torch names view in its message."""
@@ -271,15 +370,17 @@ def view_of_strided(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-# --------------------------------------------------------------------------------------------------------------- the value
+# ---------------------------------------------------------------------------------------- the value
 
 
 @mistake(
     "wraps_a_built_in",
     about="Sigmoid",
     title="a built-in sigmoid does the work",
-    explanation="{used} is the logistic function itself, or one step from it. Start from 1 / (1 + exp(-x)): torch.exp may do the work, and "
-    "so may torch.tanh.",
+    explanation=(
+        "{used} is the logistic function itself, or one step from it. Start from 1 / (1 + exp(-x)):"
+        " torch.exp may do the work, and so may torch.tanh."
+    ),
 )
 def wraps_a_built_in(failure: Failure, student: Student) -> Facts | None:
     """The check has found its name, in the source or among the operators that ran."""
@@ -290,7 +391,10 @@ def wraps_a_built_in(failure: Failure, student: Student) -> Facts | None:
     "forward_returns_nothing",
     about="Sigmoid",
     title="forward has no return",
-    explanation="Sigmoid.apply(x) is None for x = {x}. apply hands on what forward returns, and a function without return returns None.",
+    explanation=(
+        "Sigmoid.apply(x) is None for x = {x}. apply hands on what forward returns, and a function"
+        " without return returns None."
+    ),
 )
 def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None comes back."""
@@ -304,8 +408,11 @@ def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     "other_dtype",
     about="Sigmoid",
     title="the result has another dtype than x",
-    explanation="For x of dtype {given} forward returned {returned}. Look for .float(), .double() or a tensor that is made from Python "
-    "numbers (torch.tensor makes float32 of them); arithmetic and torch.exp keep x's dtype by themselves.",
+    explanation=(
+        "For x of dtype {given} forward returned {returned}. Look for .float(), .double() or a"
+        " tensor that is made from Python numbers (torch.tensor makes float32 of them); arithmetic"
+        " and torch.exp keep x's dtype by themselves."
+    ),
 )
 def other_dtype(failure: Failure, student: Student) -> Facts | None:
     """The dtype of the value differs for float32 or float64."""
@@ -314,7 +421,10 @@ def other_dtype(failure: Failure, student: Student) -> Facts | None:
     for dtype in (torch.float64, torch.float32):
         y = student.Sigmoid.apply(failure.draw.tensor(3, dtype=dtype))
         if isinstance(y, Tensor) and y.dtype is not dtype:
-            return {"given": str(dtype).removeprefix("torch."), "returned": str(y.dtype).removeprefix("torch.")}
+            return {
+                "given": str(dtype).removeprefix("torch."),
+                "returned": str(y.dtype).removeprefix("torch."),
+            }
     return None
 
 
@@ -322,19 +432,30 @@ def has_minus(student: Student) -> bool:
     """Whether a sign is turned anywhere in forward."""
     inner = [node for method in functions(student, "forward") for node in ast.walk(method)]
     return any(
-        isinstance(node, ast.USub | ast.Sub) or getattr(node, "attr", "") in ("neg", "negative", "sub", "reciprocal") for node in inner
+        isinstance(node, ast.USub | ast.Sub)
+        or getattr(node, "attr", "") in ("neg", "negative", "sub", "reciprocal")
+        for node in inner
     )
 
 
 def has_tanh(student: Student) -> bool:
     """Whether the file takes a hyperbolic tangent."""
-    return any(getattr(node, "attr", getattr(node, "id", "")) == "tanh" for node in student.source.nodes)
+    return any(
+        getattr(node, "attr", getattr(node, "id", "")) == "tanh" for node in student.source.nodes
+    )
 
 
 def formula_of_value(
-    id: str, *, title: str, explanation: str, formula: Callable[[Tensor], Tensor], made: Callable[[Student], bool]
+    id: str,
+    *,
+    title: str,
+    explanation: str,
+    formula: Callable[[Tensor], Tensor],
+    made: Callable[[Student], bool],
 ) -> Mistake:
-    """A mistake that is told by the formula that forward computes in place of the right one, and by what it is made of."""
+    """A mistake that is told by the formula that forward computes in place of the right one, and by
+    what it is made of.
+    """
 
     def rule(failure: Failure, student: Student) -> Facts | None:
         if not came_back(failure):
@@ -350,14 +471,19 @@ def formula_of_value(
 exponent_without_minus = formula_of_value(
     "exponent_without_minus",
     title="the minus sign in the exponent is missing",
-    explanation="For x = {x} you returned {got}, which is 1 / (1 + exp(x)); with exp(-x) it is {want}.",
+    explanation=(
+        "For x = {x} you returned {got}, which is 1 / (1 + exp(x)); with exp(-x) it is {want}."
+    ),
     formula=lambda x: torch.sigmoid(-x),
     made=lambda student: not has_minus(student),
 )
 tanh_without_half = formula_of_value(
     "tanh_without_half",
     title="in the tanh identity x is not halved",
-    explanation="For x = {x} you returned {got}, which is (1 + tanh(x)) / 2, the logistic function of 2x. s(x) = (1 + tanh(x / 2)) / 2.",
+    explanation=(
+        "For x = {x} you returned {got}, which is (1 + tanh(x)) / 2, the logistic function of 2x."
+        " s(x) = (1 + tanh(x / 2)) / 2."
+    ),
     formula=lambda x: torch.sigmoid(2 * x),
     made=has_tanh,
 )
@@ -367,15 +493,23 @@ tanh_without_half = formula_of_value(
     "overflow",
     about="Sigmoid",
     title="exp overflows, and inf meets inf",
-    explanation="At x = {x} the {what} is nan. exp of so large a number is inf (from about 89 in float32, 710 in float64), and inf / inf, "
-    "inf - inf and 0 * inf are nan. Choose a form in which exp overflows harmlessly: 1 / (1 + inf) is 0.",
+    explanation=(
+        "At x = {x} the {what} is nan. exp of so large a number is inf (from about 89 in float32,"
+        " 710 in float64), and inf / inf, inf - inf and 0 * inf are nan. Choose a form in which exp"
+        " overflows harmlessly: 1 / (1 + inf) is 0."
+    ),
 )
 def overflow(failure: Failure, student: Student) -> Facts | None:
     """NaN at -1e4 or 1e4, where the check looked."""
-    if not came_back(failure) or failure.check not in ("test_value_at_extreme_inputs", "test_gradient_at_extreme_inputs"):
+    if not came_back(failure) or failure.check not in (
+        "test_value_at_extreme_inputs",
+        "test_gradient_at_extreme_inputs",
+    ):
         return None
     for x in (-1e4, 1e4):
-        y, gradient = ask(student, torch.tensor([x], dtype=torch.float64), torch.ones(1, dtype=torch.float64))
+        y, gradient = ask(
+            student, torch.tensor([x], dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+        )
         if isinstance(y, Tensor) and y.isnan().any():
             return {"x": x, "what": "value"}
         if gradient is not None and gradient.isnan().any():
@@ -387,18 +521,28 @@ def overflow(failure: Failure, student: Student) -> Facts | None:
     "clamped_too_early",
     about="Sigmoid",
     title="the result is flat where the logistic function still moves",
-    explanation="At x = -10000 and at x = -5000 you returned {got}, which is s({bound}): below {bound} your function is flat. In float64 "
-    "exp(-x) is safe until x = -709, and even beyond it 1 / (1 + inf) is the right 0.",
+    explanation=(
+        "At x = -10000 and at x = -5000 you returned {got}, which is s({bound}): below {bound} your"
+        " function is flat. In float64 exp(-x) is safe until x = -709, and even beyond it 1 / (1 +"
+        " inf) is the right 0."
+    ),
 )
 def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     """The same small, positive value at two far points."""
     if not came_back(failure):
         return None
     y = student.Sigmoid.apply(torch.tensor([-1e4, -5e3], dtype=torch.float64))
-    if not isinstance(y, Tensor) or y.shape != (2,) or not bool(y[0] == y[1]) or not 1e-9 < float(y[0]) < 0.5:
+    if (
+        not isinstance(y, Tensor)
+        or y.shape != (2,)
+        or not bool(y[0] == y[1])
+        or not 1e-9 < float(y[0]) < 0.5
+    ):
         return None
     positive = torch.tensor([0.5, 1.5], dtype=torch.float64)
-    if not same(student.Sigmoid.apply(positive.clone()), torch.sigmoid(positive), rtol=1e-12, atol=0.0):
+    if not same(
+        student.Sigmoid.apply(positive.clone()), torch.sigmoid(positive), rtol=1e-12, atol=0.0
+    ):
         return None  # a small number is added everywhere
     return {"got": float(y[0]), "bound": round(float(torch.logit(y[0])), 3)}
 
@@ -407,7 +551,10 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     "no_tensor_but_an_array",
     about="Sigmoid",
     title="forward returns something that is no tensor",
-    explanation="Sigmoid.apply(x) is of type {kind}. Autograd gives a node to tensors only: make one of it, with x's dtype and shape.",
+    explanation=(
+        "Sigmoid.apply(x) is of type {kind}. Autograd gives a node to tensors only: make one of it,"
+        " with x's dtype and shape."
+    ),
 )
 def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     """A list, a number or a NumPy array comes back."""
@@ -420,15 +567,17 @@ def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     return {"kind": "NumPy array" if kind == "ndarray" else kind}
 
 
-# ------------------------------------------------------------------------------------------- what belongs to somebody else
+# -------------------------------------------------------------------- what belongs to somebody else
 
 
 @mistake(
     "writes_into_x",
     about="Sigmoid",
     title="forward writes into x",
-    explanation="x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and operators like *= change the tensor "
-    "itself, which belongs to whoever called.",
+    explanation=(
+        "x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and operators"
+        " like *= change the tensor itself, which belongs to whoever called."
+    ),
 )
 def writes_into_x(failure: Failure, student: Student) -> Facts | None:
     """x before and after."""
@@ -444,12 +593,21 @@ def writes_into_x(failure: Failure, student: Student) -> Facts | None:
     "writes_into_grad_output",
     about="Sigmoid",
     title="backward writes into grad_output",
-    explanation="The incoming gradient was {before}; after backward it is {after}. The engine hands the same tensor to other parts of the "
-    "graph, as in s(x) + w, where w then gets a wrong gradient. Compute a new tensor, or work on a clone.",
+    explanation=(
+        "The incoming gradient was {before}; after backward it is {after}. The engine hands the"
+        " same tensor to other parts of the graph, as in s(x) + w, where w then gets a wrong"
+        " gradient. Compute a new tensor, or work on a clone."
+    ),
 )
 def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
-    """The incoming gradient before and after; torch itself refuses where elements share memory, or where it is a leaf."""
-    if not came_back(failure) and not failure.raised("single memory location") and not failure.raised("in-place operation"):
+    """The incoming gradient before and after; torch itself refuses where elements share memory, or
+    where it is a leaf.
+    """
+    if (
+        not came_back(failure)
+        and not failure.raised("single memory location")
+        and not failure.raised("in-place operation")
+    ):
         return None
     x, before = questions(failure)
     x.requires_grad_()
@@ -465,8 +623,11 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     "writes_into_saved",
     about="Sigmoid",
     title="backward writes into a saved tensor",
-    explanation="torch said: {said}. A saved tensor is no copy: it may be the caller's own x, or the result that was returned, and the "
-    "next backward that needs it, your own or another node's, finds it changed. Compute new tensors from it.",
+    explanation=(
+        "torch said: {said}. A saved tensor is no copy: it may be the caller's own x, or the result"
+        " that was returned, and the next backward that needs it, your own or another node's, finds"
+        " it changed. Compute new tensors from it."
+    ),
 )
 def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
     """torch has noticed by the version counter."""
@@ -479,30 +640,47 @@ def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
     "stash_on_ctx",
     about="Sigmoid",
     title="a tensor is kept as an attribute of ctx",
-    explanation="The node {node} holds a tensor in {names}, and {saved} through save_for_backward. An attribute escapes autograd: it is "
-    "not freed after backward, changes in place go unnoticed, and it can keep the whole graph alive.",
+    explanation=(
+        "The node {node} holds a tensor in {names}, and {saved} through save_for_backward. An"
+        " attribute escapes autograd: it is not freed after backward, changes in place go"
+        " unnoticed, and it can keep the whole graph alive."
+    ),
 )
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """Attributes of the node hold tensors."""
-    if not came_back(failure) or failure.check not in ("test_save_for_backward", "test_backward_again"):
+    if not came_back(failure) or failure.check not in (
+        "test_save_for_backward",
+        "test_backward_again",
+    ):
         return None
     seen = student.observe("kept", questions(failure)[0].requires_grad_())
     names = ", ".join(f"ctx.{name}" for name in seen["attributes"])
-    return {"node": seen["node"], "names": names, "saved": str(seen["saved"] or "none")} if names else None
+    return (
+        {"node": seen["node"], "names": names, "saved": str(seen["saved"] or "none")}
+        if names
+        else None
+    )
 
 
 @mistake(
     "stash_outside",
     about="Sigmoid",
     title="what backward needs is kept outside ctx",
-    explanation="An attribute of the class or a global variable is one place for all calls. Called on x = {x} and then on z = {z}, "
-    "the gradient of the first came out as {got}, that is with the values of the second; right is {want}.",
+    explanation=(
+        "An attribute of the class or a global variable is one place for all calls. Called on x ="
+        " {x} and then on z = {z}, the gradient of the first came out as {got}, that is with the"
+        " values of the second; right is {want}."
+    ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
     if not came_back(failure):
         return None
-    x, z, v = failure.draw.tensor(3, requires_grad=True), failure.draw.tensor(3), failure.draw.tensor(3)
+    x, z, v = (
+        failure.draw.tensor(3, requires_grad=True),
+        failure.draw.tensor(3),
+        failure.draw.tensor(3),
+    )
     y = student.Sigmoid.apply(x)
     student.Sigmoid.apply(z)
     if not isinstance(y, Tensor) or not y.requires_grad:
@@ -510,18 +688,24 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
     (got,) = torch.autograd.grad(y, x, v, allow_unused=True)
     s, t = torch.sigmoid(x.detach()), torch.sigmoid(z)
     want, wrong = v * s * (1 - s), v * t * (1 - t)
-    return {"x": x, "z": z, "got": got, "want": want} if same(got, wrong) and differs(got, want) else None
+    return (
+        {"x": x, "z": z, "got": got, "want": want}
+        if same(got, wrong) and differs(got, want)
+        else None
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------ the gradient
+# ------------------------------------------------------------------------------------- the gradient
 
 
 @mistake(
     "backward_returns_nothing",
     about="Sigmoid",
     title="backward has no return",
-    explanation='For x = {x} and v = {v} backward ran, and no gradient came back. None counts as "no gradient", so torch raises nothing '
-    "and .grad just stays None.",
+    explanation=(
+        'For x = {x} and v = {v} backward ran, and no gradient came back. None counts as "no'
+        ' gradient", so torch raises nothing and .grad just stays None.'
+    ),
 )
 def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """The result is differentiable, and its gradient is None."""
@@ -537,8 +721,11 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
     "ignores_grad_output",
     about="Sigmoid",
     title="grad_output is not used",
-    explanation="For v = {v} your backward returned {got}, and for v = {other} just the same. That is the derivative of s alone; the chain "
-    "rule wants it times what comes in: {want}. With .sum().backward() v is all ones, and nobody notices.",
+    explanation=(
+        "For v = {v} your backward returned {got}, and for v = {other} just the same. That is the"
+        " derivative of s alone; the chain rule wants it times what comes in: {want}. With"
+        " .sum().backward() v is all ones, and nobody notices."
+    ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient for different incoming ones."""
@@ -547,9 +734,17 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     x, v = questions(failure)
     other = torch.where(v > 0, v + 1, v - 1)
     got, again = ask(student, x, v)[1], ask(student, x, other)[1]
-    small = ask(student, x, -0.01 * v)[1]  # what is clipped is the same for two large ones, a sign for two of one sign
+    small = ask(student, x, -0.01 * v)[
+        1
+    ]  # what is clipped is the same for two large ones, a sign for two of one sign
     s = torch.sigmoid(x)
-    if got is None or not same(got, again) or not same(got, small) or not bool(got.any()) or bool(got.isnan().any()):
+    if (
+        got is None
+        or not same(got, again)
+        or not same(got, small)
+        or not bool(got.any())
+        or bool(got.isnan().any())
+    ):
         return None
     if not same(got, s * (1 - s)):
         return None  # it is not the derivative alone
@@ -557,9 +752,15 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
 
 
 def formula_of_gradient(
-    id: str, *, title: str, explanation: str, formulas: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]]
+    id: str,
+    *,
+    title: str,
+    explanation: str,
+    formulas: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]],
 ) -> Mistake:
-    """A mistake that is told by the formula, in v, x and s = s(x), that backward computes in place of v * s * (1 - s)."""
+    """A mistake that is told by the formula, in v, x and s = s(x), that backward computes in place
+    of v * s * (1 - s).
+    """
 
     def rule(failure: Failure, student: Student) -> Facts | None:
         if not came_back(failure):
@@ -570,9 +771,15 @@ def formula_of_gradient(
         want = v * s * (1 - s)
         if got is None or not differs(got, want):
             return None
-        turned = ask(student, x, -v)[1]  # where v is negative throughout, its absolute value looks like a lost sign
+        turned = ask(student, x, -v)[
+            1
+        ]  # where v is negative throughout, its absolute value looks like a lost sign
         for name, formula in formulas.items():
-            if same(got, formula(v, x, s)) and turned is not None and same(turned, formula(-v, x, s)):
+            if (
+                same(got, formula(v, x, s))
+                and turned is not None
+                and same(turned, formula(-v, x, s))
+            ):
                 return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": name}
         return None
 
@@ -582,42 +789,57 @@ def formula_of_gradient(
 gradient_passed_through = formula_of_gradient(
     "gradient_passed_through",
     title="grad_output is handed on as it is",
-    explanation="For v = {v} your backward returned v itself. That is the gradient of s(x) = x (a straight-through estimator does "
-    "it on purpose). Multiply by the derivative of s: {want}.",
+    explanation=(
+        "For v = {v} your backward returned v itself. That is the gradient of s(x) = x (a"
+        " straight-through estimator does it on purpose). Multiply by the derivative of s: {want}."
+    ),
     formulas={"v": lambda v, x, s: v},
 )
 gradient_added = formula_of_gradient(
     "gradient_added",
     title="grad_output is added where it should multiply",
-    explanation="For v = {v} your backward returned {got}, which is {formula}. The chain rule multiplies: {want}. (Gradients add up where "
-    "a tensor is used several times, and autograd does that itself.)",
+    explanation=(
+        "For v = {v} your backward returned {got}, which is {formula}. The chain rule multiplies:"
+        " {want}. (Gradients add up where a tensor is used several times, and autograd does that"
+        " itself.)"
+    ),
     formulas={"v + s * (1 - s)": lambda v, x, s: v + s * (1 - s)},
 )
 factor_missing = formula_of_gradient(
     "factor_missing",
     title="one factor of s * (1 - s) is missing",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula} with s = s(x). The derivative has both factors, "
-    "s and 1 - s: {want}.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula} with s = s(x)."
+        " The derivative has both factors, s and 1 - s: {want}."
+    ),
     formulas={"v * s": lambda v, x, s: v * s, "v * (1 - s)": lambda v, x, s: v * (1 - s)},
 )
 sign_of_gradient = formula_of_gradient(
     "sign_of_gradient",
     title="the sign of the gradient is wrong",
-    explanation="For x = {x} and v = {v} your backward returned {got}, the negative of {want}. The logistic function grows everywhere, so "
-    "its derivative is positive. A minus is easily lost: exp(-x) has an inner derivative of -1.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, the negative of {want}. The logistic"
+        " function grows everywhere, so its derivative is positive. A minus is easily lost: exp(-x)"
+        " has an inner derivative of -1."
+    ),
     formulas={"-v * s * (1 - s)": lambda v, x, s: -v * s * (1 - s)},
 )
 plus_for_minus = formula_of_gradient(
     "plus_for_minus",
     title="1 + s stands where 1 - s should",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. With 1 - s it is {want}.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. With 1 - s it is"
+        " {want}."
+    ),
     formulas={"v * s * (1 + s)": lambda v, x, s: v * s * (1 + s)},
 )
 x_for_y = formula_of_gradient(
     "x_for_y",
     title="x stands where the output should",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. In s * (1 - s) the s is forward's output, "
-    "{s}, not its input. Look at what you saved.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. In s * (1 - s)"
+        " the s is forward's output, {s}, not its input. Look at what you saved."
+    ),
     formulas={
         "v * x * (1 - x)": lambda v, x, s: v * x * (1 - x),
         "v * s * (1 - x)": lambda v, x, s: v * s * (1 - x),
@@ -627,15 +849,22 @@ x_for_y = formula_of_gradient(
 derivative_of_tanh = formula_of_gradient(
     "derivative_of_tanh",
     title="1 - y² is the derivative of tanh",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. 1 - y² belongs to y = tanh(x); for the logistic "
-    "function it is s * (1 - s): {want}.",
-    formulas={"v * (1 - s²)": lambda v, x, s: v * (1 - s * s), "v * (1 - tanh²(x))": lambda v, x, s: v * (1 - torch.tanh(x) ** 2)},
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. 1 - y² belongs"
+        " to y = tanh(x); for the logistic function it is s * (1 - s): {want}."
+    ),
+    formulas={
+        "v * (1 - s²)": lambda v, x, s: v * (1 - s * s),
+        "v * (1 - tanh²(x))": lambda v, x, s: v * (1 - torch.tanh(x) ** 2),
+    },
 )
 sigmoid_of_output = formula_of_gradient(
     "sigmoid_of_output",
     title="the logistic function is taken of the output once more",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula} with t = s(s(x)): what was saved is already "
-    "s(x), and it went through the function again. Right is {want}.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula} with t = s(s(x)):"
+        " what was saved is already s(x), and it went through the function again. Right is {want}."
+    ),
     formulas={"v * t * (1 - t)": lambda v, x, s: v * torch.sigmoid(s) * (1 - torch.sigmoid(s))},
 )
 
@@ -644,8 +873,11 @@ sigmoid_of_output = formula_of_gradient(
     "term_outside_the_product",
     about="Sigmoid",
     title="A part of the gradient is not multiplied by grad_output",
-    explanation="For v = 0 your backward returned {rest}, and it has to be 0: where nothing comes in, nothing goes out. So a part of your "
-    "formula is added or subtracted without being multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b.",
+    explanation=(
+        "For v = 0 your backward returned {rest}, and it has to be 0: where nothing comes in,"
+        " nothing goes out. So a part of your formula is added or subtracted without being"
+        " multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b."
+    ),
 )
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
     """backward(v) is a product with v, and something beside it."""
@@ -653,7 +885,13 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
         return None
     x, v = questions(failure)
     rest, once, twice = (ask(student, x, k * v)[1] for k in (0, 1, 2))
-    if rest is None or once is None or twice is None or not bool(rest.any()) or not bool(rest.isfinite().all()):
+    if (
+        rest is None
+        or once is None
+        or twice is None
+        or not bool(rest.any())
+        or not bool(rest.isfinite().all())
+    ):
         return None
     return {"rest": rest} if differs(once, rest) and same(twice - once, once - rest) else None
 
@@ -662,8 +900,11 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
     "nonlinear_in_grad_output",
     about="Sigmoid",
     title="backward is not linear in grad_output",
-    explanation="For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned {again}, and {factor} times the first "
-    "would be {want}. backward multiplies by grad_output, sign and size included: no abs, no square, no clipping.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned"
+        " {again}, and {factor} times the first would be {want}. backward multiplies by"
+        " grad_output, sign and size included: no abs, no square, no clipping."
+    ),
 )
 def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v)."""
@@ -676,19 +917,28 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
     for factor in (-1.0, 2.0, 100.0):
         again = ask(student, x, factor * v)[1]
         if differs(again, factor * got):
-            return {"x": x, "v": v, "got": got, "again": again, "factor": factor, "want": factor * got}
+            return {
+                "x": x,
+                "v": v,
+                "got": got,
+                "again": again,
+                "factor": factor,
+                "want": factor * got,
+            }
     return None
 
 
-# -------------------------------------------------------------------------------------------------------------- the shapes
+# --------------------------------------------------------------------------------------- the shapes
 
 
 @mistake(
     "needs_an_element",
     about="Sigmoid",
     title="an empty tensor was not thought of",
-    explanation="With no element in x your code raised {said}. A maximum, or the first element, exists only where there are elements. "
-    "Elementwise operations of an empty tensor give an empty tensor.",
+    explanation=(
+        "With no element in x your code raised {said}. A maximum, or the first element, exists only"
+        " where there are elements. Elementwise operations of an empty tensor give an empty tensor."
+    ),
 )
 def needs_an_element(failure: Failure, student: Student) -> Facts | None:
     """Empty raises; a matrix does not."""
@@ -703,8 +953,11 @@ def needs_an_element(failure: Failure, student: Student) -> Facts | None:
     "vectors_only",
     about="Sigmoid",
     title="this does not work for every shape",
-    explanation="A vector of three numbers goes through, value and gradient; with shape {shape} {said}. Nothing about the logistic "
-    "function depends on the shape: torch's elementwise operations take them all.",
+    explanation=(
+        "A vector of three numbers goes through, value and gradient; with shape {shape} {said}."
+        " Nothing about the logistic function depends on the shape: torch's elementwise operations"
+        " take them all."
+    ),
 )
 def vectors_only(failure: Failure, student: Student) -> Facts | None:
     """Right for one dimension; wrong, or raising, for none or two."""
@@ -731,7 +984,7 @@ def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | Phrase | None:
     return None if same(gradient, v * s * (1 - s)) else "the gradient is wrong"
 
 
-# -------------------------------------------------------------------------------------------------------- def sigmoid(x)
+# ----------------------------------------------------------------------------------- def sigmoid(x)
 
 
 @mistake(
@@ -750,7 +1003,10 @@ def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     "sigmoid_returns_the_function",
     about="sigmoid",
     title="sigmoid returns apply, and does not call it",
-    explanation="sigmoid(x) is of type {kind}, not a Tensor: Sigmoid.apply without (x) is the function itself.",
+    explanation=(
+        "sigmoid(x) is of type {kind}, not a Tensor: Sigmoid.apply without (x) is the function"
+        " itself."
+    ),
 )
 def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | None:
     """A function comes back."""
@@ -762,8 +1018,10 @@ def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | 
     "sigmoid_makes_an_instance",
     about="sigmoid",
     title="Sigmoid(...) makes an object; apply runs the Function",
-    explanation="What came of it: {said}. A Function is never instantiated. Its class method apply makes the node, runs forward and "
-    "connects the two.",
+    explanation=(
+        "What came of it: {said}. A Function is never instantiated. Its class method apply makes"
+        " the node, runs forward and connects the two."
+    ),
 )
 def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | None:
     """An instance comes back, or torch complains of one."""
@@ -778,21 +1036,32 @@ def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | Non
     "sigmoid_calls_forward",
     about="sigmoid",
     title="forward is called directly",
-    explanation="{said}. Only Sigmoid.apply(x) makes a node for the graph, with a ctx that belongs to it; called directly, forward is a "
-    "plain function, and your backward is never asked.",
+    explanation=(
+        "{said}. Only Sigmoid.apply(x) makes a node for the graph, with a ctx that belongs to it;"
+        " called directly, forward is a plain function, and your backward is never asked."
+    ),
 )
 def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called."""
     if "given" in failure.facts:
         return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
-    if failure.error and failure.raised("TypeError", "Sigmoid.forward()") and calls_forward(student, "sigmoid"):
+    if (
+        failure.error
+        and failure.raised("TypeError", "Sigmoid.forward()")
+        and calls_forward(student, "sigmoid")
+    ):
         return {"said": phrase("Python said: {message}", message=failure.error.message)}
     return None
 
 
 def calls_forward(student: Student, name: str) -> bool:
     """Whether the function has a method by the name of forward in its hands, and no apply."""
-    used = {node.attr for function in functions(student, name) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    used = {
+        node.attr
+        for function in functions(student, name)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
+    }
     return "forward" in used and "apply" not in used
 
 
@@ -800,8 +1069,10 @@ def calls_forward(student: Student, name: str) -> bool:
     "sigmoid_leaves_sigmoid_out",
     about="sigmoid",
     title="sigmoid does not use Sigmoid",
-    explanation="forward was made to return {a} * x for this check, and it was not called once: sigmoid computed {actual} by other means, "
-    "so autograd does not use Sigmoid.backward.",
+    explanation=(
+        "forward was made to return {a} * x for this check, and it was not called once: sigmoid"
+        " computed {actual} by other means, so autograd does not use Sigmoid.backward."
+    ),
 )
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
@@ -812,8 +1083,10 @@ def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | No
     "sigmoid_cuts_the_graph",
     about="sigmoid",
     title="sigmoid cuts its result off from x",
-    explanation="x requires grad, and sigmoid(x) does not. detach(), .data, torch.tensor(x) and torch.no_grad() each leave the values and "
-    "take away the way back.",
+    explanation=(
+        "x requires grad, and sigmoid(x) does not. detach(), .data, torch.tensor(x) and"
+        " torch.no_grad() each leave the values and take away the way back."
+    ),
 )
 def sigmoid_cuts_the_graph(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and nothing leads back."""

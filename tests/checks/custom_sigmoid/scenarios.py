@@ -1,4 +1,6 @@
-"""What has to be seen from inside for custom_sigmoid. Runs beside the student's module; imports torch only."""
+"""What has to be seen from inside for custom_sigmoid. Runs beside the student's module; imports
+torch only.
+"""
 
 import torch
 from torch.autograd.function import Function
@@ -6,13 +8,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def operators(student, x, v=None):
-    """Sigmoid.apply(x) and, for a v, its gradient; with the names of the operators that ran on the way there and back."""
+    """Sigmoid.apply(x) and, for a v, its gradient; with the names of the operators that ran on the
+    way there and back.
+    """
     forward, backward = [], []
 
     class Trace(TorchDispatchMode):
         @classmethod
         def _should_skip_dynamo(cls):
-            return False  # else torch imports its compiler when this class is made, which takes seconds
+            # else torch imports its compiler when this class is made, which takes seconds
+            return False
 
         def __init__(self, seen):
             super().__init__()
@@ -28,23 +33,36 @@ def operators(student, x, v=None):
     if v is not None:
         with Trace(backward):
             (gradient,) = torch.autograd.grad(y, x, v, allow_unused=True)
-    return {"value": value, "gradient": gradient, "forward": sorted(set(forward)), "backward": sorted(set(backward))}
+    return {
+        "value": value,
+        "gradient": gradient,
+        "forward": sorted(set(forward)),
+        "backward": sorted(set(backward)),
+    }
 
 
 def kept(student, x):
-    """What the node of Sigmoid.apply(x) holds: how many saved tensors, and which attributes that backward needs hold tensors."""
+    """What the node of Sigmoid.apply(x) holds: how many saved tensors, and which attributes that
+    backward needs hold tensors.
+    """
     y = student.Sigmoid.apply(x)
     node = y.grad_fn
     held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
     attributes = [name for name in held if needed(node, name, y, x)]
-    return {"node": type(node).__name__, "saved": len(getattr(node, "saved_tensors", ())), "attributes": attributes}
+    return {
+        "node": type(node).__name__,
+        "saved": len(getattr(node, "saved_tensors", ())),
+        "attributes": attributes,
+    }
 
 
 def needed(node, attribute, output, inputs):
     """Whether backward raises without an attribute of its node."""
     value = node.__dict__.pop(attribute)
     try:
-        torch.autograd.grad(output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True)
+        torch.autograd.grad(
+            output, inputs, torch.ones_like(output), retain_graph=True, allow_unused=True
+        )
     except Exception:
         return True
     finally:
@@ -54,15 +72,22 @@ def needed(node, attribute, output, inputs):
 
 def arrays_in(value, depth=0):
     """How many tensors or arrays a value holds."""
-    if isinstance(value, torch.Tensor) or (type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"):
+    if isinstance(value, torch.Tensor) or (
+        type(value).__name__ == "ndarray" and value.dtype.kind in "fcO"
+    ):
         return 1
     if depth > 3 or not isinstance(value, (list, tuple, set, dict)):
         return 0
-    return sum(arrays_in(item, depth + 1) for item in (value.values() if isinstance(value, dict) else value))
+    return sum(
+        arrays_in(item, depth + 1)
+        for item in (value.values() if isinstance(value, dict) else value)
+    )
 
 
 def exchanged(student, x, v, a, b):
-    """sigmoid(x) and its gradient for v while Sigmoid's methods are two others: one scales by a, one by b."""
+    """sigmoid(x) and its gradient for v while Sigmoid's methods are two others: one scales by a,
+    one by b.
+    """
     contexts = []
     cls = student.Sigmoid
 
@@ -75,9 +100,15 @@ def exchanged(student, x, v, a, b):
 
     forward.__qualname__, backward.__qualname__ = "Sigmoid.forward", "Sigmoid.backward"
     back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
-    others = {"forward": staticmethod(forward), "setup_context": staticmethod(Function.setup_context), **back}
+    others = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(Function.setup_context),
+        **back,
+    }
     function = student.sigmoid
-    if hands_on(cls, back, function, x, v, b):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
+    if hands_on(
+        cls, back, function, x, v, b
+    ):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
         y, gradient, contexts = x * a, v * b, [cls._backward_cls.__name__]
     else:
         y, gradient = with_methods(cls, others, function, x, v)
@@ -91,14 +122,18 @@ def exchanged(student, x, v, a, b):
 
 
 def with_methods(cls, others, function, x, v):
-    """What a function gives for x, and its gradient for v, while some methods of a class are others."""
+    """What a function gives for x, and its gradient for v, while some methods of a class are
+    others.
+    """
     own = {key: vars(cls)[key] for key in others if key in vars(cls)}
     for key, method in others.items():
         setattr(cls, key, method)
     try:
         y = function(x)
         wants = isinstance(y, torch.Tensor) and y.requires_grad
-        return y, torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
+        return y, torch.autograd.grad(y, x, v, allow_unused=True)[
+            0
+        ] if wants and y.shape == v.shape else None
     finally:
         for key in others:
             if key in own:
@@ -108,12 +143,18 @@ def with_methods(cls, others, function, x, v):
 
 
 def hands_on(cls, back, function, x, v, b):
-    """Whether a function hands on what apply gives: values, large x among them, and the gradient of another backward."""
+    """Whether a function hands on what apply gives: values, large x among them, and the gradient of
+    another backward.
+    """
     wide = torch.tensor([-60.0, -20.0, 20.0, 60.0], dtype=x.dtype)
     x = x.detach().clone().requires_grad_()  # forward may write into it
     try:
         y, gradient = with_methods(cls, back, function, x, v)
-        return torch.equal(y, cls.apply(x)) and torch.equal(function(wide), cls.apply(wide)) and torch.equal(gradient, v * b)
+        return (
+            torch.equal(y, cls.apply(x))
+            and torch.equal(function(wide), cls.apply(wide))
+            and torch.equal(gradient, v * b)
+        )
     except Exception:
         return False
 

@@ -22,17 +22,21 @@ helpers = beside(__file__)
 applied, local_derivative = helpers.applied, helpers.local_derivative
 
 FORWARD, GRADIENT = "test_no_built_in_does_the_work", "test_gradient_uses_the_incoming_gradient"
-"""What most checks here need: a forward that is right and the student's own; and a gradient as well."""
+"""What most checks here need: a forward that is right and the student's own; and a gradient as
+well.
+"""
 
 
 def assert_same_gradient(student: Student, x: Tensor, v: Tensor, message: str) -> None:
-    """Value and gradient of Sigmoid at the leaf x must be those of torch.sigmoid, for the incoming gradient v."""
+    """Value and gradient of Sigmoid at the leaf x must be those of torch.sigmoid, for the incoming
+    gradient v.
+    """
     want = v * local_derivative(x)
     (got,) = torch.autograd.grad(applied(student, x), x, v, allow_unused=True)
     assert_gradient(got, want, message, inputs={"x": x, "v": v})
 
 
-# ------------------------------------------------------------------------------------------------------- dtypes and shapes
+# -------------------------------------------------------------------------------- dtypes and shapes
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=FORWARD)
@@ -40,7 +44,9 @@ def test_value_in_float32(student: Student, draw: Draw) -> None:
     """float32 in, float32 out"""
     x = draw.tensor(5, dtype=torch.float32, low=-6.0, high=6.0)
     want = torch.sigmoid(x)
-    assert_tensor(student.Sigmoid.apply(x), want, "Sigmoid.apply(x) is wrong in float32", inputs={"x": x})
+    assert_tensor(
+        student.Sigmoid.apply(x), want, "Sigmoid.apply(x) is wrong in float32", inputs={"x": x}
+    )
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
@@ -52,7 +58,9 @@ def test_gradient_in_float32(student: Student, draw: Draw) -> None:
     (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
     # 1 - y cancels where y is near 1: what is lost is some 6e-8, times whatever comes in.
     rounding = 1e-6 * float(v.abs().max())
-    assert_gradient(got, want, "the gradient is wrong in float32", inputs={"x": x, "v": v}, atol=rounding)
+    assert_gradient(
+        got, want, "the gradient is wrong in float32", inputs={"x": x, "v": v}, atol=rounding
+    )
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
@@ -67,9 +75,13 @@ def test_every_shape(student: Student, draw: Draw) -> None:
 def test_strided_tensors(student: Student, draw: Draw) -> None:
     """transposed inputs and expanded gradients work"""
     x, v = draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(4, 3).t()
-    assert_same_gradient(student, x, v, "the gradient is wrong for a transposed x and a transposed v")
+    assert_same_gradient(
+        student, x, v, "the gradient is wrong for a transposed x and a transposed v"
+    )
     row = draw.tensor(4)
-    assert_same_gradient(student, x, row.expand(3, 4), "the gradient is wrong for a v that is one row, expanded")
+    assert_same_gradient(
+        student, x, row.expand(3, 4), "the gradient is wrong for a v that is one row, expanded"
+    )
     want = local_derivative(x)
     (got,) = torch.autograd.grad(applied(student, x).sum(), x, allow_unused=True)
     assert_gradient(got, want, "the gradient of Sigmoid.apply(x).sum() is wrong", inputs={"x": x})
@@ -80,13 +92,23 @@ def test_empty_tensors(student: Student, draw: Draw) -> None:
     """an empty tensor stays empty"""
     for shape in ((0,), (draw.integer(1, 3), 0, draw.integer(1, 3))):
         x = torch.empty(shape, dtype=torch.float64, requires_grad=True)
-        assert_same_gradient(student, x, torch.empty(shape, dtype=torch.float64), "the gradient is wrong for an empty x")
+        assert_same_gradient(
+            student,
+            x,
+            torch.empty(shape, dtype=torch.float64),
+            "the gradient is wrong for an empty x",
+        )
 
 
-# ---------------------------------------------------------------------------------------------------- large, doubled, again
+# ---------------------------------------------------------------------------- large, doubled, again
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=[GRADIENT, "test_value_at_extreme_inputs"])
+@check(
+    points=0.5,
+    about="Sigmoid",
+    at="Sigmoid.backward",
+    needs=[GRADIENT, "test_value_at_extreme_inputs"],
+)
 def test_gradient_at_extreme_inputs(student: Student, draw: Draw) -> None:
     """the gradient is right from x = -10,000 to 10,000"""
     for dtype in (torch.float64, torch.float32):
@@ -94,11 +116,25 @@ def test_gradient_at_extreme_inputs(student: Student, draw: Draw) -> None:
         x, v = torch.tensor(points, dtype=dtype, requires_grad=True), draw.tensor(9, dtype=dtype)
         want = v * local_derivative(x)
         small = 1e-8 if dtype is torch.float64 else 1e-6
-        (got,) = torch.autograd.grad(applied(student, x, atol=small), x, v.clone(), allow_unused=True)
+        (got,) = torch.autograd.grad(
+            applied(student, x, atol=small), x, v.clone(), allow_unused=True
+        )
         if isinstance(got, Tensor) and got.isnan().any():
             bad = x.detach()[got.isnan()].tolist()
-            fail("the gradient is NaN at x = {bad}", expected=want, actual=got, inputs={"x": x, "v": v}, facts={"bad": bad})
-        assert_gradient(got, want, "the gradient is wrong for large inputs", inputs={"x": x, "v": v}, atol=4 * small)
+            fail(
+                "the gradient is NaN at x = {bad}",
+                expected=want,
+                actual=got,
+                inputs={"x": x, "v": v},
+                facts={"bad": bad},
+            )
+        assert_gradient(
+            got,
+            want,
+            "the gradient is wrong for large inputs",
+            inputs={"x": x, "v": v},
+            atol=4 * small,
+        )
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
@@ -110,7 +146,9 @@ def test_gradient_is_linear(student: Student, draw: Draw) -> None:
         y = applied(student, x)
         (got,) = torch.autograd.grad(y, x, v * factor, allow_unused=True)
         message = "for {factor} * v the gradient should be {factor} times that for v"
-        assert_gradient(got, want * factor, message, inputs={"x": x, "v": v}, facts={"factor": factor})
+        assert_gradient(
+            got, want * factor, message, inputs={"x": x, "v": v}, facts={"factor": factor}
+        )
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
@@ -121,16 +159,33 @@ def test_two_results_at_once(student: Student, draw: Draw) -> None:
     first, second = applied(student, x), applied(student, z)
     (got,) = torch.autograd.grad(first, x, v.clone(), allow_unused=True)
     want = v * local_derivative(x)
-    assert_gradient(got, want, "after a second call, on z, the gradient of the first, on x, is wrong", inputs={"x": x, "v": v, "z": z})
+    assert_gradient(
+        got,
+        want,
+        "after a second call, on z, the gradient of the first, on x, is wrong",
+        inputs={"x": x, "v": v, "z": z},
+    )
     (got,) = torch.autograd.grad(second, z, w.clone(), allow_unused=True)
     want = w * local_derivative(z)
-    assert_gradient(got, want, "the gradient of the second call, on z, is wrong", inputs={"x": x, "z": z, "v": w})
-    (got,) = torch.autograd.grad(applied(student, applied(student, x)), x, v.clone(), allow_unused=True)
+    assert_gradient(
+        got,
+        want,
+        "the gradient of the second call, on z, is wrong",
+        inputs={"x": x, "z": z, "v": w},
+    )
+    (got,) = torch.autograd.grad(
+        applied(student, applied(student, x)), x, v.clone(), allow_unused=True
+    )
     (want,) = torch.autograd.grad(torch.sigmoid(torch.sigmoid(x)), x, v)
-    assert_gradient(got, want, "the gradient of Sigmoid applied twice, s(s(x)), is wrong", inputs={"x": x, "v": v})
+    assert_gradient(
+        got,
+        want,
+        "the gradient of Sigmoid applied twice, s(s(x)), is wrong",
+        inputs={"x": x, "v": v},
+    )
 
 
-# ------------------------------------------------------------------------------------------------------- being a good guest
+# ------------------------------------------------------------------------------- being a good guest
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
@@ -142,7 +197,10 @@ def test_tensors_of_others_stay(student: Student, draw: Draw) -> None:
     y = applied(student, x)
     assert_equal(x.detach(), x_before, "forward changed x itself")
     _, shared = torch.autograd.grad(y + neighbour, (x, neighbour), v, allow_unused=True)
-    message = "in Sigmoid.apply(x) + w both get the same incoming gradient v, and backward changed what w gets"
+    message = (
+        "in Sigmoid.apply(x) + w both get the same incoming gradient v, and backward changed what w"
+        " gets"
+    )
     assert_gradient(shared, v_before, message, inputs={"x": x, "v": v_before})
     assert_equal(v, v_before, "backward changed the incoming gradient itself", inputs={"x": x})
 
@@ -154,8 +212,17 @@ def test_save_for_backward(student: Student, draw: Draw) -> None:
     seen = student.observe("kept", x)
     if seen["attributes"]:
         names = ", ".join(f"ctx.{name}" for name in seen["attributes"])
-        fail("there are tensors in {names}, beside save_for_backward", inputs={"x": x}, facts={"names": names, "saved": seen["saved"]})
-    assert_that(seen["saved"] >= 1, "no tensor was kept through save_for_backward", inputs={"x": x}, facts={"saved": seen["saved"]})
+        fail(
+            "there are tensors in {names}, beside save_for_backward",
+            inputs={"x": x},
+            facts={"names": names, "saved": seen["saved"]},
+        )
+    assert_that(
+        seen["saved"] >= 1,
+        "no tensor was kept through save_for_backward",
+        inputs={"x": x},
+        facts={"saved": seen["saved"]},
+    )
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
@@ -164,16 +231,22 @@ def test_backward_again(student: Student, draw: Draw) -> None:
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
     y = applied(student, x)
-    for message in ("the gradient is wrong with retain_graph=True", "the second backward through a retained graph is wrong"):
+    for message in (
+        "the gradient is wrong with retain_graph=True",
+        "the second backward through a retained graph is wrong",
+    ):
         (got,) = torch.autograd.grad(y, x, v.clone(), retain_graph=True, allow_unused=True)
         assert_gradient(got, want, message, inputs={"x": x, "v": v})
     torch.autograd.grad(y, x, v.clone(), allow_unused=True)
-    message = "a backward through a graph that was freed still gave a gradient: what it used is held elsewhere than in saved_tensors"
+    message = (
+        "a backward through a graph that was freed still gave a gradient: what it used is held"
+        " elsewhere than in saved_tensors"
+    )
     again = lambda: torch.autograd.grad(y, x, v.clone(), allow_unused=True)[0]  # noqa: E731
     assert_raises("RuntimeError", again, message=message, inputs={"x": x, "v": v})
 
 
-# ------------------------------------------------------------------------------------------------------------- the function
+# ------------------------------------------------------------------------------------- the function
 
 
 @check(points=0.5, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
@@ -185,17 +258,28 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: Draw) -> None:
     ):
         a, b = draw.coefficients(2, low=2.0, high=5.0)
         seen = student.observe("exchanged", x, v, a, b)
-        message = "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was made to return {a} * x)"
+        message = (
+            "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was"
+            " made to return {a} * x)"
+        )
         assert_tensor(seen["value"], x * a, message, inputs={"x": x}, facts={"a": a})
         assert_that(
-            seen["requires_grad"], "sigmoid(x) does not require grad, although x does: something on the way cuts the graph", inputs={"x": x}
+            seen["requires_grad"],
+            "sigmoid(x) does not require grad, although x does: something on the way cuts the"
+            " graph",
+            inputs={"x": x},
         )
-        message = "the gradient is not what Sigmoid.backward returns (to judge sigmoid alone, it was made to return {b} * grad_output)"
-        assert_gradient(seen["gradient"], v * b, message, inputs={"x": x, "v": v}, facts={"a": a, "b": b})
+        message = (
+            "the gradient is not what Sigmoid.backward returns (to judge sigmoid alone, it was made"
+            " to return {b} * grad_output)"
+        )
+        assert_gradient(
+            seen["gradient"], v * b, message, inputs={"x": x, "v": v}, facts={"a": a, "b": b}
+        )
         assert_hands_on(student, "sigmoid", "Sigmoid.apply", x, v)
 
 
-# ---------------------------------------------------------------------------------------------------------------- the bonus
+# ---------------------------------------------------------------------------------------- the bonus
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", bonus=True, needs=GRADIENT)
@@ -216,7 +300,10 @@ def test_second_derivative(student: Student, draw: Draw) -> None:
     (got,) = torch.autograd.grad(first, x, u, allow_unused=True)
     if got is None or not got.any():
         fail(cut, expected=want, actual=got, inputs=inputs)
-    wrong = "the second derivative is wrong, though the first is right: is all that backward uses saved, and none of it under no_grad()?"
+    wrong = (
+        "the second derivative is wrong, though the first is right: is all that backward uses"
+        " saved, and none of it under no_grad()?"
+    )
     assert_gradient(got, want, wrong, inputs=inputs)
 
 
@@ -224,5 +311,8 @@ def test_second_derivative(student: Student, draw: Draw) -> None:
 def test_gradgradcheck_agrees(student: Student, draw: Draw) -> None:
     """gradgradcheck agrees with your backward"""
     x = draw.tensor(2, 3, digits=None, requires_grad=True)
-    message = "gradgradcheck differentiated your backward and compared with differences of it, and they disagree"
+    message = (
+        "gradgradcheck differentiated your backward and compared with differences of it, and they"
+        " disagree"
+    )
     assert_gradgradcheck(student.Sigmoid.apply, [x], message, names=["x"])

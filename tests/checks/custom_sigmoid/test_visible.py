@@ -24,31 +24,93 @@ helpers = beside(__file__)
 applied, local_derivative = helpers.applied, helpers.local_derivative
 
 BUILT_IN = {
-    "torch.sigmoid", "torch.sigmoid_", "torch.special.expit", "torch.nn.Sigmoid", "torch.nn.functional.sigmoid",
-    "torch.nn.LogSigmoid", "torch.nn.functional.logsigmoid", "torch.nn.functional.silu", "torch.nn.SiLU",
-    "torch.nn.functional.glu", "torch.nn.GLU", "torch.softmax", "torch.log_softmax", "torch.special.softmax",
-    "torch.special.log_softmax", "torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", "torch.nn.functional.softmax",
-    "torch.nn.functional.log_softmax", "torch.nn.functional.softmin", "scipy.special.expit", "scipy.special.log_expit",
-    "scipy.special.softmax", "scipy.special.log_softmax",
-}  # fmt: skip
+    "torch.sigmoid",
+    "torch.sigmoid_",
+    "torch.special.expit",
+    "torch.nn.Sigmoid",
+    "torch.nn.functional.sigmoid",
+    "torch.nn.LogSigmoid",
+    "torch.nn.functional.logsigmoid",
+    "torch.nn.functional.silu",
+    "torch.nn.SiLU",
+    "torch.nn.functional.glu",
+    "torch.nn.GLU",
+    "torch.softmax",
+    "torch.log_softmax",
+    "torch.special.softmax",
+    "torch.special.log_softmax",
+    "torch.nn.Softmax",
+    "torch.nn.LogSoftmax",
+    "torch.nn.Softmin",
+    "torch.nn.functional.softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.nn.functional.softmin",
+    "scipy.special.expit",
+    "scipy.special.log_expit",
+    "scipy.special.softmax",
+    "scipy.special.log_softmax",
+}
 """What computes a sigmoid by itself, or with one step from it."""
-METHODS = {"sigmoid", "sigmoid_", "sigmoid_backward", "expit", "logsigmoid", "log_sigmoid", "softmax", "log_softmax"}
+METHODS = {
+    "sigmoid",
+    "sigmoid_",
+    "sigmoid_backward",
+    "expit",
+    "logsigmoid",
+    "log_sigmoid",
+    "softmax",
+    "log_softmax",
+}
 """The same as methods, or as functions of whatever module they are taken from."""
 OPERATORS = {
-    "sigmoid", "sigmoid_", "sigmoid_backward", "special_expit", "log_sigmoid", "log_sigmoid_forward", "log_sigmoid_backward",
-    "softmax", "_softmax", "_softmax_backward_data", "log_softmax", "_log_softmax", "_log_softmax_backward_data",
-    "silu", "silu_", "silu_backward", "glu", "glu_backward",
-}  # fmt: skip
+    "sigmoid",
+    "sigmoid_",
+    "sigmoid_backward",
+    "special_expit",
+    "log_sigmoid",
+    "log_sigmoid_forward",
+    "log_sigmoid_backward",
+    "softmax",
+    "_softmax",
+    "_softmax_backward_data",
+    "log_softmax",
+    "_log_softmax",
+    "_log_softmax_backward_data",
+    "silu",
+    "silu_",
+    "silu_backward",
+    "glu",
+    "glu_backward",
+}
 """The same as operators that torch runs in the end."""
-EXPONENTIALS = {"exp", "exp_", "exp2", "expm1", "tanh", "tanh_", "sinh", "cosh", "pow", "float_power", "logaddexp", "logsumexp"}
+EXPONENTIALS = {
+    "exp",
+    "exp_",
+    "exp2",
+    "expm1",
+    "tanh",
+    "tanh_",
+    "sinh",
+    "cosh",
+    "pow",
+    "float_power",
+    "logaddexp",
+    "logsumexp",
+}
 """What a sigmoid can be made from."""
 
 
 def assert_derived(operators: list[str], way: str) -> None:
-    """None of the operators that torch ran in forward, or in backward, may be a built-in sigmoid."""
+    """None of the operators that torch ran in forward, or in backward, may be a built-in
+    sigmoid.
+    """
     message = "torch ran {used} in Sigmoid.{way}; Sigmoid is to be made from exp or tanh"
     for name in operators:
-        assert_that(name not in OPERATORS, message, facts={"used": phrase("its operator {name}", name=name), "way": way})
+        assert_that(
+            name not in OPERATORS,
+            message,
+            facts={"used": phrase("its operator {name}", name=name), "way": way},
+        )
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.forward")
@@ -64,7 +126,9 @@ def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
     """no built-in sigmoid does the work"""
     message = "line {line} uses {used}; Sigmoid is to be made from exp or tanh"
     used = student.source.names_used("Sigmoid")
-    modules = {name.partition(".")[0] for name in student.source.imports.values()} - set(student.source.definitions)
+    modules = {name.partition(".")[0] for name in student.source.imports.values()} - set(
+        student.source.definitions
+    )
     for name, line in used.items():
         head, _, rest = name.partition(".")
         if name in BUILT_IN or (head in modules and rest.rpartition(".")[2] in METHODS):
@@ -72,7 +136,9 @@ def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
     x = draw.tensor(4, requires_grad=True)
     seen = student.observe("operators", x)
     assert_tensor(seen["value"], torch.sigmoid(x), "Sigmoid.apply(x) is wrong", inputs={"x": x})
-    if OPERATORS.intersection(seen["forward"]):  # a method of that name may be the student's own, until its operator is seen to run
+    if OPERATORS.intersection(
+        seen["forward"]
+    ):  # a method of that name may be the student's own, until its operator is seen to run
         for name, line in used.items():
             if name.startswith(".") and name[1:] in METHODS:
                 fail(message, facts={"used": name, "line": line})
@@ -80,8 +146,15 @@ def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
     many = draw.tensor(2000, low=-6.0, high=6.0, digits=None)
     seen = student.observe("operators", many)
     out_of_sight = not EXPONENTIALS.intersection(seen["forward"])
-    message = "all {count} values are torch.sigmoid's to the last bit, and torch ran no exp and no tanh for them: a built-in did it"
-    assert_that(not (out_of_sight and torch.equal(seen["value"], torch.sigmoid(many))), message, facts={"count": len(many)})
+    message = (
+        "all {count} values are torch.sigmoid's to the last bit, and torch ran no exp and no tanh"
+        " for them: a built-in did it"
+    )
+    assert_that(
+        not (out_of_sight and torch.equal(seen["value"], torch.sigmoid(many))),
+        message,
+        facts={"count": len(many)},
+    )
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
@@ -90,22 +163,41 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> No
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
     (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
-    assert_gradient(got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
-    message = "the gradient is right to {digits} digits only; a derivative that was derived is right to 15"
+    assert_gradient(
+        got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v}
+    )
+    message = (
+        "the gradient is right to {digits} digits only; a derivative that was derived is right"
+        " to 15"
+    )
     off = float((got - want).abs().max() / want.abs().max().clamp_min(1e-3))
     facts = {"digits": int(-math.log10(off)) if off else 16}
-    assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts=facts, rtol=1e-12, atol=1e-14)
+    assert_gradient(
+        got, want, message, inputs={"x": x, "v": v}, facts=facts, rtol=1e-12, atol=1e-14
+    )
     seen = student.observe("operators", x, v)
-    assert_gradient(seen["gradient"], want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v})
+    assert_gradient(
+        seen["gradient"],
+        want,
+        "the gradient for the incoming gradient v is wrong",
+        inputs={"x": x, "v": v},
+    )
     assert_derived(seen["backward"], "backward")
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=test_gradient_uses_the_incoming_gradient)
+@check(
+    points=0.5,
+    about="Sigmoid",
+    at="Sigmoid.backward",
+    needs=test_gradient_uses_the_incoming_gradient,
+)
 def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
     """gradcheck agrees with your backward"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, x)
-    message = "gradcheck compared your gradient with differences of your own forward, and they disagree"
+    message = (
+        "gradcheck compared your gradient with differences of your own forward, and they disagree"
+    )
     assert_gradcheck(student.Sigmoid.apply, [x], message, names=["x"], eps=1e-6, atol=1e-5)
 
 
@@ -113,13 +205,23 @@ def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
 def test_value_at_extreme_inputs(student: Student, draw: Draw) -> None:
     """the value is right from x = -10,000 to 10,000"""
     for dtype in (torch.float64, torch.float32):
-        x = torch.tensor(draw.sample([-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0], 9), dtype=dtype)
+        x = torch.tensor(
+            draw.sample([-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0], 9), dtype=dtype
+        )
         want, small = torch.sigmoid(x), 1e-8 if dtype is torch.float64 else 1e-6
         got = student.Sigmoid.apply(x)
         if isinstance(got, Tensor) and got.shape == x.shape and got.isnan().any():
             bad = x[got.isnan()].tolist()
-            fail("Sigmoid.apply(x) is NaN at x = {bad}", expected=want, actual=got, inputs={"x": x}, facts={"bad": bad})
-        assert_tensor(got, want, "Sigmoid.apply(x) is wrong for large inputs", inputs={"x": x}, atol=small)
+            fail(
+                "Sigmoid.apply(x) is NaN at x = {bad}",
+                expected=want,
+                actual=got,
+                inputs={"x": x},
+                facts={"bad": bad},
+            )
+        assert_tensor(
+            got, want, "Sigmoid.apply(x) is wrong for large inputs", inputs={"x": x}, atol=small
+        )
 
 
 @check(points=0.5, about="sigmoid")
@@ -132,13 +234,15 @@ def test_sigmoid_returns_what_apply_returns(student: Student, draw: Draw) -> Non
     assert_tensor(
         seen["value"],
         x * a,
-        "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was made to return {a} * x)",
+        "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was made"
+        " to return {a} * x)",
         inputs={"x": x},
         facts={"a": a, "forwards": len(seen["contexts"])},
     )
     assert_that(
         seen["node"] in seen["contexts"],
-        "sigmoid calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it",
+        "sigmoid calls forward itself, with a {given} for ctx; autograd takes part only if apply"
+        " calls it",
         inputs={"x": x},
         facts={"given": ", ".join(seen["contexts"])},
         figures=[lambda: own_graph(student, "Sigmoid", "sigmoid", {"x": x})],

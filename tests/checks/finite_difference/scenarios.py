@@ -1,4 +1,6 @@
-"""What has to be seen from inside for finite_difference. Sent into the sandbox; imports torch only."""
+"""What has to be seen from inside for finite_difference. Sent into the sandbox; imports torch
+only.
+"""
 
 import torch
 from torch.autograd.function import Function
@@ -7,7 +9,9 @@ KEPT = 24
 
 
 def answer(student, name, f, x, *args, **named):
-    """What a function came to, and meanwhile: the points at which it asked f, what f said, how x and its version moved, derivatives."""
+    """What a function came to, and meanwhile: the points at which it asked f, what f said, how x
+    and its version moved, derivatives.
+    """
     before, version = x.detach().clone(), x._version
     seen = {"points": [], "values": [], "during": [], "derivatives": 0}
 
@@ -51,7 +55,9 @@ def answer(student, name, f, x, *args, **named):
 
 
 def read_back(student, f, x):
-    """The gradient, and how many tensors that were saved for a backward pass were read meanwhile."""
+    """The gradient, and how many tensors that were saved for a backward pass were read
+    meanwhile.
+    """
     read = []
 
     def unpack(t):

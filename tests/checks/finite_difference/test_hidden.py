@@ -5,16 +5,27 @@ import torch
 from grader.judge.checks import assert_not_used, assert_tensor, beside, check, fail
 
 helpers = beside(__file__)
-NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = helpers.NOT_THE_FORWARD, helpers.NOT_THE_CENTRAL, helpers.NOT_THE_GRADIENT
+NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = (
+    helpers.NOT_THE_FORWARD,
+    helpers.NOT_THE_CENTRAL,
+    helpers.NOT_THE_GRADIENT,
+)
 Formula, drawn, gradient = helpers.Formula, helpers.drawn, helpers.gradient
 asked, assert_values = helpers.asked, helpers.assert_values
 
-FORWARD, CENTRAL = "test_forward_difference_of_a_drawn_function", "test_central_difference_of_a_drawn_function"
+FORWARD, CENTRAL = (
+    "test_forward_difference_of_a_drawn_function",
+    "test_central_difference_of_a_drawn_function",
+)
 GRADIENT = "test_gradient_of_a_drawn_function"
 
 NOT_THE_STEP = "not the slopes over a step of h to either side"
 
-CURVES = ["{a} * x ** 3 + ({b} * x).exp()", "({a} * x).exp() + {b} * x ** 4", "({a} * x).exp() * {c} + {b} * x ** 3 + x ** 2"]
+CURVES = [
+    "{a} * x ** 3 + ({b} * x).exp()",
+    "({a} * x).exp() + {b} * x ** 4",
+    "({a} * x).exp() * {c} + {b} * x ** 3 + x ** 2",
+]
 SURFACES = [
     "x[0] ** 2 * x[1] * {a} + (x * {c}).exp().sum() + x[1] ** 3 * {b}",
     "(x ** 4).sum() * {a} + (x[0] * x[1]) ** 2 * {b} + (x[0] * {c}).exp()",
@@ -22,39 +33,60 @@ SURFACES = [
 """Sums of growing terms: with positive coefficients no derivative vanishes for positive x."""
 
 READY_MADE = [
-    f"torch.autograd.gradcheck.{name}" for name in ("get_numerical_jacobian", "_get_numerical_jacobian", "_compute_numerical_gradient")
+    f"torch.autograd.gradcheck.{name}"
+    for name in ("get_numerical_jacobian", "_get_numerical_jacobian", "_compute_numerical_gradient")
 ]
 """Differences from torch's own hands, which nobody sees at work: they ask for values of f alone."""
 
 
 def assert_untouched(student, name, f, x, *h):
-    """x must hold the same numbers whenever f is asked, and afterwards, and nothing may have been written into it meanwhile."""
+    """x must hold the same numbers whenever f is asked, and afterwards, and nothing may have been
+    written into it meanwhile.
+    """
     before = x.detach().clone()
     _, details = asked(student, name, f, x, *h)
     facts = details["facts"]
     if facts["during"]:
         facts["held"] = facts["during"][0]
-        fail("x was changed, if only for a moment: while f was asked, it held {held}", expected=before, actual=facts["held"], **details)
+        fail(
+            "x was changed, if only for a moment: while f was asked, it held {held}",
+            expected=before,
+            actual=facts["held"],
+            **details,
+        )
     if not torch.equal(facts["after"], before):
         facts["held"] = facts["after"]
-        fail("x was changed: afterwards it holds {held}", expected=before, actual=facts["held"], **details)
+        fail(
+            "x was changed: afterwards it holds {held}",
+            expected=before,
+            actual=facts["held"],
+            **details,
+        )
     if facts["writes"]:
         facts["held"] = before
-        fail("x was written to and put back: torch counts {writes} writes", expected=0, actual=facts["writes"], **details)
+        fail(
+            "x was written to and put back: torch counts {writes} writes",
+            expected=0,
+            actual=facts["writes"],
+            **details,
+        )
 
 
 def assert_dtype_kept(student, reference, name, f, x, message):
-    """A float64 x and the same numbers in float32, with a step that float32 can resolve, each give their own dtype."""
+    """A float64 x and the same numbers in float32, with a step that float32 can resolve, each give
+    their own dtype.
+    """
     want = getattr(reference, name)(f.program, x, 0.25)
     got, details = asked(student, name, f, x, 0.25)
     assert_tensor(got, want, message, **details)
     single = x.to(torch.float32)
     got, details = asked(student, name, f, single, 0.25)
-    # Values up to about 30, rounded to 24 bits and divided by the step: 1e-5; a tenfold margin for other orders of operations.
+    # Values up to about 30, rounded to 24 bits and divided by the step: 1e-5; a tenfold margin for
+    # other orders of operations.
     assert_tensor(got, want.to(torch.float32), message, rtol=1e-4, atol=2e-4, **details)
 
 
-# ----------------------------------------------------------------------------------------------------- forward_difference
+# ------------------------------------------------------------------------------- forward_difference
 
 
 @check(points=0.5, about="forward_difference", needs=FORWARD)
@@ -74,18 +106,29 @@ def test_forward_difference_uses_its_h(student, reference, draw):
 @check(points=0.5, about="forward_difference", needs=FORWARD)
 def test_forward_difference_keeps_the_dtype(student, reference, draw):
     """forward_difference keeps x's dtype"""
-    assert_dtype_kept(student, reference, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), NOT_THE_FORWARD)
+    assert_dtype_kept(
+        student,
+        reference,
+        "forward_difference",
+        drawn(draw, CURVES),
+        draw.tensor(low=0.5, high=1.5),
+        NOT_THE_FORWARD,
+    )
 
 
 @check(points=0.5, about="forward_difference", needs=FORWARD)
 def test_forward_difference_leaves_x_alone(student, draw):
     """forward_difference never writes to x"""
     h = draw.number(0.2, 0.9)
-    assert_untouched(student, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), h)
-    assert_untouched(student, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5))
+    assert_untouched(
+        student, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), h
+    )
+    assert_untouched(
+        student, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
+    )
 
 
-# ----------------------------------------------------------------------------------------------------- central_difference
+# ------------------------------------------------------------------------------- central_difference
 
 
 @check(points=0.5, about="central_difference", needs=CENTRAL)
@@ -109,18 +152,29 @@ def test_central_difference_uses_its_h(student, reference, draw):
 @check(points=0.5, about="central_difference", needs=CENTRAL)
 def test_central_difference_keeps_the_dtype(student, reference, draw):
     """central_difference keeps x's dtype"""
-    assert_dtype_kept(student, reference, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), NOT_THE_CENTRAL)
+    assert_dtype_kept(
+        student,
+        reference,
+        "central_difference",
+        drawn(draw, CURVES),
+        draw.tensor(low=0.5, high=1.5),
+        NOT_THE_CENTRAL,
+    )
 
 
 @check(points=0.5, about="central_difference", needs=CENTRAL)
 def test_central_difference_leaves_x_alone(student, draw):
     """central_difference never writes to x"""
     h = draw.number(0.2, 0.9)
-    assert_untouched(student, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), h)
-    assert_untouched(student, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5))
+    assert_untouched(
+        student, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5), h
+    )
+    assert_untouched(
+        student, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
+    )
 
 
-# ----------------------------------------------------------------------------------------------------- numerical_gradient
+# ------------------------------------------------------------------------------- numerical_gradient
 
 
 @check(points=0.75, about="numerical_gradient", needs=GRADIENT)
@@ -136,7 +190,10 @@ def test_numerical_gradient_uses_its_h(student, reference, draw):
     got, details = asked(student, "numerical_gradient", f, x, h=h)
     assert_values(got, want, NOT_THE_STEP, details)
     # Waves so steep that a step of 0.00001 is seen in the slope.
-    f, x = Formula("(x * 40000.0).sin().sum()"), draw.tensor(2, low=0.000002, high=0.00001, digits=None, avoid=0.0)
+    f, x = (
+        Formula("(x * 40000.0).sin().sum()"),
+        draw.tensor(2, low=0.000002, high=0.00001, digits=None, avoid=0.0),
+    )
     got, details = asked(student, "numerical_gradient", f, x)
     assert_values(got, reference.numerical_gradient(f.program, x), NOT_THE_STEP, details)
 
@@ -172,9 +229,15 @@ def test_numerical_gradient_keeps_the_dtype(student, reference, draw):
 def test_numerical_gradient_leaves_x_alone(student, draw):
     """numerical_gradient never writes to x, not for a moment"""
     h = draw.number(0.2, 0.5)
-    assert_untouched(student, "numerical_gradient", drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5), h)
-    assert_untouched(student, "numerical_gradient", drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5))
-    assert_untouched(student, "numerical_gradient", Formula("(x ** 3).sum() + x[0].sum()"), draw.tensor(2, 3))
+    assert_untouched(
+        student, "numerical_gradient", drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5), h
+    )
+    assert_untouched(
+        student, "numerical_gradient", drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
+    )
+    assert_untouched(
+        student, "numerical_gradient", Formula("(x ** 3).sum() + x[0].sum()"), draw.tensor(2, 3)
+    )
 
 
 @check(points=0.75, about="numerical_gradient", needs=GRADIENT)
@@ -183,12 +246,24 @@ def test_no_autograd_does_the_work(student, draw):
     f, x = drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
     _, details = asked(student, "numerical_gradient", f, x)
     if details["facts"]["derivatives"]:
-        fail("autograd went through f while numerical_gradient worked: {derivatives} times", expected=0,
-             actual=details["facts"]["derivatives"], **details)  # fmt: skip
+        fail(
+            "autograd went through f while numerical_gradient worked: {derivatives} times",
+            expected=0,
+            actual=details["facts"]["derivatives"],
+            **details,
+        )
     seen = student.observe("read_back", f.program, x)
     if seen["read"]:
         details["facts"] |= seen
         fail(
-            "a backward pass ran while numerical_gradient worked: it read {read} saved tensors", expected=0, actual=seen["read"], **details
+            "a backward pass ran while numerical_gradient worked: it read {read} saved tensors",
+            expected=0,
+            actual=seen["read"],
+            **details,
         )
-    assert_not_used(student, ["numerical_gradient"], READY_MADE, "numerical_gradient is to do without autograd; line {line} uses {used}")
+    assert_not_used(
+        student,
+        ["numerical_gradient"],
+        READY_MADE,
+        "numerical_gradient is to do without autograd; line {line} uses {used}",
+    )

@@ -1,4 +1,6 @@
-"""gradcheck, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+"""gradcheck, the mistakes that people make in it. Each is told by what the student's code does when
+it is asked again.
+"""
 
 import torch
 
@@ -11,7 +13,10 @@ POINT, EPS = torch.tensor([1.0, 2.0], dtype=F64), 0.25
 WEIGHTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]], dtype=F64)
 LINEAR = program(lambda x, w: w @ x, parameters=[WEIGHTS])
 PAIR = [program(lambda x: x**2), program(lambda x, v: v * x * 2, inputs=2)]
-SUM_OF_TWO = [program(lambda x, y: x * 3 + y * y, inputs=2), program(lambda x, y, v: (v * 3, v * y * 2), inputs=3)]
+SUM_OF_TWO = [
+    program(lambda x, y: x * 3 + y * y, inputs=2),
+    program(lambda x, y, v: (v * 3, v * y * 2), inputs=3),
+]
 TEXT = "this function stops here"
 
 
@@ -25,16 +30,19 @@ def jacobian(student, f, x, *args):
     return student.observe("measured", f, x, *args)["result"]
 
 
-# ------------------------------------------------------------------------------------------------------ passes_gradcheck
+# --------------------------------------------------------------------------------- passes_gradcheck
 
 
 @mistake(
     "exceptions_escape",
     about="passes_gradcheck",
     title="An exception gets out",
-    explanation="{kind} came out of passes_gradcheck, where False is promised. gradcheck does not return False for a wrong gradient, it"
-    " raises GradcheckError; raise_exception=False turns that one into False and leaves alone what fn itself raises. A try "
-    "around the call, with except Exception, covers both.",
+    explanation=(
+        "{kind} came out of passes_gradcheck, where False is promised. gradcheck does not return"
+        " False for a wrong gradient, it raises GradcheckError; raise_exception=False turns that"
+        " one into False and leaves alone what fn itself raises. A try around the call, with except"
+        " Exception, covers both."
+    ),
 )
 def exceptions_escape(failure, student):
     """gradcheck's own error, or the one that the check put into the function, comes out."""
@@ -48,9 +56,12 @@ def exceptions_escape(failure, student):
     "copies_do_not_require_grad",
     about="passes_gradcheck",
     title="No input requires grad, so there is nothing to check",
-    explanation="A function with right gradients was given x = {x}, which does not require grad, and {answer} came back. gradcheck "
-    "compares only for inputs that require grad, and raises a ValueError where there is none. detach(), and a conversion of"
-    " what required none, give tensors that require none: call requires_grad_() on the copies.",
+    explanation=(
+        "A function with right gradients was given x = {x}, which does not require grad, and"
+        " {answer} came back. gradcheck compares only for inputs that require grad, and raises a"
+        " ValueError where there is none. detach(), and a conversion of what required none, give"
+        " tensors that require none: call requires_grad_() on the copies."
+    ),
 )
 def copies_do_not_require_grad(failure, student):
     """gradcheck was called with no tensor that requires grad."""
@@ -68,15 +79,24 @@ def copies_do_not_require_grad(failure, student):
     "only_the_first_input",
     about="passes_gradcheck",
     title="Not every input requires grad, so not every gradient is checked",
-    explanation="A function of two inputs was called with requires_grad = {wants}. gradcheck compares gradients for the inputs that "
-    "require grad and passes over the others in silence, so a wrong gradient there comes back as True. Every input needs a "
-    "copy that requires grad.",
+    explanation=(
+        "A function of two inputs was called with requires_grad = {wants}. gradcheck compares"
+        " gradients for the inputs that require grad and passes over the others in silence, so a"
+        " wrong gradient there comes back as True. Every input needs a copy that requires grad."
+    ),
 )
 def only_the_first_input(failure, student):
-    """Of two inputs one requires grad and the other does not, and that is what the check is about: the caller's tensors are as before."""
+    """Of two inputs one requires grad and the other does not, and that is what the check is about:
+    the caller's tensors are as before.
+    """
     if failure.error is not None or "changed" in failure.facts:
         return None
-    wants = verdict(student, SUM_OF_TWO, torch.tensor([0.5, 2.0], dtype=F64), torch.tensor([1.5, -1.0], dtype=F64))["wants"]
+    wants = verdict(
+        student,
+        SUM_OF_TWO,
+        torch.tensor([0.5, 2.0], dtype=F64),
+        torch.tensor([1.5, -1.0], dtype=F64),
+    )["wants"]
     return {"wants": tuple(wants)} if len(wants) == 2 and any(wants) and not all(wants) else None
 
 
@@ -84,9 +104,12 @@ def only_the_first_input(failure, student):
     "inputs_stay_float32",
     about=("passes_gradcheck", "find_broken"),
     title="The function was checked in float32",
-    explanation="fn was called with a {dtype} tensor. gradcheck moves every number by 0.000001, and in float32 {near} + 0.000001 is "
-    "{above}: the step that was really made is {step}, and the values of fn are rounded as coarsely. For x ** 3 at 5 the "
-    "slope comes out as 69 in place of 75, so a right gradient is rejected. Convert to float64, with .double().",
+    explanation=(
+        "fn was called with a {dtype} tensor. gradcheck moves every number by 0.000001, and in"
+        " float32 {near} + 0.000001 is {above}: the step that was really made is {step}, and the"
+        " values of fn are rounded as coarsely. For x ** 3 at 5 the slope comes out as 69 in place"
+        " of 75, so a right gradient is rejected. Convert to float64, with .double()."
+    ),
 )
 def inputs_stay_float32(failure, student):
     """The function was called in float32."""
@@ -111,9 +134,12 @@ def inputs_stay_float32(failure, student):
     "tolerances_widened",
     about="passes_gradcheck",
     title="A gradient that is nearly right is let through",
-    explanation="For x ** 2 at {x} a backward that is twice what it should be was rejected, and one that is off by one per cent was "
-    "accepted. With its default settings (rtol=0.001, atol=0.00001) gradcheck rejects both: in float64 a right gradient is far closer "
-    "than that, so there is no need for wider tolerances.",
+    explanation=(
+        "For x ** 2 at {x} a backward that is twice what it should be was rejected, and one that is"
+        " off by one per cent was accepted. With its default settings (rtol=0.001, atol=0.00001)"
+        " gradcheck rejects both: in float64 a right gradient is far closer than that, so there is"
+        " no need for wider tolerances."
+    ),
 )
 def tolerances_widened(failure, student):
     """Twice the gradient is seen, and one per cent is not."""
@@ -130,25 +156,31 @@ def tolerances_widened(failure, student):
     "callers_tensor_is_touched",
     about="passes_gradcheck",
     title="The caller's own tensor was used",
-    explanation="{changed} was {before} and is {after} afterwards. requires_grad_() and writing in place change the very tensor that "
-    "they are given, and .double() or .to(torch.float64) of a float64 tensor is that tensor, not a copy; detach() shares "
-    "its memory. Take a copy with clone() first, and set requires_grad on that.",
+    explanation=(
+        "{changed} was {before} and is {after} afterwards. requires_grad_() and writing in place"
+        " change the very tensor that they are given, and .double() or .to(torch.float64) of a"
+        " float64 tensor is that tensor, not a copy; detach() shares its memory. Take a copy with"
+        " clone() first, and set requires_grad on that."
+    ),
 )
 def callers_tensor_is_touched(failure, student):
     """The check has found what has changed."""
     return {} if "changed" in failure.facts else None
 
 
-# ---------------------------------------------------------------------------------------------------- numerical_jacobian
+# ------------------------------------------------------------------------------- numerical_jacobian
 
 
 @mistake(
     "uses_autograd",
     about="numerical_jacobian",
     title="Autograd does the work",
-    explanation="While numerical_jacobian worked, autograd asked fn for its derivative (counted: {count}). What comes out is the "
-    "Jacobian that is to be checked, right or wrong. The numerical one is a second opinion: it is made from values of fn on"
-    " both sides of x, and from nothing else.",
+    explanation=(
+        "While numerical_jacobian worked, autograd asked fn for its derivative (counted: {count})."
+        " What comes out is the Jacobian that is to be checked, right or wrong. The numerical one"
+        " is a second opinion: it is made from values of fn on both sides of x, and from nothing"
+        " else."
+    ),
 )
 def uses_autograd(failure, student):
     """A derivative of the function was asked for."""
@@ -162,9 +194,12 @@ def uses_autograd(failure, student):
     "computed_in_float32",
     about="numerical_jacobian",
     title="Not everything is computed in float64",
-    explanation="At x = {x} your function called fn with a {dtype} tensor and returned {got} for the slope of x ** 2, which is {want}. "
-    "float32 keeps about seven digits, and the difference of two values that agree in the first six has one left. Convert x"
-    " with .double() before the first step is made, and collect the slopes in a float64 tensor.",
+    explanation=(
+        "At x = {x} your function called fn with a {dtype} tensor and returned {got} for the slope"
+        " of x ** 2, which is {want}. float32 keeps about seven digits, and the difference of two"
+        " values that agree in the first six has one left. Convert x with .double() before the"
+        " first step is made, and collect the slopes in a float64 tensor."
+    ),
 )
 def computed_in_float32(failure, student):
     """fn was called in float32, or float32 came back."""
@@ -177,7 +212,9 @@ def computed_in_float32(failure, student):
         return None
     if "float32" not in seen["dtypes"] and not same(got, want):
         return None
-    if got.dtype is F64 and same(got, want):  # fn was called in float32 too, for the size of its result, say
+    if got.dtype is F64 and same(
+        got, want
+    ):  # fn was called in float32 too, for the size of its result, say
         return None
     return {"x": x, "dtype": (seen["dtypes"] or ["float32"])[0], "got": got, "want": want}
 
@@ -186,8 +223,11 @@ def computed_in_float32(failure, student):
     "transposed",
     about="numerical_jacobian",
     title="Rows and columns are exchanged",
-    explanation="For y = w @ x the Jacobian is w itself, {want}; you returned {got}, its transpose. One step in one element of x tells "
-    "how all of y moves, and that is a column: column k belongs to x's element k.",
+    explanation=(
+        "For y = w @ x the Jacobian is w itself, {want}; you returned {got}, its transpose. One"
+        " step in one element of x tells how all of y moves, and that is a column: column k belongs"
+        " to x's element k."
+    ),
 )
 def transposed(failure, student):
     """The Jacobian of a linear map comes back transposed."""
@@ -198,7 +238,9 @@ def transposed(failure, student):
 
 
 def slopes_of_square(student):
-    """What numerical_jacobian makes of x ** 2 at 1 and 2 with eps = 0.25: its diagonal, or None where there is more to it."""
+    """What numerical_jacobian makes of x ** 2 at 1 and 2 with eps = 0.25: its diagonal, or None
+    where there is more to it.
+    """
     got = jacobian(student, SQUARE, POINT.clone(), EPS)
     if not isinstance(got, torch.Tensor) or got.shape != (2, 2):
         return None
@@ -209,15 +251,21 @@ def slopes_of_square(student):
     "one_sided",
     about="numerical_jacobian",
     title="The step goes to one side only",
-    explanation="For x ** 2 at {x} with eps = {eps} you returned the slopes {got}; that is {formula}. With a step to each side, and "
-    "divided by 2 * eps, it is {want}, and here that is exact: the part of the error that grows with eps cancels.",
+    explanation=(
+        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}; that is {formula}. With"
+        " a step to each side, and divided by 2 * eps, it is {want}, and here that is exact: the"
+        " part of the error that grows with eps cancels."
+    ),
 )
 def one_sided(failure, student):
     """The slopes are those of the forward, or of the backward difference."""
     if failure.error is not None or (got := slopes_of_square(student)) is None:
         return None
     want = 2 * POINT
-    for formula, slopes in (("(fn(x + eps) - fn(x)) / eps", want + EPS), ("(fn(x) - fn(x - eps)) / eps", want - EPS)):
+    for formula, slopes in (
+        ("(fn(x + eps) - fn(x)) / eps", want + EPS),
+        ("(fn(x) - fn(x - eps)) / eps", want - EPS),
+    ):
         if same(got, slopes):
             return {"x": POINT, "eps": EPS, "got": got, "formula": formula, "want": want}
     return None
@@ -227,8 +275,11 @@ def one_sided(failure, student):
     "divided_by_another_step",
     about="numerical_jacobian",
     title="Divided by something else than the distance",
-    explanation="For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which is {factor} times {want}. From x - eps to x + "
-    "eps the distance is 2 * eps; and Python reads a / 2 * eps as (a / 2) * eps, so the product needs brackets.",
+    explanation=(
+        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which is {factor} times"
+        " {want}. From x - eps to x + eps the distance is 2 * eps; and Python reads a / 2 * eps as"
+        " (a / 2) * eps, so the product needs brackets."
+    ),
 )
 def divided_by_another_step(failure, student):
     """All slopes are off by one positive factor, such as 2, or what missing brackets make."""
@@ -241,24 +292,30 @@ def divided_by_another_step(failure, student):
     return {"x": POINT, "eps": EPS, "got": got, "factor": round(factor, 6), "want": want}
 
 
-# ----------------------------------------------------------------------------------------------------------- find_broken
+# -------------------------------------------------------------------------------------- find_broken
 
 
 @mistake(
     "names_the_working_ones",
     about="find_broken",
     title="The functions that work were named",
-    explanation="{actual} came back; gradcheck accepts exactly those, and rejects {expected}. A function is broken where "
-    "passes_gradcheck returns False.",
+    explanation=(
+        "{actual} came back; gradcheck accepts exactly those, and rejects {expected}. A function is"
+        " broken where passes_gradcheck returns False."
+    ),
 )
 def names_the_working_ones(failure, student):
     """The complement came back."""
     names = failure.facts.get("names")
-    wrong = isinstance(failure.actual, set) and names and failure.actual == set(names) - failure.expected
+    wrong = (
+        isinstance(failure.actual, set)
+        and names
+        and failure.actual == set(names) - failure.expected
+    )
     return {} if wrong else None
 
 
-# -------------------------------------------------------------------------------------------------------------- FixedPow
+# ----------------------------------------------------------------------------------------- FixedPow
 
 
 def asked(student):
@@ -274,28 +331,40 @@ def asked(student):
     "gradients_exchanged",
     about="FixedPow",
     title="The two gradients are in each other's place",
-    explanation="For x = {x}, q = {q} and v = {v} the first gradient is {first}, and that belongs to q. backward returns one gradient "
-    "for each input of forward, in the order of forward's arguments.",
+    explanation=(
+        "For x = {x}, q = {q} and v = {v} the first gradient is {first}, and that belongs to q."
+        " backward returns one gradient for each input of forward, in the order of forward's"
+        " arguments."
+    ),
 )
 def gradients_exchanged(failure, student):
     """First comes what belongs to q, then what belongs to x."""
     x, q, v, got = asked(student)
     wanted = v * x**q * x.log(), v * q * x ** (q - 1)
-    return {"x": x, "q": q, "v": v, "first": got[0]} if all(same(a, b) for a, b in zip(got, wanted, strict=True)) else None
+    return (
+        {"x": x, "q": q, "v": v, "first": got[0]}
+        if all(same(a, b) for a, b in zip(got, wanted, strict=True))
+        else None
+    )
 
 
 @mistake(
     "incoming_gradient_left_out",
     about="FixedPow",
     title="grad_output is not in one of the gradients",
-    explanation="For v = {v} the gradient with respect to {which} is {got}; that is the derivative of x ** q by itself, the same for "
-    "every v. Each of the two gradients is grad_output times a derivative. (Without an incoming gradient, at a result that "
-    "backward starts from, v is 1, and the fault is invisible.)",
+    explanation=(
+        "For v = {v} the gradient with respect to {which} is {got}; that is the derivative of x **"
+        " q by itself, the same for every v. Each of the two gradients is grad_output times a"
+        " derivative. (Without an incoming gradient, at a result that backward starts from, v is 1,"
+        " and the fault is invisible.)"
+    ),
 )
 def incoming_gradient_left_out(failure, student):
     """One gradient is the bare derivative."""
     x, q, v, got = asked(student)
-    for which, gradient, bare in zip(("x", "q"), got, (q * x ** (q - 1), x**q * x.log()), strict=True):
+    for which, gradient, bare in zip(
+        ("x", "q"), got, (q * x ** (q - 1), x**q * x.log()), strict=True
+    ):
         if same(gradient, bare):
             return {"v": v, "which": which, "got": gradient}
     return None
@@ -305,12 +374,18 @@ def incoming_gradient_left_out(failure, student):
     "logarithm_not_mended",
     about="FixedPow",
     title="The gradient with respect to q still has the slip",
-    explanation="For x = {x}, q = {q} and v = {v} it is {got}; that is v * x ** q * log(x + 1), and right is {want}. At x = 5, q = 3 "
-    "the two are 223.9699 and 201.1797. Write x ** q as exp(q * log(x)) and differentiate with respect to q: nothing is "
-    "added to x on the way.",
+    explanation=(
+        "For x = {x}, q = {q} and v = {v} it is {got}; that is v * x ** q * log(x + 1), and right"
+        " is {want}. At x = 5, q = 3 the two are 223.9699 and 201.1797. Write x ** q as exp(q *"
+        " log(x)) and differentiate with respect to q: nothing is added to x on the way."
+    ),
 )
 def logarithm_not_mended(failure, student):
     """The gradient with respect to q has log(x + 1)."""
     x, q, v, got = asked(student)
     wrong, want = v * x**q * torch.log(x + 1), v * x**q * torch.log(x)
-    return {"x": x, "q": q, "v": v, "got": got[1], "want": want} if same(got[1], wrong) and differs(wrong, want) else None
+    return (
+        {"x": x, "q": q, "v": v, "got": got[1], "want": want}
+        if same(got[1], wrong) and differs(wrong, want)
+        else None
+    )

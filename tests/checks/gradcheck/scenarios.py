@@ -8,17 +8,24 @@ class Unusual(Exception):
     """An exception that no library raises."""
 
 
-ERRORS = {kind.__name__: kind for kind in (ValueError, IndexError, ZeroDivisionError, AttributeError, AssertionError, Unusual)}
+ERRORS = {
+    kind.__name__: kind
+    for kind in (ValueError, IndexError, ZeroDivisionError, AttributeError, AssertionError, Unusual)
+}
 
 
 def made(parts, seen):
-    """A function of tensors, watched: a program, or a list [value, product] of two, which become a Function."""
+    """A function of tensors, watched: a program, or a list [value, product] of two, which become a
+    Function.
+    """
     seen |= {"calls": 0, "dtypes": [], "wants": [], "derivatives": 0}
     inner = function_of(*parts, seen) if isinstance(parts, list) else parts
 
     def watched(*given):
         seen["calls"] += 1
-        seen["dtypes"] = [str(t.dtype).removeprefix("torch.") for t in given]  # of the last call: the first may be a trial
+        seen["dtypes"] = [
+            str(t.dtype).removeprefix("torch.") for t in given
+        ]  # of the last call: the first may be a trial
         if seen["calls"] == 1:
             seen["wants"] = [t.requires_grad for t in given]
         return inner(*given)
@@ -27,7 +34,9 @@ def made(parts, seen):
 
 
 def function_of(value, product, seen):
-    """Function.apply: forward is ``value``, backward is ``product`` of the inputs and the incoming gradient."""
+    """Function.apply: forward is ``value``, backward is ``product`` of the inputs and the incoming
+    gradient.
+    """
 
     class Pair(Function):
         generate_vmap_rule = True
@@ -61,7 +70,9 @@ def verdict(student, parts, *inputs):
 
 
 def handed(student, parts, *inputs):
-    """What passes_gradcheck says, and whether the inputs that torch.autograd.gradcheck got from it require grad, call by call."""
+    """What passes_gradcheck says, and whether the inputs that torch.autograd.gradcheck got from it
+    require grad, call by call.
+    """
     names, wants = torch.autograd.gradcheck.__globals__, []
     inner = names.get("_check_inputs")
 
@@ -80,7 +91,9 @@ def handed(student, parts, *inputs):
 
 
 def raising(student, value, kind, text, calls, product, *inputs):
-    """The same for a function that raises once it was called so often; with ``product``, for one whose backward raises."""
+    """The same for a function that raises once it was called so often; with ``product``, for one
+    whose backward raises.
+    """
     seen = {}
 
     def stop(*given):
@@ -99,7 +112,9 @@ def raising(student, value, kind, text, calls, product, *inputs):
 
 
 def beside(student, parts, amount, held, *inputs):
-    """What the inputs are afterwards; with an amount, which the function adds in place to what it is given first."""
+    """What the inputs are afterwards; with an amount, which the function adds in place to what it
+    is given first.
+    """
     for x, grad in zip(inputs, held, strict=True):
         x.grad = grad
     before = [state(x) for x in inputs]
@@ -118,7 +133,9 @@ def beside(student, parts, amount, held, *inputs):
 
 
 def measured(student, parts, x, *args, **named):
-    """What numerical_jacobian came to, what the function was called with meanwhile, and x afterwards."""
+    """What numerical_jacobian came to, what the function was called with meanwhile, and x
+    afterwards.
+    """
     seen = {}
     before = state(x)
     result = student.numerical_jacobian(made(parts, seen), x, *args, **named)
@@ -126,7 +143,9 @@ def measured(student, parts, x, *args, **named):
 
 
 def found(student, functions, x, exchanged):
-    """What find_broken came to; if exchanged, with another function in the place of passes_gradcheck."""
+    """What find_broken came to; if exchanged, with another function in the place of
+    passes_gradcheck.
+    """
     seen = {name: {} for name in functions}
     made_of = {name: made(parts, seen[name]) for name, parts in functions.items()}
     own = vars(student).get("passes_gradcheck")
@@ -143,7 +162,9 @@ def found(student, functions, x, exchanged):
 def settled(fn, *inputs, **options):
     """Whether torch finds no fault with fn."""
     try:
-        return torch.autograd.gradcheck(fn, [x.detach().clone().double().requires_grad_() for x in inputs])
+        return torch.autograd.gradcheck(
+            fn, [x.detach().clone().double().requires_grad_() for x in inputs]
+        )
     except Exception:
         return False
 

@@ -3,21 +3,38 @@
 import torch
 
 from grader.core.errors import StudentError
-from grader.judge.checks import assert_gradcheck, assert_gradient, assert_not_used, assert_tensor, assert_that, check, fail, type_name
+from grader.judge.checks import (
+    assert_gradcheck,
+    assert_gradient,
+    assert_not_used,
+    assert_tensor,
+    assert_that,
+    check,
+    fail,
+    type_name,
+)
 from grader.worker.wire.program import program
 
 VERDICT, JACOBIAN, BY_VALUES, FOUND, POWER = (
-    "test_right_gradients_pass_and_wrong_ones_do_not", "test_row_by_output_column_by_input", "test_backward_is_not_asked",
-    "test_the_broken_ones_are_found", "test_both_gradients_of_the_power",
-)  # fmt: skip
+    "test_right_gradients_pass_and_wrong_ones_do_not",
+    "test_row_by_output_column_by_input",
+    "test_backward_is_not_asked",
+    "test_the_broken_ones_are_found",
+    "test_both_gradients_of_the_power",
+)
 READY_MADE = [
-    "torch.autograd.gradcheck.get_numerical_jacobian", "torch.autograd.gradcheck._get_numerical_jacobian",
-    "torch.autograd.gradcheck.get_numerical_jacobian_wrt_specific_input", ".get_numerical_jacobian", "._get_numerical_jacobian",
-]  # fmt: skip
+    "torch.autograd.gradcheck.get_numerical_jacobian",
+    "torch.autograd.gradcheck._get_numerical_jacobian",
+    "torch.autograd.gradcheck.get_numerical_jacobian_wrt_specific_input",
+    ".get_numerical_jacobian",
+    "._get_numerical_jacobian",
+]
 """What has the numerical Jacobian ready. What asks fn's backward instead is seen as it does."""
 POWER_VALUE = program(lambda x, q: x**q, inputs=2)
 POWER_RIGHT = program(lambda x, q, v: (v * q * x ** (q - 1), v * x**q * x.log()), inputs=3)
-POWER_CUT = program(lambda x, q, v: ((v * q * x ** (q - 1)).detach(), (v * x**q * x.log()).detach()), inputs=3)
+POWER_CUT = program(
+    lambda x, q, v: ((v * q * x ** (q - 1)).detach(), (v * x**q * x.log()).detach()), inputs=3
+)
 """Right, and with no derivative of its own: gradcheck asks for none, gradgradcheck does."""
 POWER_WRONG = program(lambda x, q, v: (v * q * x ** (q - 1), v * x**q * (x + 1).log()), inputs=3)
 
@@ -27,7 +44,12 @@ def drawn_form(draw):
     a, b = draw.coefficients(2)
     return draw.choice(
         [
-            (lambda x: x**2 * a + x * b, lambda x: x * (2 * a) + b, f"x**2 * {a} + x * {b}", f"(x * {2 * a:.2f} + {b})"),
+            (
+                lambda x: x**2 * a + x * b,
+                lambda x: x * (2 * a) + b,
+                f"x**2 * {a} + x * {b}",
+                f"(x * {2 * a:.2f} + {b})",
+            ),
             (
                 lambda x: x**3 * a - (x * -b).exp(),
                 lambda x: x**2 * (3 * a) + (x * -b).exp() * b,
@@ -47,19 +69,30 @@ def drawn_form(draw):
 def drawn_pair(draw, c):
     """A Function whose backward is off by the factor c, and its texts; c = 1 is right."""
     value, slope, text, derivative = drawn_form(draw)
-    return [program(value), program(lambda x, v: v * slope(x) * c, inputs=2)], {"f": text, "f.backward(v)": f"v * {derivative} * {c}"}
+    return [program(value), program(lambda x, v: v * slope(x) * c, inputs=2)], {
+        "f": text,
+        "f.backward(v)": f"v * {derivative} * {c}",
+    }
 
 
 def compare_verdict(student, reference, parts, inputs, shown):
     """passes_gradcheck must say of a function what gradcheck says."""
-    seen, want = student.observe("verdict", parts, *inputs), reference.observe("verdict", parts, *inputs)["result"]
+    seen, want = (
+        student.observe("verdict", parts, *inputs),
+        reference.observe("verdict", parts, *inputs)["result"],
+    )
     judge_verdict(seen, want, shown)
 
 
 def judge_verdict(seen, want, shown):
     """A verdict must be the one that gradcheck comes to."""
     got = seen["result"]
-    details = {"expected": want, "actual": got, "inputs": shown, "facts": {**seen, "type": type_name(got)}}
+    details = {
+        "expected": want,
+        "actual": got,
+        "inputs": shown,
+        "facts": {**seen, "type": type_name(got)},
+    }
     if got is None:
         fail("None came back: is there a return?", **details)
     if type(got) is not bool:
@@ -70,7 +103,7 @@ def judge_verdict(seen, want, shown):
         fail("True came back, though gradcheck finds a wrong gradient", **details)
 
 
-# ------------------------------------------------------------------------------------------------------ passes_gradcheck
+# --------------------------------------------------------------------------------- passes_gradcheck
 
 
 @check(points=0.5, about="passes_gradcheck", needs=VERDICT)
@@ -80,7 +113,9 @@ def test_any_input_is_made_ready(student, reference, draw):
         x = draw.tensor(3, dtype=dtype, low=0.3, requires_grad=wants)
         for c in draw.sample([1.0, 2.0], 2):
             parts, shown = drawn_pair(draw, c)
-            compare_verdict(student, reference, parts, [x], {**shown, "x": x, "x.requires_grad": wants})
+            compare_verdict(
+                student, reference, parts, [x], {**shown, "x": x, "x.requires_grad": wants}
+            )
 
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
@@ -96,14 +131,28 @@ def test_one_per_cent_is_too_much(student, reference, draw):
 def test_an_exception_from_fn_is_a_no(student, draw):
     """an exception that comes out of fn gives False"""
     x, text = draw.tensor(2, low=0.3, requires_grad=True), "this function stops here"
-    for kind in draw.sample(["ValueError", "IndexError", "ZeroDivisionError", "AttributeError", "AssertionError", "Unusual"], 3):
+    for kind in draw.sample(
+        [
+            "ValueError",
+            "IndexError",
+            "ZeroDivisionError",
+            "AttributeError",
+            "AssertionError",
+            "Unusual",
+        ],
+        3,
+    ):
         for calls, product in ((0, False), (1, False), (0, True)):
             form, _, formula, _ = drawn_form(draw)
             seen = student.observe("raising", program(form), kind, text, calls, product, x)
             shown = {"f": formula, "fn raises": kind, "x": x}
             if seen["result"] is True:
                 fail(
-                    "True came back, though {kind} came out of fn", expected=False, actual=True, inputs=shown, facts={**seen, "kind": kind}
+                    "True came back, though {kind} came out of fn",
+                    expected=False,
+                    actual=True,
+                    inputs=shown,
+                    facts={**seen, "kind": kind},
                 )
             judge_verdict(seen, False, shown)
 
@@ -131,18 +180,41 @@ def test_the_callers_tensors_stay(student, draw):
         for name, before, after in zip(("x", "y"), seen["before"], seen["after"], strict=True):
             facts = {"name": name, "amount": amount}
             if after["requires_grad"] is not before["requires_grad"]:
-                fail("{name}.requires_grad was {before} and is {after} afterwards", inputs=shown, expected=wants, actual=not wants,
-                     facts={**facts, "before": wants, "after": not wants, "changed": f"{name}.requires_grad"})  # fmt: skip
+                fail(
+                    "{name}.requires_grad was {before} and is {after} afterwards",
+                    inputs=shown,
+                    expected=wants,
+                    actual=not wants,
+                    facts={
+                        **facts,
+                        "before": wants,
+                        "after": not wants,
+                        "changed": f"{name}.requires_grad",
+                    },
+                )
             facts |= {"before": before["values"], "after": after["values"], "changed": name}
             if writes:
-                message = "fn, when first called, adds {amount} in place to what it is given; it was given the memory of {name}, not a copy"
+                message = (
+                    "fn, when first called, adds {amount} in place to what it is given; it was"
+                    " given the memory of {name}, not a copy"
+                )
             else:
                 message = "the values of {name} are others afterwards"
-            assert_tensor(after["values"], before["values"], message, rtol=0, atol=0, inputs=shown, facts=facts)
+            assert_tensor(
+                after["values"],
+                before["values"],
+                message,
+                rtol=0,
+                atol=0,
+                inputs=shown,
+                facts=facts,
+            )
             facts |= {"before": before["grad"], "after": after["grad"], "changed": f"{name}.grad"}
             message = "{name}.grad is not what it was before"
             if before["grad"] is None:
-                assert_that(after["grad"] is None, message, actual=after["grad"], inputs=shown, facts=facts)
+                assert_that(
+                    after["grad"] is None, message, actual=after["grad"], inputs=shown, facts=facts
+                )
             else:
                 assert_gradient(after["grad"], before["grad"], message, inputs=shown, facts=facts)
 
@@ -151,9 +223,14 @@ def test_the_callers_tensors_stay(student, draw):
 def test_c20_passes_and_c21_does_not(student, reference, draw):
     """x ** q at (5, 3): passes when right, fails with the slip"""
     x, q = (torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (5.0, 3.0))
-    right, wrong = "(v * q * x**(q-1), v * x**q * x.log())", "(v * q * x**(q-1), v * x**q * (x + 1).log())"
+    right, wrong = (
+        "(v * q * x**(q-1), v * x**q * x.log())",
+        "(v * q * x**(q-1), v * x**q * (x + 1).log())",
+    )
     cut = "((v * q * x**(q-1)).detach(), (v * x**q * x.log()).detach())"
-    for product, backward in draw.sample([(POWER_RIGHT, right), (POWER_CUT, cut), (POWER_WRONG, wrong)], 3):
+    for product, backward in draw.sample(
+        [(POWER_RIGHT, right), (POWER_CUT, cut), (POWER_WRONG, wrong)], 3
+    ):
         shown = {"f": "x**q", "f.backward(v)": backward, "x": x, "q": q}
         compare_verdict(student, reference, [POWER_VALUE, product], [x, q], shown)
 
@@ -165,12 +242,22 @@ def test_relu_and_a_step(student, reference, draw):
     smooth[:2] = torch.tensor([0.7, -0.7])
     kink = smooth.clone()
     kink[draw.integer(0, 7)] = 0.0
-    relu = [program(lambda x: x.clamp(0)), program(lambda x, v: x.where_positive(v, v * 0), inputs=2)]
-    step = [program(lambda x: x.where_positive(x * 0 + 1, x * 0)), program(lambda x, v: v + 0.0, inputs=2)]
+    relu = [
+        program(lambda x: x.clamp(0)),
+        program(lambda x, v: x.where_positive(v, v * 0), inputs=2),
+    ]
+    step = [
+        program(lambda x: x.where_positive(x * 0 + 1, x * 0)),
+        program(lambda x, v: v + 0.0, inputs=2),
+    ]
     formulas = {"f": "x.clamp(0)", "f.backward(v)": "torch.where(x > 0, v, 0)"}
     steps = {"f": "torch.where(x > 0, 1, 0)", "f.backward(v)": "v"}
-    for parts, x, shown in draw.sample([(relu, smooth, formulas), (relu, kink, formulas), (step, smooth, steps)], 3):
-        compare_verdict(student, reference, parts, [x.detach().clone().requires_grad_()], {**shown, "x": x})
+    for parts, x, shown in draw.sample(
+        [(relu, smooth, formulas), (relu, kink, formulas), (step, smooth, steps)], 3
+    ):
+        compare_verdict(
+            student, reference, parts, [x.detach().clone().requires_grad_()], {**shown, "x": x}
+        )
 
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
@@ -179,18 +266,27 @@ def test_any_shape_and_several_results(student, reference, draw):
     a = draw.coefficients(1)[0]
     two = program(lambda x: (x**3 * a, x.sin()))
     broken = program(lambda x: (x**3 * a, x.sin() * x.detach()))
-    shapes = [draw.tensor(low=0.3), draw.tensor(2, 2, low=0.3), draw.noncontiguous(2, 3, low=0.3), draw.tensor(2, 1, low=0.3).expand(2, 3)]
+    shapes = [
+        draw.tensor(low=0.3),
+        draw.tensor(2, 2, low=0.3),
+        draw.noncontiguous(2, 3, low=0.3),
+        draw.tensor(2, 1, low=0.3).expand(2, 3),
+    ]
     for x in shapes:
         for c in draw.sample([1.0, 0.5], 2):
             parts, shown = drawn_pair(draw, c)
-            compare_verdict(student, reference, parts, [x], {**shown, "x": x, "x.stride()": x.stride()})
+            compare_verdict(
+                student, reference, parts, [x], {**shown, "x": x, "x.stride()": x.stride()}
+            )
     x = draw.tensor(3, low=0.3, requires_grad=True)
     formula = f"(x**3 * {a}, x.sin())"
-    for f, text in draw.sample([(two, formula), (broken, f"(x**3 * {a}, x.sin() * x.detach())")], 2):
+    for f, text in draw.sample(
+        [(two, formula), (broken, f"(x**3 * {a}, x.sin() * x.detach())")], 2
+    ):
         compare_verdict(student, reference, f, [x], {"f": text, "x": x})
 
 
-# ---------------------------------------------------------------------------------------------------- numerical_jacobian
+# ------------------------------------------------------------------------------- numerical_jacobian
 
 
 def assert_jacobian(seen, want, shown, message="not the Jacobian", **options):
@@ -232,15 +328,23 @@ def test_float32_is_computed_in_float64(student, reference, draw):
 def test_backward_is_not_asked(student, reference, draw):
     """fn's backward is not asked: it may be wrong"""
     a, b = draw.coefficients(2)
-    parts = [program(lambda x: x**3 * a + x * b), program(lambda x, v: v * (x**2 * 3 * a + b) * -2, inputs=2)]
+    parts = [
+        program(lambda x: x**3 * a + x * b),
+        program(lambda x, v: v * (x**2 * 3 * a + b) * -2, inputs=2),
+    ]
     shown = {"f": f"x**3 * {a} + x * {b}", "f.backward(v)": f"v * (x**2 * {3 * a:.2f} + {b}) * -2"}
     for wants in (False, True):
         x = draw.tensor(3, requires_grad=wants)
         want = reference.observe("measured", parts, x)["result"]
         seen = student.observe("measured", parts, x)
         if seen["derivatives"]:
-            fail("autograd went through fn while numerical_jacobian worked: {derivatives} times", expected=want, actual=seen["result"],
-                 inputs={**shown, "x": x}, facts=facts_of(seen))  # fmt: skip
+            fail(
+                "autograd went through fn while numerical_jacobian worked: {derivatives} times",
+                expected=want,
+                actual=seen["result"],
+                inputs={**shown, "x": x},
+                facts=facts_of(seen),
+            )
         assert_jacobian(seen, want, {**shown, "x": x}, rtol=1e-4, atol=1e-4)
     message = "numerical_jacobian is to be made from values of fn alone; line {line} uses {used}"
     assert_not_used(student, ["numerical_jacobian"], READY_MADE, message)
@@ -264,7 +368,11 @@ def test_the_jacobian_of_c21(student, reference):
 def test_numbers_and_empty_tensors(student, reference, draw):
     """0-d and empty tensors have a Jacobian with two dimensions"""
     a = draw.coefficients(1)[0]
-    cube, total, row = program(lambda x: x**3 * a), program(lambda x: (x**2).sum() * a), program(lambda x: (x * a).expand(3))
+    cube, total, row = (
+        program(lambda x: x**3 * a),
+        program(lambda x: (x**2).sum() * a),
+        program(lambda x: (x * a).expand(3)),
+    )
     for f, text, x in (
         (cube, f"x**3 * {a}", draw.tensor()),
         (row, f"(x * {a}).expand(3)", draw.tensor()),
@@ -273,31 +381,47 @@ def test_numbers_and_empty_tensors(student, reference, draw):
         (total, f"(x**2).sum() * {a}", draw.tensor(2, 0)),
     ):
         want = reference.observe("measured", f, x)["result"]
-        assert_jacobian(student.observe("measured", f, x), want, {"f": text, "x": x}, rtol=1e-4, atol=1e-4)
+        assert_jacobian(
+            student.observe("measured", f, x), want, {"f": text, "x": x}, rtol=1e-4, atol=1e-4
+        )
 
 
 @check(points=0.25, about="numerical_jacobian", needs=BY_VALUES)
 def test_x_is_put_back(student, draw):
     """x is afterwards what it was before"""
     f = program(lambda x: x.sin())
-    for x in (draw.tensor(3), draw.tensor(2, 2, dtype=torch.float32), draw.tensor(3, requires_grad=True)):
+    for x in (
+        draw.tensor(3),
+        draw.tensor(2, 2, dtype=torch.float32),
+        draw.tensor(3, requires_grad=True),
+    ):
         seen = student.observe("measured", f, x)
         before, after, shown = seen["before"], seen["after"], {"f": "x.sin()", "x": x}
         if not torch.equal(after["values"], before["values"]):
-            # A step that is undone by adding and subtracting leaves a difference that no rounded number would show.
+            # A step that is undone by adding and subtracting leaves a difference that no rounded
+            # number would show.
             moved = f"{float((after['values'] - before['values']).abs().max()):.1e}"
-            fail("the values of x are others afterwards, by up to {moved}", expected=before["values"], actual=after["values"],
-                 inputs=shown, facts={**facts_of(seen), "moved": moved})  # fmt: skip
+            fail(
+                "the values of x are others afterwards, by up to {moved}",
+                expected=before["values"],
+                actual=after["values"],
+                inputs=shown,
+                facts={**facts_of(seen), "moved": moved},
+            )
         facts = {"name": "x", "before": before["requires_grad"], "after": after["requires_grad"]}
         message = "{name}.requires_grad was {before} and is {after} afterwards"
-        assert_that(after["requires_grad"] is before["requires_grad"], message, inputs=shown, facts=facts)
+        assert_that(
+            after["requires_grad"] is before["requires_grad"], message, inputs=shown, facts=facts
+        )
 
 
-# ----------------------------------------------------------------------------------------------------------- find_broken
+# -------------------------------------------------------------------------------------- find_broken
 
 
 def compare_names(student, reference, functions, x, shown):
-    """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is not one of find_broken."""
+    """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is
+    not one of find_broken.
+    """
     want = reference.observe("found", functions, x, False)["result"]
     try:
         seen = student.observe("found", functions, x, False)
@@ -308,17 +432,34 @@ def compare_names(student, reference, functions, x, shown):
     seen = student.observe("found", functions, x, True)
     got = seen["result"]
     details = {"expected": want, "actual": got, "inputs": {**shown, "x": x}}
-    facts = {"type": type_name(got), "names": sorted(functions), "seen": seen["seen"], "dtype": str(x.dtype).removeprefix("torch.")}
+    facts = {
+        "type": type_name(got),
+        "names": sorted(functions),
+        "seen": seen["seen"],
+        "dtype": str(x.dtype).removeprefix("torch."),
+    }
     if got is None:
         fail("None came back: is there a return?", facts=facts, **details)
     if not isinstance(got, set):
         fail("{type} came back where a set of names is promised", facts=facts, **details)
     if strangers := {name for name in got if name not in functions}:
-        fail("there are no functions of these names: {strangers}", facts={**facts, "strangers": strangers}, **details)
+        fail(
+            "there are no functions of these names: {strangers}",
+            facts={**facts, "strangers": strangers},
+            **details,
+        )
     if missing := want - got:
-        fail("of the broken functions these were not found: {missing}", facts={**facts, "missing": missing}, **details)
+        fail(
+            "of the broken functions these were not found: {missing}",
+            facts={**facts, "missing": missing},
+            **details,
+        )
     if surplus := got - want:
-        fail("these were named, and their gradients are right: {surplus}", facts={**facts, "surplus": surplus}, **details)
+        fail(
+            "these were named, and their gradients are right: {surplus}",
+            facts={**facts, "surplus": surplus},
+            **details,
+        )
 
 
 def drawn_functions(draw, factors):
@@ -352,15 +493,25 @@ def test_none_all_and_nothing_to_check(student, reference, draw):
         compare_names(student, reference, functions, x, shown)
 
 
-# -------------------------------------------------------------------------------------------------------------- FixedPow
+# ----------------------------------------------------------------------------------------- FixedPow
 
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward", needs=POWER)
 def test_gradcheck_agrees_with_the_power(student, draw):
     """gradcheck agrees with FixedPow"""
-    x, q = draw.tensor(2, 2, low=0.3, high=3.0, digits=None, requires_grad=True), draw.tensor(2, 2, digits=None, requires_grad=True)
-    assert_tensor(student.FixedPow.apply(x, q), (x**q).detach(), "FixedPow.apply(x, q) is not x ** q", inputs={"x": x, "q": q})
-    message = "gradcheck compared your gradients with differences of your own forward, and they disagree"
+    x, q = (
+        draw.tensor(2, 2, low=0.3, high=3.0, digits=None, requires_grad=True),
+        draw.tensor(2, 2, digits=None, requires_grad=True),
+    )
+    assert_tensor(
+        student.FixedPow.apply(x, q),
+        (x**q).detach(),
+        "FixedPow.apply(x, q) is not x ** q",
+        inputs={"x": x, "q": q},
+    )
+    message = (
+        "gradcheck compared your gradients with differences of your own forward, and they disagree"
+    )
     assert_gradcheck(student.FixedPow.apply, [x, q], message, names=["x", "q"])
 
 
@@ -369,26 +520,42 @@ def test_the_power_in_any_shape(student, draw):
     """the power in float32, and in any shape"""
     one, zero = torch.ones(3, dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
     for x, q in (
-        (draw.tensor(3, dtype=torch.float32, low=0.3, high=3.0), draw.tensor(3, dtype=torch.float32)),
+        (
+            draw.tensor(3, dtype=torch.float32, low=0.3, high=3.0),
+            draw.tensor(3, dtype=torch.float32),
+        ),
         (draw.tensor(low=0.3, high=3.0), draw.tensor()),
         (draw.noncontiguous(2, 3, low=0.3, high=3.0), draw.noncontiguous(2, 3)),
         (draw.tensor(0, low=0.3), draw.tensor(0)),
         (one, draw.tensor(3)),
         (draw.tensor(3, low=0.3, high=3.0), zero),
-        (draw.tensor(3, low=0.01, high=0.09, digits=4, avoid=0.0), draw.tensor(3, low=1.0, high=3.0)),
+        (
+            draw.tensor(3, low=0.01, high=0.09, digits=4, avoid=0.0),
+            draw.tensor(3, low=1.0, high=3.0),
+        ),
         (draw.tensor(3, low=20.0, high=90.0), draw.tensor(3, low=-3.0, high=3.0)),
     ):
         v = draw.tensor(*x.shape, dtype=x.dtype)
         for frozen in (None, "x", "q"):
-            leaves = {"x": x.detach().requires_grad_(frozen != "x"), "q": q.detach().requires_grad_(frozen != "q")}
+            leaves = {
+                "x": x.detach().requires_grad_(frozen != "x"),
+                "q": q.detach().requires_grad_(frozen != "q"),
+            }
             wanted = [t for t in leaves.values() if t.requires_grad]
             inputs = {**leaves, "v": v}
             y = student.FixedPow.apply(*leaves.values())
             assert_tensor(y, (x**q).detach(), "FixedPow.apply(x, q) is not x ** q", inputs=inputs)
-            assert_that(y.requires_grad, "FixedPow.apply(x, q) does not require grad, although an input does", inputs=inputs)
+            assert_that(
+                y.requires_grad,
+                "FixedPow.apply(x, q) does not require grad, although an input does",
+                inputs=inputs,
+            )
             got = torch.autograd.grad(y, wanted, v.clone(), allow_unused=True)
             want = torch.autograd.grad(leaves["x"] ** leaves["q"], wanted, v)
-            messages = {"x": "the gradient with respect to x is wrong", "q": "the gradient with respect to q is wrong"}
+            messages = {
+                "x": "the gradient with respect to x is wrong",
+                "q": "the gradient with respect to q is wrong",
+            }
             names = [name for name in leaves if name != frozen]
             for name, gradient, truth in zip(names, got, want, strict=True):
                 assert_gradient(gradient, truth, messages[name], inputs=inputs)

@@ -1,7 +1,8 @@
 """gradcheck, the checks that students may read.
 
-A function that is to be checked is made here as two programs, its value and what its backward returns for an incoming gradient v,
-right or wrong; they become a torch.autograd.Function where the student's code runs. So what gradcheck must say of it is known.
+A function that is to be checked is made here as two programs, its value and what its backward
+returns for an incoming gradient v, right or wrong; they become a torch.autograd.Function where the
+student's code runs. So what gradcheck must say of it is known.
 """
 
 import torch
@@ -17,8 +18,18 @@ def drawn_form(draw):
     a, b = draw.coefficients(2)
     return draw.choice(
         [
-            (lambda x: x**3 * a + x * b, lambda x: x**2 * (3 * a) + b, f"x**3 * {a} + x * {b}", f"(x**2 * {3 * a:.2f} + {b})"),
-            (lambda x: (x * a).exp() * b, lambda x: (x * a).exp() * (a * b), f"(x * {a}).exp() * {b}", f"(x * {a}).exp() * {a * b:.4f}"),
+            (
+                lambda x: x**3 * a + x * b,
+                lambda x: x**2 * (3 * a) + b,
+                f"x**3 * {a} + x * {b}",
+                f"(x**2 * {3 * a:.2f} + {b})",
+            ),
+            (
+                lambda x: (x * a).exp() * b,
+                lambda x: (x * a).exp() * (a * b),
+                f"(x * {a}).exp() * {b}",
+                f"(x * {a}).exp() * {a * b:.4f}",
+            ),
             (
                 lambda x: x.tanh() * a + x * b,
                 lambda x: (1 - x.tanh() ** 2) * a + b,
@@ -32,20 +43,29 @@ def drawn_form(draw):
 def right(draw):
     """A Function with the right backward, and its texts."""
     value, slope, text, derivative = drawn_form(draw)
-    return [program(value), program(lambda x, v: v * slope(x), inputs=2)], {"f": text, "f.backward(v)": f"v * {derivative}"}
+    return [program(value), program(lambda x, v: v * slope(x), inputs=2)], {
+        "f": text,
+        "f.backward(v)": f"v * {derivative}",
+    }
 
 
 def scaled(draw):
     """A Function whose backward is off by a factor."""
     value, slope, text, derivative = drawn_form(draw)
     c = draw.choice([-1.0, 0.5, 2.0])
-    return [program(value), program(lambda x, v: v * slope(x) * c, inputs=2)], {"f": text, "f.backward(v)": f"v * {derivative} * {c}"}
+    return [program(value), program(lambda x, v: v * slope(x) * c, inputs=2)], {
+        "f": text,
+        "f.backward(v)": f"v * {derivative} * {c}",
+    }
 
 
 def without_v(draw):
     """A Function whose backward leaves the incoming gradient out."""
     value, slope, text, derivative = drawn_form(draw)
-    return [program(value), program(lambda x, v: slope(x) + 0.0, inputs=2)], {"f": text, "f.backward(v)": derivative}
+    return [program(value), program(lambda x, v: slope(x) + 0.0, inputs=2)], {
+        "f": text,
+        "f.backward(v)": derivative,
+    }
 
 
 def wrong_below_zero(draw):
@@ -64,7 +84,10 @@ def exchanged(draw):
         first, second = (v * slope(x)).chunk(2)
         return second.cat(first)
 
-    return [program(value), program(product, inputs=2)], {"f": text, "f.backward(v)": f"(v * {derivative}).roll(len(x) // 2)"}
+    return [program(value), program(product, inputs=2)], {
+        "f": text,
+        "f.backward(v)": f"(v * {derivative}).roll(len(x) // 2)",
+    }
 
 
 class Pair(torch.autograd.Function):
@@ -82,14 +105,18 @@ class Pair(torch.autograd.Function):
 
 
 def drawn_at(x, make, draw):
-    """What ``make`` draws, and again where gradcheck's fast mode would not see at x that it is wrong.
+    """What ``make`` draws, and again where gradcheck's fast mode would not see at x that it is
+    wrong.
 
-    That mode compares one number for all of the Jacobian, so a large element hides a small one, and errors may cancel.
+    That mode compares one number for all of the Jacobian, so a large element hides a small one, and
+    errors may cancel.
     """
     while True:
         parts, shown = make(draw)
         given = (x.detach().clone().requires_grad_(), *parts)
-        if make is right or not gradcheck(Pair.apply, given, rtol=0.01, fast_mode=True, raise_exception=False):
+        if make is right or not gradcheck(
+            Pair.apply, given, rtol=0.01, fast_mode=True, raise_exception=False
+        ):
             return parts, shown
 
 
@@ -104,7 +131,12 @@ def compare_verdict(student, want, parts, *inputs, shown):
     """passes_gradcheck must say of a function whether its backward is right."""
     seen = student.observe("verdict", parts, *inputs)
     got = seen["result"]
-    details = {"expected": want, "actual": got, "inputs": shown, "facts": {**seen, "type": type_name(got)}}
+    details = {
+        "expected": want,
+        "actual": got,
+        "inputs": shown,
+        "facts": {**seen, "type": type_name(got)},
+    }
     if got is None:
         fail("None came back: is there a return?", **details)
     if type(got) is not bool:
@@ -115,7 +147,7 @@ def compare_verdict(student, want, parts, *inputs, shown):
         fail("True came back, though gradcheck finds a wrong gradient", **details)
 
 
-# ------------------------------------------------------------------------------------------------------ passes_gradcheck
+# --------------------------------------------------------------------------------- passes_gradcheck
 
 
 @check(points=0.5, about="passes_gradcheck")
@@ -125,7 +157,13 @@ def test_right_gradients_pass_and_wrong_ones_do_not(student, draw):
     x = mixed(draw, 4)
     for make in (right, *draw.sample([right, scaled, without_v, wrong_below_zero, exchanged], 5)):
         parts, shown = drawn_at(x, make, draw)
-        compare_verdict(student, make is right, parts, x.detach().clone().requires_grad_(), shown={**shown, "x": x})
+        compare_verdict(
+            student,
+            make is right,
+            parts,
+            x.detach().clone().requires_grad_(),
+            shown={**shown, "x": x},
+        )
 
 
 @check(points=0.5, about="passes_gradcheck", needs=test_right_gradients_pass_and_wrong_ones_do_not)
@@ -136,13 +174,15 @@ def test_every_input_counts(student, draw):
     shown = {"f": f"x**2 * y * {a} + y * {b}"}
     for c, d in draw.sample([(1.0, 1.0), (2.0, 1.0), (1.0, 0.5)], 3):
         x, y = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
-        product = program(lambda x, y, v, c=c, d=d: (v * x * y * (2 * a * c), v * (x**2 * a + b) * d), inputs=3)
+        product = program(
+            lambda x, y, v, c=c, d=d: (v * x * y * (2 * a * c), v * (x**2 * a + b) * d), inputs=3
+        )
         backward = f"(v * x * y * {2 * a * c:.2f}, v * (x**2 * {a} + {b}) * {d})"
         of_this = {**shown, "f.backward(v)": backward, "x": x, "y": y}
         compare_verdict(student, (c, d) == (1.0, 1.0), [value, product], x, y, shown=of_this)
 
 
-# ---------------------------------------------------------------------------------------------------- numerical_jacobian
+# ------------------------------------------------------------------------------- numerical_jacobian
 
 
 def jacobian(f, x):
@@ -156,9 +196,20 @@ def test_row_by_output_column_by_input(student, draw):
     _ = student.numerical_jacobian  # a file without it is told so, and what it defines instead
     w, x = draw.tensor(3, 2), draw.tensor(2, low=0.3)
     a = draw.coefficients(1)[0]
-    f, shown = program(lambda x, w: (w @ x) ** 2 * a, parameters=[w]), {"f": f"(w @ x)**2 * {a}", "w": w, "x": x}
+    f, shown = (
+        program(lambda x, w: (w @ x) ** 2 * a, parameters=[w]),
+        {"f": f"(w @ x)**2 * {a}", "w": w, "x": x},
+    )
     seen = student.observe("measured", f, x)
-    assert_tensor(seen["result"], jacobian(f, x), "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]})
+    assert_tensor(
+        seen["result"],
+        jacobian(f, x),
+        "not the Jacobian",
+        rtol=1e-4,
+        atol=1e-4,
+        inputs=shown,
+        facts={"dtypes": seen["dtypes"]},
+    )
 
 
 @check(points=0.25, about="numerical_jacobian", needs=test_row_by_output_column_by_input)
@@ -174,15 +225,23 @@ def test_matrices_are_flattened(student, draw):
         seen = student.observe("measured", f, x)
         shown |= {"x": x}
         assert_tensor(
-            seen["result"], jacobian(f, x), "not the Jacobian", rtol=1e-4, atol=1e-4, inputs=shown, facts={"dtypes": seen["dtypes"]}
+            seen["result"],
+            jacobian(f, x),
+            "not the Jacobian",
+            rtol=1e-4,
+            atol=1e-4,
+            inputs=shown,
+            facts={"dtypes": seen["dtypes"]},
         )
 
 
-# ----------------------------------------------------------------------------------------------------------- find_broken
+# -------------------------------------------------------------------------------------- find_broken
 
 
 def compare_names(student, want, functions, x, shown):
-    """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is not one of find_broken."""
+    """find_broken must name the functions that gradcheck rejects; a fault of passes_gradcheck is
+    not one of find_broken.
+    """
     try:
         seen = student.observe("found", functions, x, False)
     except StudentError:
@@ -192,17 +251,34 @@ def compare_names(student, want, functions, x, shown):
     seen = student.observe("found", functions, x, True)
     got = seen["result"]
     details = {"expected": want, "actual": got, "inputs": {**shown, "x": x}}
-    facts = {"type": type_name(got), "names": sorted(functions), "seen": seen["seen"], "dtype": str(x.dtype).removeprefix("torch.")}
+    facts = {
+        "type": type_name(got),
+        "names": sorted(functions),
+        "seen": seen["seen"],
+        "dtype": str(x.dtype).removeprefix("torch."),
+    }
     if got is None:
         fail("None came back: is there a return?", facts=facts, **details)
     if not isinstance(got, set):
         fail("{type} came back where a set of names is promised", facts=facts, **details)
     if strangers := {name for name in got if name not in functions}:
-        fail("there are no functions of these names: {strangers}", facts={**facts, "strangers": strangers}, **details)
+        fail(
+            "there are no functions of these names: {strangers}",
+            facts={**facts, "strangers": strangers},
+            **details,
+        )
     if missing := want - got:
-        fail("of the broken functions these were not found: {missing}", facts={**facts, "missing": missing}, **details)
+        fail(
+            "of the broken functions these were not found: {missing}",
+            facts={**facts, "missing": missing},
+            **details,
+        )
     if surplus := got - want:
-        fail("these were named, and their gradients are right: {surplus}", facts={**facts, "surplus": surplus}, **details)
+        fail(
+            "these were named, and their gradients are right: {surplus}",
+            facts={**facts, "surplus": surplus},
+            **details,
+        )
 
 
 @check(points=0.5, about="find_broken")
@@ -219,7 +295,7 @@ def test_the_broken_ones_are_found(student, draw):
     compare_names(student, broken, functions, x, shown)
 
 
-# -------------------------------------------------------------------------------------------------------------- FixedPow
+# ----------------------------------------------------------------------------------------- FixedPow
 
 
 def compare_power(student, x, q, v):
@@ -227,12 +303,20 @@ def compare_power(student, x, q, v):
     inputs = {"x": x, "q": q, "v": v}
     y = student.FixedPow.apply(x, q)
     assert_tensor(y, (x**q).detach(), "FixedPow.apply(x, q) is not x ** q", inputs=inputs)
-    assert_that(y.requires_grad, "FixedPow.apply(x, q) does not require grad, although x and q do", inputs=inputs)
+    assert_that(
+        y.requires_grad,
+        "FixedPow.apply(x, q) does not require grad, although x and q do",
+        inputs=inputs,
+    )
     got = torch.autograd.grad(y, (x, q), v.clone(), allow_unused=True)
     want = torch.autograd.grad(x**q, (x, q), v)
     facts = {"gradients": got}
-    assert_gradient(got[0], want[0], "the gradient with respect to x is wrong", inputs=inputs, facts=facts)
-    assert_gradient(got[1], want[1], "the gradient with respect to q is wrong", inputs=inputs, facts=facts)
+    assert_gradient(
+        got[0], want[0], "the gradient with respect to x is wrong", inputs=inputs, facts=facts
+    )
+    assert_gradient(
+        got[1], want[1], "the gradient with respect to q is wrong", inputs=inputs, facts=facts
+    )
 
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward")
@@ -249,10 +333,21 @@ def test_the_numbers_of_c20_and_c21(student):
     inputs = {"x": x, "q": q}
     y = student.FixedPow.apply(x, q)
     assert_tensor(y, torch.tensor(125.0, dtype=torch.float64), "5 ** 3 is 125", inputs=inputs)
-    assert_that(y.requires_grad, "FixedPow.apply(x, q) does not require grad, although x and q do", inputs=inputs)
+    assert_that(
+        y.requires_grad,
+        "FixedPow.apply(x, q) does not require grad, although x and q do",
+        inputs=inputs,
+    )
     got = torch.autograd.grad(y, (x, q), allow_unused=True)
     for gradient, want, message in (
         (got[0], 75.0, "the gradient with respect to x is wrong"),
         (got[1], 201.1797, "the gradient with respect to q is wrong"),
     ):
-        assert_gradient(gradient, torch.tensor(want, dtype=torch.float64), message, rtol=1e-6, inputs=inputs, facts={"gradients": got})
+        assert_gradient(
+            gradient,
+            torch.tensor(want, dtype=torch.float64),
+            message,
+            rtol=1e-6,
+            inputs=inputs,
+            facts={"gradients": got},
+        )

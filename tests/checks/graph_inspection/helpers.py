@@ -1,7 +1,8 @@
 """graph_inspection, what its visible and hidden checks share.
 
-A graph is written down as text, which is PyTorch as it stands: the text is run here on symbols, which makes a Program that can cross,
-and it is what a message shows, ready to be pasted. ``cube`` and ``blend`` are custom Functions of one and of two tensors.
+A graph is written down as text, which is PyTorch as it stands: the text is run here on symbols,
+which makes a Program that can cross, and it is what a message shows, ready to be pasted. ``cube``
+and ``blend`` are custom Functions of one and of two tensors.
 """
 
 from collections import Counter
@@ -37,13 +38,17 @@ UNARY = list(NODES)
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph as text that ends in making ``root``, and the tensors that it begins with, by name."""
+    """A graph as text that ends in making ``root``, and the tensors that it begins with, by
+    name.
+    """
 
     text: str
     tensors: dict[str, Tensor]
 
     def ask(self, student, scenario):
-        """What the scenario measures of a student on this graph; an exception says in which graph it came."""
+        """What the scenario measures of a student on this graph; an exception says in which graph
+        it came.
+        """
         try:
             return student.observe(scenario, self.build, list(self.tensors.values()))
         except StudentError as error:
@@ -67,12 +72,20 @@ class Graph:
         return self.text.replace("\n    ", " ").replace("\n", "; ")
 
     def details(self, at=None, **facts):
-        """What a failure tells of this graph, drawn with the place ``at`` marked (``graph_figure``)."""
+        """What a failure tells of this graph, drawn with the place ``at`` marked
+        (``graph_figure``).
+        """
         leaves = [name for name, tensor in self.tensors.items() if tensor.requires_grad]
         constants = [name for name in self.tensors if name not in leaves]
-        inputs = {"graph": self.shown, "leaves": ", ".join(leaves)} | ({"constants": ", ".join(constants)} if constants else {})
+        inputs = {"graph": self.shown, "leaves": ", ".join(leaves)} | (
+            {"constants": ", ".join(constants)} if constants else {}
+        )
         figure = partial(self.figure, at)
-        return {"inputs": inputs, "facts": {"build": self.build, "tensors": self.tensors, **facts}, "figures": [figure]}
+        return {
+            "inputs": inputs,
+            "facts": {"build": self.build, "tensors": self.tensors, **facts},
+            "figures": [figure],
+        }
 
     def figure(self, at):
         """The graph, drawn."""
@@ -93,13 +106,17 @@ def assert_rows(got, want, graph):
     number = first_difference(rows, want)
     if number is None:
         return
-    wanted, found = (column[number - 1] if number <= len(column) else None for column in (want, rows))
+    wanted, found = (
+        column[number - 1] if number <= len(column) else None for column in (want, rows)
+    )
     message = "entry {number} should be {wanted}, it is {found}"
     if number > len(rows):
         message = "entry {number} should be {wanted}, but the list ends before it"
     elif number > len(want):
         message = "the list should end after {count} entries, but goes on with {found}"
-    depths = bool(want) and isinstance(want[0][0], int)  # entries of a walk; those of inputs_of begin with a name
+    depths = bool(want) and isinstance(
+        want[0][0], int
+    )  # entries of a walk; those of inputs_of begin with a name
     at = ("entry" if depths else "edge", number)
     details = graph.details(at, number=number, wanted=wanted, found=found, count=len(want))
     fail(message, expected=want, actual=rows, **details)
@@ -109,18 +126,27 @@ def assert_text(got, want, graph):
     """Line by line the same text; the message names the first line that differs."""
     wanted = want.split("\n")
     if not isinstance(got, str):
-        fail("{type} came back where a str is promised", expected=wanted, actual=got, **graph.details(type=type_name(got)))
+        fail(
+            "{type} came back where a str is promised",
+            expected=wanted,
+            actual=got,
+            **graph.details(type=type_name(got)),
+        )
     lines = got.split("\n")
     number = first_difference(lines, wanted)
     if number is None:
         return
-    line, found = (repr(column[number - 1]) if number <= len(column) else None for column in (wanted, lines))
+    line, found = (
+        repr(column[number - 1]) if number <= len(column) else None for column in (wanted, lines)
+    )
     message = "line {number} should be {wanted}, it is {found}"
     if number > len(lines):
         message = "line {number} should be {wanted}, but the text ends before it"
     elif number > len(wanted):
         message = "the text should end after line {count}, but goes on with {found}"
-    details = graph.details(("entry", number), number=number, wanted=line, found=found, count=len(wanted))
+    details = graph.details(
+        ("entry", number), number=number, wanted=line, found=found, count=len(wanted)
+    )
     fail(message, expected=wanted, actual=lines, **details)
 
 
@@ -133,48 +159,92 @@ def assert_silent(printed, graph):
 
 
 def first_difference(found, wanted):
-    """The number, from 1, of the first entry in which two lists differ; None where they are the same."""
+    """The number, from 1, of the first entry in which two lists differ; None where they are the
+    same.
+    """
     for number in range(1, max(len(found), len(wanted)) + 1):
-        if number > min(len(found), len(wanted)) or not same_entry(found[number - 1], wanted[number - 1]):
+        if number > min(len(found), len(wanted)) or not same_entry(
+            found[number - 1], wanted[number - 1]
+        ):
             return number
     return None
 
 
 def same_entry(mine, wanted):
-    """Whether two entries hold the same plain data; a tensor or a node that came back in place of it is not compared."""
+    """Whether two entries hold the same plain data; a tensor or a node that came back in place of
+    it is not compared.
+    """
     if isinstance(wanted, str):
         return isinstance(mine, str) and mine == wanted
-    return isinstance(mine, tuple) and [type(part) for part in mine] == [type(part) for part in wanted] and mine == wanted
+    return (
+        isinstance(mine, tuple)
+        and [type(part) for part in mine] == [type(part) for part in wanted]
+        and mine == wanted
+    )
 
 
 def assert_leaves(seen, expected, graph):
-    """The same leaves, each once, in whatever order; the message names the first that is too many, too few or another object."""
+    """The same leaves, each once, in whatever order; the message names the first that is too many,
+    too few or another object.
+    """
     names = list(graph.tensors)
     want = [names[place] for place in expected["places"]]
     if seen["kind"] not in ("list", "tuple"):
-        fail("{kind} came back where a list is promised", expected=want, actual=Opaque(seen["kind"]), **graph.details(kind=seen["kind"]))
-    found = [item if place is None else names[place] for place, item in zip(seen["places"], seen["items"], strict=True)]
+        fail(
+            "{kind} came back where a list is promised",
+            expected=want,
+            actual=Opaque(seen["kind"]),
+            **graph.details(kind=seen["kind"]),
+        )
+    found = [
+        item if place is None else names[place]
+        for place, item in zip(seen["places"], seen["items"], strict=True)
+    ]
     details = {"expected": want, "actual": found}
     for number, item in enumerate(found, 1):
         if isinstance(item, Tensor):
             facts = graph.details(number=number, values=item)
-            fail("entry {number} is none of the tensors that the graph was made of: another, with the value {values}", **details, **facts)
+            fail(
+                "entry {number} is none of the tensors that the graph was made of: another, with"
+                " the value {values}",
+                **details,
+                **facts,
+            )
         if not isinstance(item, str) or seen["places"][number - 1] is None:
-            fail("entry {number} is of type {type}, not a tensor", **details, **graph.details(number=number, type=type_name(item)))
+            fail(
+                "entry {number} is of type {type}, not a tensor",
+                **details,
+                **graph.details(number=number, type=type_name(item)),
+            )
     counts = Counter(found)
     for name in names:
         facts = graph.details(("leaf", name), name=name, count=counts[name])
         assert_that(counts[name] <= 1, "{name} is listed {count} times", **details, **facts)
         assert_that(name not in want or counts[name], "{name} is missing", **details, **facts)
-        assert_that(name in want or not counts[name], "{name} is listed, but no gradient reaches it", **details, **facts)
+        assert_that(
+            name in want or not counts[name],
+            "{name} is listed, but no gradient reaches it",
+            **details,
+            **facts,
+        )
 
 
 def three_tensors(result, inputs):
     """What build_loss returned, taken apart."""
     count = len(result) if isinstance(result, tuple) else 0
-    details = {"actual": result, "inputs": inputs, "facts": {"type": type_name(result), "count": count}}
-    assert_that(isinstance(result, tuple), "{type} came back where a tuple (y, z, loss) is promised", **details)
-    assert_that(count == 3, "a tuple of {count} came back where (y, z, loss) is promised", **details)
+    details = {
+        "actual": result,
+        "inputs": inputs,
+        "facts": {"type": type_name(result), "count": count},
+    }
+    assert_that(
+        isinstance(result, tuple),
+        "{type} came back where a tuple (y, z, loss) is promised",
+        **details,
+    )
+    assert_that(
+        count == 3, "a tuple of {count} came back where (y, z, loss) is promised", **details
+    )
     return result
 
 
@@ -182,13 +252,18 @@ def predicted(student):
     """The prediction, where it is a number."""
     value = student.PREDICTED_GRADIENT
     assert_that(
-        is_number(value), "PREDICTED_GRADIENT is of type {type}; write a plain number", actual=value, facts={"type": type_name(value)}
+        is_number(value),
+        "PREDICTED_GRADIENT is of type {type}; write a plain number",
+        actual=value,
+        facts={"type": type_name(value)},
     )
     return value
 
 
 def loss_figure(student, x, at):
-    """The graph behind the student's loss beside that of the three steps; marked is the tensor ``at``, where the student's has it."""
+    """The graph behind the student's loss beside that of the three steps; marked is the tensor
+    ``at``, where the student's has it.
+    """
     leaf = x.detach().clone().requires_grad_()
     y = 2 * leaf
     z = y + 3

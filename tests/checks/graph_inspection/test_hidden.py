@@ -5,38 +5,68 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.judge.checks import (
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    fail,
+    type_name,
+)
 
 helpers = beside(__file__)
 Graph, UNARY = helpers.Graph, helpers.UNARY
 
 STEPS = [
-    "{a} * {a}", "{a} * {k}", "{a} + {c}", "{c} - {a}", "cube({a})", "blend({a}, {b})", "blend({c}, {a})", "{a} * {b}", "{b} - {a}",
-    "{a} + {b}.detach()", "{a}{u}", "-{a}", "{a}.chunk(2)", "{a}.split([1, 3])",
-]  # fmt: skip
+    "{a} * {a}",
+    "{a} * {k}",
+    "{a} + {c}",
+    "{c} - {a}",
+    "cube({a})",
+    "blend({a}, {b})",
+    "blend({c}, {a})",
+    "{a} * {b}",
+    "{b} - {a}",
+    "{a} + {b}.detach()",
+    "{a}{u}",
+    "-{a}",
+    "{a}.chunk(2)",
+    "{a}.split([1, 3])",
+]
 LIGHT = 10
-"""How many entries a walk from an earlier result may have, for it to be used again: graphs stay readable."""
+"""How many entries a walk from an earlier result may have, for it to be used again: graphs stay
+readable.
+"""
 
 
 def random_graphs(draw):
-    """Two graphs that between them have every one of ``STEPS``: shared results, pieces, constants, custom Functions, unused leaves.
+    """Two graphs that between them have every one of ``STEPS``: shared results, pieces, constants,
+    custom Functions, unused leaves.
 
     And a small one, in which a leaf is surely reached at two depths.
     """
     steps = draw.sample(STEPS, len(STEPS))
     drawn = [random_graph(draw, steps[:7]), random_graph(draw, steps[7:])]
-    return [*drawn, Graph(f"root = x{draw.choice(UNARY)} * x", {"x": draw.tensor(4, requires_grad=True)})]
+    return [
+        *drawn,
+        Graph(f"root = x{draw.choice(UNARY)} * x", {"x": draw.tensor(4, requires_grad=True)}),
+    ]
 
 
 def random_graph(draw, steps):
-    """A graph that makes these steps one after the other, each from the last result and some from an earlier one."""
+    """A graph that makes these steps one after the other, each from the last result and some from
+    an earlier one.
+    """
     tensors = {name: draw.tensor(4, requires_grad=name in "wxyz") for name in "wxyzcd"}
     last, size = draw.choice("wxyz"), 1
     light = dict.fromkeys("wxyz", 1)
     lines = []
     for number, step in enumerate(steps, 1):
         other, name = draw.choice([*light, *"wxyz"]), f"t{number}"
-        made = step.format(a=last, b=other, c=draw.choice("cd"), k=draw.number(), u=draw.choice(UNARY))
+        made = step.format(
+            a=last, b=other, c=draw.choice("cd"), k=draw.number(), u=draw.choice(UNARY)
+        )
         size *= 1 + (step == "{a} * {a}")
         size += 1 + (light[other] if "{b}" in step else 0)
         if "chunk" in step or "split" in step:
@@ -50,7 +80,9 @@ def random_graph(draw, steps):
 
 
 def rootless(draw):
-    """Roots that have no graph: a leaf, a constant, what was computed from constants, what was detached."""
+    """Roots that have no graph: a leaf, a constant, what was computed from constants, what was
+    detached.
+    """
     tensors = {"x": draw.tensor(requires_grad=True), "c": draw.tensor()}
     return [Graph(f"root = {text}", tensors) for text in ("x", "c", "c * 2", "(x * 2).detach()")]
 
@@ -58,23 +90,36 @@ def rootless(draw):
 def deep_chain(draw, start, tensors):
     """A chain a little under 240 deep."""
     first, second = draw.sample([".sin()", ".cos()", ".tanh()"], 2)
-    return Graph(f"root = {start}\nfor _ in range({draw.integer(115, 119)}):\n    root = root{first}{second}", tensors)
+    return Graph(
+        f"root = {start}\nfor _ in range({draw.integer(115, 119)}):\n    root ="
+        f" root{first}{second}",
+        tensors,
+    )
 
 
 def assert_counts(got, want, graph):
-    """The same entries as often, in whatever order; the message names the first that is too many or too few."""
+    """The same entries as often, in whatever order; the message names the first that is too many or
+    too few.
+    """
     rows = helpers.entries(got, want, graph)
-    plain = [row for row in rows if isinstance(row, tuple) and [type(part) for part in row] == [int, str]]
+    plain = [
+        row for row in rows if isinstance(row, tuple) and [type(part) for part in row] == [int, str]
+    ]
     if len(plain) < len(rows):
         helpers.assert_rows(got, want, graph)
     counts, wanted = Counter(plain), Counter(want)
     for entry in dict.fromkeys([*want, *plain]):
         if counts[entry] != wanted[entry]:
             details = graph.details(entry=entry, count=counts[entry], wanted=wanted[entry])
-            fail("how often {entry} is listed: {count}, should be {wanted}", expected=want, actual=rows, **details)
+            fail(
+                "how often {entry} is listed: {count}, should be {wanted}",
+                expected=want,
+                actual=rows,
+                **details,
+            )
 
 
-# ------------------------------------------------------------------------------------------- build_loss, PREDICTED_GRADIENT
+# ------------------------------------------------------------------- build_loss, PREDICTED_GRADIENT
 
 
 @check(points=0.5, about="build_loss", needs="test_build_loss_gradient")
@@ -85,21 +130,37 @@ def test_build_loss_is_one_graph(student, reference, draw):
     for link, gradient in want.items():
         output, _, source = link.partition(" by ")
         facts = {"output": output, "source": source, "link": link, "links": got}
-        details = {"inputs": {"x": x}, "facts": facts, "figures": [partial(helpers.loss_figure, student, x, source)]}
-        assert_that(got[link] is not None, "{output} was not computed from the {source} that came back", **details)
-        assert_gradient(got[link], gradient, "the derivative of {output} by {source} is wrong", **details)
+        details = {
+            "inputs": {"x": x},
+            "facts": facts,
+            "figures": [partial(helpers.loss_figure, student, x, source)],
+        }
+        assert_that(
+            got[link] is not None,
+            "{output} was not computed from the {source} that came back",
+            **details,
+        )
+        assert_gradient(
+            got[link], gradient, "the derivative of {output} by {source} is wrong", **details
+        )
 
 
 @check(points=0.25, about="build_loss", needs="test_build_loss_gradient")
 def test_build_loss_any_shape(student, reference, draw):
     """build_loss keeps shape and dtype, whatever they are"""
     vector = draw.tensor(3, dtype=torch.float32, requires_grad=True)
-    for x in (vector, draw.noncontiguous(requires_grad=True), draw.tensor(0, 2, requires_grad=True)):
+    for x in (
+        vector,
+        draw.noncontiguous(requires_grad=True),
+        draw.tensor(0, 2, requires_grad=True),
+    ):
         inputs = {"x": x}
         got = helpers.three_tensors(student.build_loss(x), inputs)
         want = reference.build_loss(x)
         for name, mine, wanted in zip(("y", "z", "loss"), got, want, strict=True):
-            assert_tensor(mine, wanted, "{name} is wrong", inputs=inputs, facts={"name": name, "results": got})
+            assert_tensor(
+                mine, wanted, "{name} is wrong", inputs=inputs, facts={"name": name, "results": got}
+            )
         v = draw.tensor(*x.shape, dtype=x.dtype)
         (gradient,) = torch.autograd.grad(got[2], x, v, allow_unused=True)
         (wanted,) = torch.autograd.grad(want[2], x, v)
@@ -111,21 +172,39 @@ def test_prediction_tells_how_far_loss_moves(student, reference, draw):
     """PREDICTED_GRADIENT foretells how far a small step moves loss"""
     value = helpers.predicted(student)
     step = draw.choice([-1, 1]) * draw.integer(10, 30) / 10000
-    before, after = (reference.build_loss(torch.tensor(x, dtype=torch.float64))[2].item() for x in (1.0, 1.0 + step))
+    before, after = (
+        reference.build_loss(torch.tensor(x, dtype=torch.float64))[2].item()
+        for x in (1.0, 1.0 + step)
+    )
     facts = {"step": step, "foretold": value * step, "moved": after - before}
-    message = "from x = 1 a step of {step} moves loss by {moved}; your gradient times the step is {foretold}"
-    assert_that(abs(facts["foretold"] - facts["moved"]) < 5 * step**2, message, actual=value, facts=facts)
+    message = (
+        "from x = 1 a step of {step} moves loss by {moved}; your gradient times the step is"
+        " {foretold}"
+    )
+    assert_that(
+        abs(facts["foretold"] - facts["moved"]) < 5 * step**2, message, actual=value, facts=facts
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------------- walk
+# --------------------------------------------------------------------------------------------- walk
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
 def test_walk_leaves_constants_out(student, reference, draw):
     """walk passes over inputs that have no node"""
-    tensors = {"x": draw.tensor(3, requires_grad=True), "y": draw.tensor(3, requires_grad=True), "c": draw.tensor(3)}
+    tensors = {
+        "x": draw.tensor(3, requires_grad=True),
+        "y": draw.tensor(3, requires_grad=True),
+        "c": draw.tensor(3),
+    }
     unary, factor = draw.choice(UNARY), draw.number()
-    for text in (f"(x * {factor}){unary}", f"c - x{unary}", f"(x + c){unary}", f"blend(c, x){unary}", f"x.detach() * y{unary}"):
+    for text in (
+        f"(x * {factor}){unary}",
+        f"c - x{unary}",
+        f"(x + c){unary}",
+        f"blend(c, x){unary}",
+        f"x.detach() * y{unary}",
+    ):
         graph = Graph(f"root = {text}", tensors)
         helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
@@ -138,7 +217,10 @@ def test_walk_lists_shared_nodes_again(student, reference, draw):
     graphs = [
         Graph("root = x * x", {"x": x}),
         Graph(f"t = x{draw.choice('+-*')} y\nroot = t{first} * t{second}", {"x": x, "y": y}),
-        Graph("y = x ** 3\nw = x ** 2\nroot = y.log() + w.sqrt()", {"x": torch.tensor(5.0, requires_grad=True)}),
+        Graph(
+            "y = x ** 3\nw = x ** 2\nroot = y.log() + w.sqrt()",
+            {"x": torch.tensor(5.0, requires_grad=True)},
+        ),
     ]
     for graph in graphs:
         assert_counts(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
@@ -159,13 +241,22 @@ def test_walk_without_a_graph(student, draw):
     """walk gives [] for a tensor without a graph"""
     for graph in rootless(draw):
         got = graph.ask(student, "walked")
-        assert_that(type(got) is list and not got, "a tensor without a graph gives []", expected=[], actual=got, **graph.details())
+        assert_that(
+            type(got) is list and not got,
+            "a tensor without a graph gives []",
+            expected=[],
+            actual=got,
+            **graph.details(),
+        )
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
 def test_walk_types(student, reference, draw):
     """walk returns a list of (int, str) tuples"""
-    graph = Graph(f"root = x{draw.choice(UNARY)} + y", {name: draw.tensor(2, requires_grad=True) for name in "xy"})
+    graph = Graph(
+        f"root = x{draw.choice(UNARY)} + y",
+        {name: draw.tensor(2, requires_grad=True) for name in "xy"},
+    )
     assert_pairs(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
 
 
@@ -186,20 +277,35 @@ def test_walk_any_graph(student, reference, draw):
 def assert_pairs(got, want, graph):
     """A list, and in it tuples."""
     kind = type_name(got)
-    assert_that(isinstance(got, list), "{type} came back where a list is promised", expected=want, actual=got, **graph.details(type=kind))
+    assert_that(
+        isinstance(got, list),
+        "{type} came back where a list is promised",
+        expected=want,
+        actual=got,
+        **graph.details(type=kind),
+    )
     odd = next((entry for entry in got if not isinstance(entry, tuple)), ())
     message = "an entry is of type {type}, {entry}, where a tuple is promised"
-    assert_that(isinstance(odd, tuple), message, expected=want, actual=got, **graph.details(type=type_name(odd), entry=odd))
+    assert_that(
+        isinstance(odd, tuple),
+        message,
+        expected=want,
+        actual=got,
+        **graph.details(type=type_name(odd), entry=odd),
+    )
     helpers.assert_rows(got, want, graph)
 
 
-# ------------------------------------------------------------------------------------------------------------- format_graph
+# ------------------------------------------------------------------------------------- format_graph
 
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
 def test_format_two_inputs(student, reference):
     """format_graph draws w = (x * y).sum()"""
-    x, y = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), torch.tensor([4.0, 5.0, 6.0], requires_grad=True)
+    x, y = (
+        torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
+        torch.tensor([4.0, 5.0, 6.0], requires_grad=True),
+    )
     graph = Graph("z = x * y\nroot = z.sum()", {"x": x, "y": y})
     helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
 
@@ -210,7 +316,9 @@ def test_format_without_a_graph(student, draw):
     for graph in rootless(draw):
         got = graph.ask(student, "formatted")
         message = "a tensor without a graph gives an empty str"
-        assert_that(isinstance(got, str) and not got, message, expected="", actual=got, **graph.details())
+        assert_that(
+            isinstance(got, str) and not got, message, expected="", actual=got, **graph.details()
+        )
 
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
@@ -225,11 +333,13 @@ def test_format_any_graph(student, reference, draw):
     """format_graph agrees with the reference on random graphs"""
     graphs = random_graphs(draw)
     for graph in graphs:
-        helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+        helpers.assert_text(
+            graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph
+        )
     helpers.assert_silent(graphs[-1].ask(student, "printed"), graphs[-1])
 
 
-# ------------------------------------------------------------------------------------------------------------- leaf_tensors
+# ------------------------------------------------------------------------------------- leaf_tensors
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
@@ -242,14 +352,31 @@ def test_leaves_order(student, reference, draw):
         operation = draw.choice("+-*")
         text += f"\nroot = {name} {operation} root" if left else f"\nroot = root {operation} {name}"
     first = [name for name, left in zip(names[1:], sides, strict=True) if left][-1]
-    text += f"\nroot = root {draw.choice('+-*')} {first}"  # the leaf that is met first is met again at the end
-    graph = Graph(text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)})
+    # the leaf that is met first is met again at the end
+    text += f"\nroot = root {draw.choice('+-*')} {first}"
+    graph = Graph(
+        text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)}
+    )
     want, got = graph.ask(reference, "leaves"), graph.ask(student, "leaves")
     helpers.assert_leaves(got, want, graph)
-    found, expected = ([list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want))
-    assert_that(found == expected, "the leaves are right, their order is not", expected=expected, actual=found, **graph.details())
+    found, expected = (
+        [list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want)
+    )
+    assert_that(
+        found == expected,
+        "the leaves are right, their order is not",
+        expected=expected,
+        actual=found,
+        **graph.details(),
+    )
     kind = got["kind"]
-    assert_that(kind == "list", "{kind} came back where a list is promised", expected=expected, actual=found, **graph.details(kind=kind))
+    assert_that(
+        kind == "list",
+        "{kind} came back where a list is promised",
+        expected=expected,
+        actual=found,
+        **graph.details(kind=kind),
+    )
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
@@ -264,7 +391,10 @@ def test_leaves_of_equal_value(student, reference, draw):
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_root_is_a_leaf(student, reference, draw):
     """leaf_tensors of a leaf that requires grad is that leaf"""
-    graph = Graph("root = x", {"x": draw.tensor(2, requires_grad=True), "y": draw.tensor(2, requires_grad=True)})
+    graph = Graph(
+        "root = x",
+        {"x": draw.tensor(2, requires_grad=True), "y": draw.tensor(2, requires_grad=True)},
+    )
     helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
@@ -273,7 +403,11 @@ def test_leaves_without_a_graph(student, draw):
     """leaf_tensors gives [] where nothing requires grad"""
     for graph in rootless(draw)[1:]:
         got = graph.ask(student, "leaves")
-        details = {"expected": [], "actual": got["items"], **graph.details(kind=got["kind"], places=got["places"])}
+        details = {
+            "expected": [],
+            "actual": got["items"],
+            **graph.details(kind=got["kind"], places=got["places"]),
+        }
         assert_that(got["kind"] == "list", "{kind} came back where a list is promised", **details)
         assert_that(not got["items"], "no gradient reaches anything from this root", **details)
 
@@ -281,7 +415,9 @@ def test_leaves_without_a_graph(student, draw):
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_deep(student, reference, draw):
     """leaf_tensors reaches the end of a graph 230 deep"""
-    graph = deep_chain(draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None) for name in "xyz"})
+    graph = deep_chain(
+        draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None) for name in "xyz"}
+    )
     helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
@@ -292,15 +428,24 @@ def test_leaves_of_any_graph(student, reference, draw):
         helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
 
 
-# ---------------------------------------------------------------------------------------------------------------- inputs_of
+# ---------------------------------------------------------------------------------------- inputs_of
 
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
 def test_inputs_of_constants(student, reference, draw):
     """inputs_of gives (None, 0) where an input has no node"""
-    tensors = {"x": draw.tensor(3, requires_grad=True), "y": draw.tensor(3, requires_grad=True), "c": draw.tensor(3)}
+    tensors = {
+        "x": draw.tensor(3, requires_grad=True),
+        "y": draw.tensor(3, requires_grad=True),
+        "c": draw.tensor(3),
+    }
     unary, factor = draw.choice(UNARY), draw.number()
-    for text in (f"x{unary} * {factor}", f"c - x{unary}", f"blend(c, x{unary})", f"x.detach() + y{unary}"):
+    for text in (
+        f"x{unary} * {factor}",
+        f"c - x{unary}",
+        f"blend(c, x{unary})",
+        f"x.detach() + y{unary}",
+    ):
         graph = Graph(f"root = {text}", tensors)
         helpers.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
 
@@ -308,7 +453,10 @@ def test_inputs_of_constants(student, reference, draw):
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
 def test_inputs_of_types(student, reference, draw):
     """inputs_of returns a list of tuples"""
-    graph = Graph(f"root = blend(x{draw.choice(UNARY)}, y)", {name: draw.tensor(2, requires_grad=True) for name in "xy"})
+    graph = Graph(
+        f"root = blend(x{draw.choice(UNARY)}, y)",
+        {name: draw.tensor(2, requires_grad=True) for name in "xy"},
+    )
     assert_pairs(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
 
 
@@ -317,7 +465,13 @@ def test_inputs_of_without_a_graph(student, draw):
     """inputs_of gives [] for a tensor without a graph"""
     for graph in rootless(draw):
         got = graph.ask(student, "edges")
-        assert_that(type(got) is list and not got, "a tensor without a graph gives []", expected=[], actual=got, **graph.details())
+        assert_that(
+            type(got) is list and not got,
+            "a tensor without a graph gives []",
+            expected=[],
+            actual=got,
+            **graph.details(),
+        )
 
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")

@@ -2,7 +2,14 @@
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, prediction_figure
+from grader.judge.checks import (
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    prediction_figure,
+)
 
 helpers = beside(__file__)
 Graph, NODES, UNARY = helpers.Graph, helpers.NODES, helpers.UNARY
@@ -14,8 +21,18 @@ def test_build_loss_values(student, draw):
     x = draw.tensor(low=0.3, requires_grad=True)
     y, z, loss = helpers.three_tensors(student.build_loss(x), {"x": x})
     plain = x.detach()
-    for name, got, want in (("y", y, 2 * plain), ("z", z, 2 * plain + 3), ("loss", loss, (2 * plain + 3) ** 2)):
-        assert_tensor(got, want, "{name} is wrong", inputs={"x": x}, facts={"name": name, "results": (y, z, loss)})
+    for name, got, want in (
+        ("y", y, 2 * plain),
+        ("z", z, 2 * plain + 3),
+        ("loss", loss, (2 * plain + 3) ** 2),
+    ):
+        assert_tensor(
+            got,
+            want,
+            "{name} is wrong",
+            inputs={"x": x},
+            facts={"name": name, "results": (y, z, loss)},
+        )
 
 
 @check(points=0.25, about="build_loss", needs=test_build_loss_values)
@@ -23,7 +40,10 @@ def test_build_loss_gradient(student, draw):
     """loss has the right gradient with respect to x"""
     x = draw.tensor(low=0.3, requires_grad=True)
     _, _, loss = helpers.three_tensors(student.build_loss(x), {"x": x})
-    message, figures = "loss does not require grad: it is cut off from the graph", [lambda: helpers.loss_figure(student, x, "loss")]
+    message, figures = (
+        "loss does not require grad: it is cut off from the graph",
+        [lambda: helpers.loss_figure(student, x, "loss")],
+    )
     assert_that(loss.requires_grad, message, inputs={"x": x}, actual=loss, figures=figures)
     (got,) = torch.autograd.grad(loss, x, allow_unused=True)
     assert_gradient(got, 4 * (2 * x.detach() + 3), inputs={"x": x})
@@ -35,7 +55,12 @@ def test_prediction(student):
     value = helpers.predicted(student)
     why = "autograd computes how far loss moves for each step of x"
     figures = [lambda: prediction_figure([["d loss / dx, x = 1", value, "another number", why]])]
-    assert_that(abs(value - 20.0) < 1e-3, "autograd computes another gradient than you predicted", actual=value, figures=figures)
+    assert_that(
+        abs(value - 20.0) < 1e-3,
+        "autograd computes another gradient than you predicted",
+        actual=value,
+        figures=figures,
+    )
 
 
 @check(points=0.5, about="walk")
@@ -50,7 +75,10 @@ def test_walk_chain(student, draw):
 @check(points=0.25, about="walk", needs=test_walk_chain)
 def test_walk_two_inputs(student):
     """walk goes into both inputs of z = x * y"""
-    x, y = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), torch.tensor([4.0, 5.0, 6.0], requires_grad=True)
+    x, y = (
+        torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
+        torch.tensor([4.0, 5.0, 6.0], requires_grad=True),
+    )
     graph = Graph("z = x * y\nroot = z.sum()", {"x": x, "y": y})
     want = [(0, "SumBackward0"), (1, "MulBackward0"), (2, "AccumulateGrad"), (2, "AccumulateGrad")]
     helpers.assert_rows(graph.ask(student, "walked"), want, graph)
@@ -79,7 +107,10 @@ def test_leaves_of_a_graph(student, draw):
 def test_inputs_of_a_sum(student, draw):
     """inputs_of names the nodes behind the root"""
     left, right = draw.sample(UNARY, 2)
-    graph = Graph(f"root = x{left} {draw.choice('+-*')} y{right}", {name: draw.tensor(2, requires_grad=True) for name in "xy"})
+    graph = Graph(
+        f"root = x{left} {draw.choice('+-*')} y{right}",
+        {name: draw.tensor(2, requires_grad=True) for name in "xy"},
+    )
     helpers.assert_rows(graph.ask(student, "edges"), [(NODES[left], 0), (NODES[right], 0)], graph)
 
 
@@ -88,7 +119,10 @@ def test_inputs_of_pieces(student, draw):
     """inputs_of tells which piece of a chunk was used"""
     first, second, third = draw.sample("pqr", 3)
     edges = {name: ("SplitBackward0", place) for place, name in enumerate("pqr")}
-    graph = Graph(f"p, q, r = x.chunk(3)\nroot = {first} {draw.choice('+-*')} {second}", {"x": draw.tensor(6, requires_grad=True)})
+    graph = Graph(
+        f"p, q, r = x.chunk(3)\nroot = {first} {draw.choice('+-*')} {second}",
+        {"x": draw.tensor(6, requires_grad=True)},
+    )
     helpers.assert_rows(graph.ask(student, "edges"), [edges[first], edges[second]], graph)
     graph = Graph(f"p, q, r = x.chunk(3)\nroot = {third}.sum()", graph.tensors)
     helpers.assert_rows(graph.ask(student, "edges"), [edges[third]], graph)

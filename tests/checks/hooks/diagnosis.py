@@ -1,7 +1,7 @@
 """hooks: the mistakes that people make here, and how each shows.
 
-Most rules don't read the check's numbers but ask again: they let a gradient v of their own arrive at y, see what is passed on, and
-compare that with what each wrong hook would have made of it.
+Most rules don't read the check's numbers but ask again: they let a gradient v of their own arrive
+at y, see what is passed on, and compare that with what each wrong hook would have made of it.
 """
 
 import functools
@@ -16,11 +16,13 @@ from grader.worker.wire.program import program
 DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
 SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"
 
-# ---------------------------------------------------------------------------------------------------------------- probes
+# ------------------------------------------------------------------------------------------- probes
 
 
 def unless_raised(*fragments):
-    """A rule that is not asked where the student's code raised, other than with one of these in its message: it would guess."""
+    """A rule that is not asked where the student's code raised, other than with one of these in its
+    message: it would guess.
+    """
 
     def restrict(rule):
         @functools.wraps(rule)
@@ -66,17 +68,23 @@ PAST_TO_LOSS, SIBLINGS_TO_LOSS = _weighed(_apart), _weighed(_sharing)
 
 
 def arrived(student, about, v, amount=None, *, siblings=False):
-    """What p and r get when v arrives at y, for the function ``about`` with ``amount`` as max_norm or factor."""
+    """What p and r get when v arrives at y, for the function ``about`` with ``amount`` as max_norm
+    or factor.
+    """
     leaves = [torch.zeros_like(v).requires_grad_() for _ in range(2)]
     if about == SCALE:
         graph = SIBLINGS_TO_LOSS if siblings else PAST_TO_LOSS
         return student.observe("scaled", amount, graph, [*leaves, v])["grads"][:2]
     graph = SIBLINGS if siblings else PAST
-    return student.observe("passes", about, [] if amount is None else [amount], graph, leaves, [v])[0]
+    return student.observe("passes", about, [] if amount is None else [amount], graph, leaves, [v])[
+        0
+    ]
 
 
 def probe(failure):
-    """A gradient for y and an amount that must change it: three numbers, and None, a max_norm far below their norm, or a factor."""
+    """A gradient for y and an amount that must change it: three numbers, and None, a max_norm far
+    below their norm, or a factor.
+    """
     v = failure.draw.tensor(3, low=0.5, high=3.0)
     return v, {DOUBLE: None, CLIP: round(0.4 * float(v.min()), 3), SCALE: 3.0}[failure.about]
 
@@ -90,18 +98,23 @@ def unchanged(failure, student):
 def sitting(failure, student):
     """What the function returned, and how many hooks are on y afterwards."""
     arguments = [] if failure.about == DOUBLE else [1.0]
-    return student.observe("counted", failure.about, arguments, torch.ones(3, dtype=torch.float64, requires_grad=True))
+    return student.observe(
+        "counted", failure.about, arguments, torch.ones(3, dtype=torch.float64, requires_grad=True)
+    )
 
 
-# ----------------------------------------------------------------------------------------------- changing what flows back
+# ------------------------------------------------------------------------- changing what flows back
 
 
 @mistake(
     "edits_in_place",
     about=(DOUBLE, CLIP, SCALE),
     title="The hook writes into the gradient that it gets",
-    explanation="An addition hands one tensor, {v}, to y and to its other input. After your hook had run on y, the other input's"
-    " gradient was {sibling}, too. Make a new tensor (grad * 2, not grad *= 2) and return it.",
+    explanation=(
+        "An addition hands one tensor, {v}, to y and to its other input. After your hook had run on"
+        " y, the other input's gradient was {sibling}, too. Make a new tensor (grad * 2, not grad"
+        " *= 2) and return it."
+    ),
 )
 @unless_raised("written-to tensor")
 def edits_in_place(failure, student):
@@ -115,11 +128,16 @@ def edits_in_place(failure, student):
     "hook_returns_wrong_shape",
     about=(DOUBLE, CLIP, SCALE, RECORD),
     title="The hook returns something that is no gradient for y",
-    explanation="torch refused it: {refused}. What a hook returns takes the gradient's place, so it must be a tensor of the gradient's"
-    " shape (or None, for no change). A norm is a single number: scale the gradient by it instead of returning it.",
+    explanation=(
+        "torch refused it: {refused}. What a hook returns takes the gradient's place, so it must be"
+        " a tensor of the gradient's shape (or None, for no change). A norm is a single number:"
+        " scale the gradient by it instead of returning it."
+    ),
 )
 def hook_returns_wrong_shape(failure, student):
-    refused = failure.raised("has changed the size of value") or failure.raised("has changed the type of value")
+    refused = failure.raised("has changed the size of value") or failure.raised(
+        "has changed the type of value"
+    )
     if refused or failure.raised("but hook returned"):
         return {"refused": failure.error.message.splitlines()[0]}
     return None
@@ -129,23 +147,31 @@ def hook_returns_wrong_shape(failure, student):
     "scales_after_backward",
     about=SCALE,
     title="The gradient is scaled when backward is already over",
-    explanation="With factor 3, {v} arrived at y and {v} reached the leaf behind it; y.grad holds {held}. By then the gradient had long"
-    " been passed on: it has to be changed on its way, in a hook.",
+    explanation=(
+        "With factor 3, {v} arrived at y and {v} reached the leaf behind it; y.grad holds {held}."
+        " By then the gradient had long been passed on: it has to be changed on its way, in a hook."
+    ),
 )
 @unless_raised()
 def scales_after_backward(failure, student):
     v, factor = probe(failure)
     leaves = [torch.zeros_like(v).requires_grad_() for _ in range(2)]
     seen = student.observe("scaled", factor, PAST_TO_LOSS, [*leaves, v])
-    return {"v": v, "held": seen["y"]} if same(seen["grads"][0], v) and same(seen["y"], factor * v) else None
+    return (
+        {"v": v, "held": seen["y"]}
+        if same(seen["grads"][0], v) and same(seen["y"], factor * v)
+        else None
+    )
 
 
 @mistake(
     "changes_the_value",
     about=(DOUBLE, CLIP),
     title="A new tensor is made, and the gradient is left alone",
-    explanation="You returned a Tensor, no hook is on y, and v = {v} passes y unchanged. The caller goes on with the old y; to change"
-    " its gradient, register a hook on it.",
+    explanation=(
+        "You returned a Tensor, no hook is on y, and v = {v} passes y unchanged. The caller goes on"
+        " with the old y; to change its gradient, register a hook on it."
+    ),
 )
 @unless_raised()
 def changes_the_value(failure, student):
@@ -159,8 +185,10 @@ def changes_the_value(failure, student):
     "never_registers",
     about=(DOUBLE, CLIP),
     title="The hook is never put on y",
-    explanation="You returned {given}, no hook is on y, and v = {v} passes unchanged. To define a function is not enough:"
-    " y.register_hook(function) is what makes autograd call it.",
+    explanation=(
+        "You returned {given}, no hook is on y, and v = {v} passes unchanged. To define a function"
+        " is not enough: y.register_hook(function) is what makes autograd call it."
+    ),
 )
 @unless_raised()
 def never_registers(failure, student):
@@ -175,8 +203,11 @@ def never_registers(failure, student):
     "removed_at_once",
     about=(DOUBLE, CLIP),
     title="The hook is removed before any backward could run",
-    explanation="A {type} came back, yet no hook is on y any more when your function returns, so v = {v} passes unchanged. To remove it is"
-    " up to the caller; mind that a `with` block removes it at its end.",
+    explanation=(
+        "A {type} came back, yet no hook is on y any more when your function returns, so v = {v}"
+        " passes unchanged. To remove it is up to the caller; mind that a `with` block removes it"
+        " at its end."
+    ),
 )
 @unless_raised()
 def removed_at_once(failure, student):
@@ -190,41 +221,57 @@ def removed_at_once(failure, student):
     "hook_returns_nothing",
     about=(DOUBLE, CLIP, SCALE),
     title="The hook returns None, which means: no change",
-    explanation="{v} arrived at y and {v} was passed on. Only what a hook returns replaces the gradient; a new value that stays in a"
-    " local name, or is printed, is lost.",
+    explanation=(
+        "{v} arrived at y and {v} was passed on. Only what a hook returns replaces the gradient; a"
+        " new value that stays in a local name, or is printed, is lost."
+    ),
 )
 @unless_raised()
 def hook_returns_nothing(failure, student):
     v, amount = probe(failure)
     answers = student.observe("answered", failure.about, [] if amount is None else [amount], v)
-    if failure.about == CLIP:  # one that returns something for a short gradient has its condition the wrong way round
+    if (
+        failure.about == CLIP
+    ):  # one that returns something for a short gradient has its condition the wrong way round
         answers += student.observe("answered", CLIP, [1000.0], v)
-    return {"v": v} if set(answers) == {"None"} and unchanged(failure, student) is not None else None
+    return (
+        {"v": v} if set(answers) == {"None"} and unchanged(failure, student) is not None else None
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------- clipping
+# ----------------------------------------------------------------------------------------- clipping
 
 
 @mistake(
     "clip_by_value",
     about=CLIP,
     title="Each element is clamped, not the norm",
-    explanation="With max_norm = {m}, {v} arrived and {out} was passed on: every element cut to ±{m}. The direction is lost, and the norm"
-    " is {norm}. Multiply the whole gradient by one number instead.",
+    explanation=(
+        "With max_norm = {m}, {v} arrived and {out} was passed on: every element cut to ±{m}. The"
+        " direction is lost, and the norm is {norm}. Multiply the whole gradient by one number"
+        " instead."
+    ),
 )
 @unless_raised()
 def clip_by_value(failure, student):
     v = torch.tensor([0.3, -2.5, 1.7, 0.2], dtype=torch.float64)
     out, _ = arrived(student, CLIP, v, 0.5)
-    return {"v": v, "out": out, "m": 0.5, "norm": float(out.norm())} if same(out, v.clamp(-0.5, 0.5)) else None
+    return (
+        {"v": v, "out": out, "m": 0.5, "norm": float(out.norm())}
+        if same(out, v.clamp(-0.5, 0.5))
+        else None
+    )
 
 
 @mistake(
     "clips_each_row",
     about=CLIP,
     title="Each {line} is clipped on its own",
-    explanation="With max_norm = {m}, {v} arrived and {out} was passed on: each {line} has a norm of at most {m} now, the whole gradient"
-    " has {norm}. Take the norm over all elements, without dim.",
+    explanation=(
+        "With max_norm = {m}, {v} arrived and {out} was passed on: each {line} has a norm of at"
+        " most {m} now, the whole gradient has {norm}. Take the norm over all elements, without"
+        " dim."
+    ),
 )
 @unless_raised()
 def clips_each_row(failure, student):
@@ -241,45 +288,67 @@ def clips_each_row(failure, student):
     "always_normalises",
     about=CLIP,
     title="A short gradient is stretched to max_norm",
-    explanation="With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose norm is {m}. A gradient below"
-    " the cap must pass as it is: never multiply by more than 1.",
+    explanation=(
+        "With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose"
+        " norm is {m}. A gradient below the cap must pass as it is: never multiply by more than 1."
+    ),
 )
 @unless_raised()
 def always_normalises(failure, student):
     v = failure.draw.tensor(3, low=0.5, high=1.5)
     m = 10.0
     out, _ = arrived(student, CLIP, v, m)
-    return {"v": v, "out": out, "m": m, "norm": float(v.norm())} if same(out, v * m / v.norm(), rtol=1e-3) else None
+    return (
+        {"v": v, "out": out, "m": m, "norm": float(v.norm())}
+        if same(out, v * m / v.norm(), rtol=1e-3)
+        else None
+    )
 
 
 @mistake(
     "normalises_to_one",
     about=CLIP,
     title="A long gradient gets the norm 1, whatever max_norm is",
-    explanation="With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose norm is 1. Dividing by the norm"
-    " gives the direction; max_norm has to come back in.",
+    explanation=(
+        "With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose"
+        " norm is 1. Dividing by the norm gives the direction; max_norm has to come back in."
+    ),
 )
 @unless_raised()
 def normalises_to_one(failure, student):
     v = failure.draw.tensor(3, low=1.5, high=3.0)
     m = 0.25
     out, _ = arrived(student, CLIP, v, m)
-    return {"v": v, "out": out, "m": m, "norm": float(v.norm())} if same(out, v / v.norm(), rtol=1e-3) else None
+    return (
+        {"v": v, "out": out, "m": m, "norm": float(v.norm())}
+        if same(out, v / v.norm(), rtol=1e-3)
+        else None
+    )
 
 
 @mistake(
     "divides_by_zero",
     about=CLIP,
     title="A zero gradient is divided by its norm",
-    explanation="Three zeros arrived at y, and {came}. Their norm is 0, and it ends up in a denominator. Divide only where the norm is"
-    " larger than max_norm.",
+    explanation=(
+        "Three zeros arrived at y, and {came}. Their norm is 0, and it ends up in a denominator."
+        " Divide only where the norm is larger than max_norm."
+    ),
 )
 @unless_raised("ZeroDivisionError")
 def divides_by_zero(failure, student):
     if failure.raised("ZeroDivisionError"):
-        return {"came": "your hook raised ZeroDivisionError"} if failure.check == "test_clip_a_zero_gradient" else None
+        return (
+            {"came": "your hook raised ZeroDivisionError"}
+            if failure.check == "test_clip_a_zero_gradient"
+            else None
+        )
     out, _ = arrived(student, CLIP, torch.zeros(3, dtype=torch.float64), 1.0)
-    return {"came": "nan was passed on"} if isinstance(out, torch.Tensor) and bool(out.isnan().any()) else None
+    return (
+        {"came": "nan was passed on"}
+        if isinstance(out, torch.Tensor) and bool(out.isnan().any())
+        else None
+    )
 
 
 OTHER_NORMS = {
@@ -296,16 +365,29 @@ OTHER_NORMS = {
     "other_norm",
     about=CLIP,
     title="It is not the 2-norm that is compared with max_norm",
-    explanation="{v} arrived with the 2-norm {norm}, and was multiplied by {ratio}, which is max_norm = {m} over {used} ({other})."
-    " The 2-norm of the whole gradient is the root of the sum of all squares.",
+    explanation=(
+        "{v} arrived with the 2-norm {norm}, and was multiplied by {ratio}, which is max_norm = {m}"
+        " over {used} ({other}). The 2-norm of the whole gradient is the root of the sum of all"
+        " squares."
+    ),
 )
 @unless_raised()
 def other_norm(failure, student):
-    v, m = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64), 0.2  # none of the norms is 1: m alone is no ratio
+    v, m = (
+        torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64),
+        0.2,
+    )  # none of the norms is 1: m alone is no ratio
     out, _ = arrived(student, CLIP, v, m)
     for used, norm in OTHER_NORMS.items():
         if same(out, v * m / norm(v), rtol=1e-4):
-            return {"v": v, "m": m, "norm": float(v.norm()), "ratio": m / float(norm(v)), "used": used, "other": float(norm(v))}
+            return {
+                "v": v,
+                "m": m,
+                "norm": float(v.norm()),
+                "ratio": m / float(norm(v)),
+                "used": used,
+                "other": float(norm(v)),
+            }
     return None
 
 
@@ -313,14 +395,21 @@ def other_norm(failure, student):
     "assumes_contiguous",
     about=CLIP,
     title="The gradient is flattened with view",
-    explanation="A gradient need not be contiguous: behind t() or sum() it is a transposed or an expanded tensor, and view refuses it"
-    " ({refused}). The norm needs no flattening: torch.linalg.vector_norm(grad) takes all elements; or use reshape.",
+    explanation=(
+        "A gradient need not be contiguous: behind t() or sum() it is a transposed or an expanded"
+        " tensor, and view refuses it ({refused}). The norm needs no flattening:"
+        " torch.linalg.vector_norm(grad) takes all elements; or use reshape."
+    ),
 )
 def assumes_contiguous(failure, student):
-    return {"refused": failure.error.message.splitlines()[0]} if failure.raised("view size is not compatible") else None
+    return (
+        {"refused": failure.error.message.splitlines()[0]}
+        if failure.raised("view size is not compatible")
+        else None
+    )
 
 
-# -------------------------------------------------------------------------------------------------------- one backward
+# ------------------------------------------------------------------------------------- one backward
 
 
 def _difference(p, q):
@@ -335,19 +424,31 @@ def _twice(y, p, q):
     return (y * 2.0).sum()
 
 
-TRUNK, TAILS = program(_difference, inputs=2), [program(_square, inputs=3), program(_twice, inputs=3)]
+TRUNK, TAILS = (
+    program(_difference, inputs=2),
+    [program(_square, inputs=3), program(_twice, inputs=3)],
+)
 """The later tail's gradient is the same whatever y holds, so that it tells of hooks alone."""
 
 
 def later_ratio(student, how=None):
-    """By how much a plain backward after the call is out, with factor 3: after a call that ended well, or after one that raised."""
-    leaves = [torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True), torch.zeros(2, dtype=torch.float64, requires_grad=True)]
+    """By how much a plain backward after the call is out, with factor 3: after a call that ended
+    well, or after one that raised.
+    """
+    leaves = [
+        torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True),
+        torch.zeros(2, dtype=torch.float64, requires_grad=True),
+    ]
     plain = torch.tensor([2.0, 2.0], dtype=torch.float64)
     if how is None:
         got = student.observe("afterwards", 3.0, TRUNK, TAILS, leaves)[1][0]
     else:
         got = student.observe("interrupted", 3.0, TRUNK, TAILS, leaves, how)["grads"][0]
-    if not isinstance(got, torch.Tensor) or same(got, plain) or not same(got / plain, (got / plain)[:1].expand(2)):
+    if (
+        not isinstance(got, torch.Tensor)
+        or same(got, plain)
+        or not same(got / plain, (got / plain)[:1].expand(2))
+    ):
         return None
     return {"ratio": float(got[0] / plain[0]), "plain": plain, "got": got}
 
@@ -356,8 +457,11 @@ def later_ratio(student, how=None):
     "hook_left_behind",
     about=SCALE,
     title="The hook stays on y",
-    explanation="After one call with factor 3, a plain backward gave {got} where {plain} is right: {ratio} times as much. The hook is still"
-    " there, and with a second call there are two of them. Keep the handle, and remove() it after backward.",
+    explanation=(
+        "After one call with factor 3, a plain backward gave {got} where {plain} is right: {ratio}"
+        " times as much. The hook is still there, and with a second call there are two of them."
+        " Keep the handle, and remove() it after backward."
+    ),
 )
 @unless_raised()
 def hook_left_behind(failure, student):
@@ -368,20 +472,27 @@ def hook_left_behind(failure, student):
     "not_removed_on_error",
     about=SCALE,
     title="The hook is only removed where backward ends well",
-    explanation="A call with factor 3 raised inside backward; after that, a plain backward gave {got} where {plain} is right: {ratio} times"
-    " as much. The line that ends it, remove() as a rule, was never reached. Put it under finally, or use the handle in a with statement.",
+    explanation=(
+        "A call with factor 3 raised inside backward; after that, a plain backward gave {got} where"
+        " {plain} is right: {ratio} times as much. The line that ends it, remove() as a rule, was"
+        " never reached. Put it under finally, or use the handle in a with statement."
+    ),
 )
 @unless_raised()
 def not_removed_on_error(failure, student):
-    return next((found for found in (later_ratio(student, how) for how in ("gate", "freed")) if found), None)
+    return next(
+        (found for found in (later_ratio(student, how) for how in ("gate", "freed")) if found), None
+    )
 
 
 @mistake(
     "scales_everything",
     about=SCALE,
     title="The whole backward is scaled, not the gradient at y",
-    explanation="With factor 3, {v} should reach a leaf whose path to the loss does not go through y; it got {past}. The factor belongs"
-    " at y, not at the loss.",
+    explanation=(
+        "With factor 3, {v} should reach a leaf whose path to the loss does not go through y; it"
+        " got {past}. The factor belongs at y, not at the loss."
+    ),
 )
 @unless_raised()
 def scales_everything(failure, student):
@@ -394,8 +505,10 @@ def scales_everything(failure, student):
     "drops_other_paths",
     about=SCALE,
     title="Backward runs from y, so other paths get nothing",
-    explanation="{v} should reach a leaf whose path to the loss does not go through y; it got {past}. Run backward from the loss, once,"
-    " and let a hook scale what comes through y.",
+    explanation=(
+        "{v} should reach a leaf whose path to the loss does not go through y; it got {past}. Run"
+        " backward from the loss, once, and let a hook scale what comes through y."
+    ),
 )
 @unless_raised()
 def drops_other_paths(failure, student):
@@ -405,7 +518,7 @@ def drops_other_paths(failure, student):
     return {"v": v, "past": past} if lost and same(through, factor * v) else None
 
 
-# -------------------------------------------------------------------------------------------------------------- recording
+# ---------------------------------------------------------------------------------------- recording
 
 NAMES = ["p", "y", "h"]
 
@@ -417,9 +530,17 @@ def _named(p):
 
 
 def rounds(student):
-    """Records of p, y = 2p, h = 3y after z = h got v, and after it got w; what h, y and p should have got. None where there are none."""
+    """Records of p, y = 2p, h = 3y after z = h got v, and after it got w; what h, y and p should
+    have got. None where there are none.
+    """
     v, w = (torch.tensor(values, dtype=torch.float64) for values in ([0.5, -1.5], [2.0, 0.25]))
-    seen = student.observe("recorded", program(_named), [torch.ones(2, dtype=torch.float64, requires_grad=True)], NAMES, [v, w])
+    seen = student.observe(
+        "recorded",
+        program(_named),
+        [torch.ones(2, dtype=torch.float64, requires_grad=True)],
+        NAMES,
+        [v, w],
+    )
     if not seen["pair"] or not isinstance(seen["start"], dict):
         return None
     return seen, v, w
@@ -429,9 +550,12 @@ def rounds(student):
     "late_binding_closure",
     about=(RECORD, NORMS),
     title="All hooks write under the last name of the loop",
-    explanation="In a small example of our own, with the names {names}, only {last} was filled in. The hooks run long after the"
-    " loop, and look the loop's variable up only then: each finds its last value. Give each hook its own, by an argument"
-    " with a default (name=name), partial, or a function.",
+    explanation=(
+        "In a small example of our own, with the names {names}, only {last} was filled in. The"
+        " hooks run long after the loop, and look the loop's variable up only then: each finds its"
+        " last value. Give each hook its own, by an argument with a default (name=name), partial,"
+        " or a function."
+    ),
 )
 @unless_raised()
 def late_binding_closure(failure, student):
@@ -439,22 +563,34 @@ def late_binding_closure(failure, student):
         network = Network(failure.draw)
         found, last = network.norms(student), network.leaves[-1]
         alone = same(found.get(last), network.true[last])
-        return {"names": ", ".join(network.leaves), "last": last} if list(found) == [last] and not alone else None
+        return (
+            {"names": ", ".join(network.leaves), "last": last}
+            if list(found) == [last] and not alone
+            else None
+        )
     found = rounds(student)
     if found is None:
         return None
     records = found[0]["rounds"][0]
     filled = [name for name, value in records.items() if isinstance(value, torch.Tensor)]
-    alone = same(records.get(NAMES[-1]), found[1])  # its own gradient: no other hook wrote over it, so there is none
-    return {"names": ", ".join(NAMES), "last": NAMES[-1]} if filled == NAMES[-1:] and not alone else None
+    alone = same(
+        records.get(NAMES[-1]), found[1]
+    )  # its own gradient: no other hook wrote over it, so there is none
+    return (
+        {"names": ", ".join(NAMES), "last": NAMES[-1]}
+        if filled == NAMES[-1:] and not alone
+        else None
+    )
 
 
 @mistake(
     "fills_too_early",
     about=RECORD,
     title="The records are made before backward has run",
-    explanation="When your function returned, records already held {start}; a backward later it holds the same. A gradient exists only"
-    " while backward runs: let a hook put it there.",
+    explanation=(
+        "When your function returned, records already held {start}; a backward later it holds the"
+        " same. A gradient exists only while backward runs: let a hook put it there."
+    ),
 )
 @unless_raised()
 def fills_too_early(failure, student):
@@ -464,13 +600,19 @@ def fills_too_early(failure, student):
     start, after = found[0]["start"], found[0]["rounds"][0]
     if all(value is None for value in start.values()) and hooks_listed(student):
         return None  # places that its hooks were to fill
-    as_before = [same(after.get(key), value) or after.get(key) is value is None for key, value in start.items()]
+    as_before = [
+        same(after.get(key), value) or after.get(key) is value is None
+        for key, value in start.items()
+    ]
     return {"start": start} if start and len(after) == len(start) and all(as_before) else None
 
 
 def hooks_listed(student):
     """Whether there are handles, and with them hooks, for tensors by name."""
-    v, leaf = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64, requires_grad=True)
+    v, leaf = (
+        torch.ones(2, dtype=torch.float64),
+        torch.ones(2, dtype=torch.float64, requires_grad=True),
+    )
     return bool(student.observe("closed", program(_named), [leaf], NAMES, [v, v]).get("kinds"))
 
 
@@ -478,7 +620,10 @@ def hooks_listed(student):
     "keeps_the_first",
     about=RECORD,
     title="The first backward stays in the records",
-    explanation="After a backward with {v} the record of h was {v}, after one with {w} it still is {kept}. Write the new copy each time.",
+    explanation=(
+        "After a backward with {v} the record of h was {v}, after one with {w} it still is {kept}."
+        " Write the new copy each time."
+    ),
 )
 @unless_raised()
 def keeps_the_first(failure, student):
@@ -487,15 +632,22 @@ def keeps_the_first(failure, student):
         return None
     seen, v, w = found
     kept = seen["rounds"][1].get("h")
-    return {"v": v, "w": w, "kept": kept} if same(kept, v) and same(seen["rounds"][0].get("h"), v) else None
+    return (
+        {"v": v, "w": w, "kept": kept}
+        if same(kept, v) and same(seen["rounds"][0].get("h"), v)
+        else None
+    )
 
 
 @mistake(
     "adds_records_up",
     about=RECORD,
     title="Records of several backwards are added up",
-    explanation="One backward brought {v} to {name}, the next {w}; now the record of {name} is {kept}, the sum. A hook's argument is the"
-    " gradient of its own backward (.grad adds them up); the records shall hold the latest.",
+    explanation=(
+        "One backward brought {v} to {name}, the next {w}; now the record of {name} is {kept}, the"
+        " sum. A hook's argument is the gradient of its own backward (.grad adds them up); the"
+        " records shall hold the latest."
+    ),
 )
 @unless_raised()
 def adds_records_up(failure, student):
@@ -517,8 +669,11 @@ def adds_records_up(failure, student):
     "records_aliases",
     about=RECORD,
     title="The records hold the gradients themselves, not copies",
-    explanation="z = a + y was run backward with v, and v was changed afterwards; the record of {name} then was {after} in place of"
-    " {before}. It is the same memory, also after detach(). clone() makes a copy.",
+    explanation=(
+        "z = a + y was run backward with v, and v was changed afterwards; the record of {name} then"
+        " was {after} in place of {before}. It is the same memory, also after detach(). clone()"
+        " makes a copy."
+    ),
 )
 @unless_raised()
 def records_aliases(failure, student):
@@ -547,8 +702,11 @@ def records_aliases(failure, student):
     "retains_grad",
     about=RECORD,
     title="The intermediates keep a .grad of their own",
-    explanation="After backward the intermediate {name} has a .grad, {grad}, which it would not have without you. A hook gets the gradient"
-    " as its argument: there is no need for retain_grad(), or for writing to .grad.",
+    explanation=(
+        "After backward the intermediate {name} has a .grad, {grad}, which it would not have"
+        " without you. A hook gets the gradient as its argument: there is no need for"
+        " retain_grad(), or for writing to .grad."
+    ),
 )
 @unless_raised()
 def retains_grad(failure, student):
@@ -561,14 +719,17 @@ def retains_grad(failure, student):
     return None
 
 
-# ---------------------------------------------------------------------------------------------------------------- handles
+# ------------------------------------------------------------------------------------------ handles
 
 
 @mistake(
     "forgets_handle",
     about=(DOUBLE, CLIP, RECORD),
     title="The handle is not given to the caller",
-    explanation="The hook is there, but what came back to remove it with is {given}. register_hook returns a handle; hand it on.",
+    explanation=(
+        "The hook is there, but what came back to remove it with is {given}. register_hook returns"
+        " a handle; hand it on."
+    ),
 )
 @unless_raised()
 def forgets_handle(failure, student):
@@ -590,15 +751,27 @@ def _handles_missing(student):
     if found is None:
         return _records_alone(student)
     records, v = found[0]["rounds"][0], found[1]
-    if not isinstance(records, dict) or not same(records.get("h"), v) or not same(records.get("y"), 3 * v):
+    if (
+        not isinstance(records, dict)
+        or not same(records.get("h"), v)
+        or not same(records.get("y"), 3 * v)
+    ):
         return None
     leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
     seen = student.observe("closed", program(_named), [leaf], NAMES, [v, v])
     if not seen["listed"]:
-        return None if seen["handles"] in ("dict", "tuple", "set") else {"given": _article(seen["handles"])}
+        return (
+            None
+            if seen["handles"] in ("dict", "tuple", "set")
+            else {"given": _article(seen["handles"])}
+        )
     if not seen["kinds"]:
         return {"given": "an empty list"}
-    return None if seen["removable"] else {"given": phrase("a list of {types}", types=", ".join(seen["kinds"]))}
+    return (
+        None
+        if seen["removable"]
+        else {"given": phrase("a list of {types}", types=", ".join(seen["kinds"]))}
+    )
 
 
 def _records_alone(student):
@@ -608,11 +781,13 @@ def _records_alone(student):
     return {"given": "only a dict"} if seen["type"] == "dict" else None
 
 
-# ---------------------------------------------------------------------------------------------------------------- modules
+# ------------------------------------------------------------------------------------------ modules
 
 
 class Network:
-    """first: linear, then rest: a chain of 0: tanh and 1: linear; and what can be measured on it, by name."""
+    """first: linear, then rest: a chain of 0: tanh and 1: linear; and what can be measured on it,
+    by name.
+    """
 
     def __init__(self, draw):
         self.leaves = ["first", "rest.0", "rest.1"]
@@ -633,25 +808,40 @@ class Network:
         self.grad_input = self._by_name(into_tanh @ one, into_tanh, into_last)
         self.output = self._by_name(first, second, out)
         self.input = self._by_name(x, first, second)
-        self.weight_grad = {"first": float((into_tanh.T @ x).norm()), "rest.1": float((ones.T @ second).norm())}
+        self.weight_grad = {
+            "first": float((into_tanh.T @ x).norm()),
+            "rest.1": float((ones.T @ second).norm()),
+        }
 
     def _by_name(self, *tensors):
-        return {name: float(tensor.norm()) for name, tensor in zip(self.leaves, tensors, strict=True)}
+        return {
+            name: float(tensor.norm()) for name, tensor in zip(self.leaves, tensors, strict=True)
+        }
 
     def norms(self, student):
         """What the student measures on it, numbers only; x requires grad."""
         found = student.observe("norms", self.spec, self.x)["norms"]
         if not isinstance(found, dict):
             return {}
-        return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in found.items()}
+        return {
+            key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
+            for key, value in found.items()
+        }
 
 
 def agrees(found, wrong, true):
-    """Where all values are the wrong quantity's, the name for which it is furthest from the true one."""
+    """Where all values are the wrong quantity's, the name for which it is furthest from the true
+    one.
+    """
     common = [name for name in wrong if name in found]
     if len(common) < 2 or not all(same(found[name], wrong[name]) for name in common):
         return None
-    clearest = max(common, key=lambda name: abs(math.log(wrong[name] / true[name])) if wrong[name] and true[name] else math.inf)
+    clearest = max(
+        common,
+        key=lambda name: (
+            abs(math.log(wrong[name] / true[name])) if wrong[name] and true[name] else math.inf
+        ),
+    )
     return None if same(wrong[clearest], true[clearest]) else clearest
 
 
@@ -659,7 +849,9 @@ def norms_right(failure, student):
     """Whether the norms are all right, so that what is wrong is something else."""
     network = Network(failure.draw)
     found = network.norms(student)
-    return set(found) == set(network.true) and all(same(found[name], norm) for name, norm in network.true.items())
+    return set(found) == set(network.true) and all(
+        same(found[name], norm) for name, norm in network.true.items()
+    )
 
 
 def measured(failure, student, quantity):
@@ -674,8 +866,10 @@ def measured(failure, student, quantity):
     "names_by_class",
     about=NORMS,
     title="The keys are classes, not names",
-    explanation="The keys are {keys}. A class says which kind of layer it is, not which one of them; named_modules() gives each a name of"
-    " its own, such as {name}.",
+    explanation=(
+        "The keys are {keys}. A class says which kind of layer it is, not which one of them;"
+        " named_modules() gives each a name of its own, such as {name}."
+    ),
 )
 @unless_raised()
 def names_by_class(failure, student):
@@ -683,7 +877,11 @@ def names_by_class(failure, student):
     keys = list(network.norms(student))
     kinds = ("Linear", "Tanh", "Sequential")
     said = [
-        key for key in keys if isinstance(key, str) and any(kind in key for kind in kinds) and not any(n in key for n in network.leaves)
+        key
+        for key in keys
+        if isinstance(key, str)
+        and any(kind in key for kind in kinds)
+        and not any(n in key for n in network.leaves)
     ]
     return {"keys": ", ".join(map(str, keys)), "name": "rest.1"} if keys and said == keys else None
 
@@ -692,9 +890,11 @@ def names_by_class(failure, student):
     "direct_children_only",
     about=NORMS,
     title="Only the direct children are looked at",
-    explanation="For a chain of first and rest, where rest is a chain of its own, the keys are {keys};"
-    " rest.0 and rest.1 are inside rest. named_children()"
-    " stops at the first level, named_modules() goes all the way down.",
+    explanation=(
+        "For a chain of first and rest, where rest is a chain of its own, the keys are {keys};"
+        " rest.0 and rest.1 are inside rest. named_children()"
+        " stops at the first level, named_modules() goes all the way down."
+    ),
 )
 @unless_raised()
 def direct_children_only(failure, student):
@@ -702,24 +902,36 @@ def direct_children_only(failure, student):
     keys = list(network.norms(student))
     if keys not in (["first", "rest"], ["rest", "first"], ["first"]):
         return None
-    turned = ["chain", [["whole", network.spec], ["last", ["tanh"]]]]  # who stops at the first leaf finds one inside whole
+    turned = [
+        "chain",
+        [["whole", network.spec], ["last", ["tanh"]]],
+    ]  # who stops at the first leaf finds one inside whole
     found = student.observe("norms", turned, network.x)["norms"]
-    return {"keys": ", ".join(keys)} if isinstance(found, dict) and set(found) <= {"whole", "last"} else None
+    return (
+        {"keys": ", ".join(keys)}
+        if isinstance(found, dict) and set(found) <= {"whole", "last"}
+        else None
+    )
 
 
 @mistake(
     "includes_containers",
     about=NORMS,
     title="Containers are measured, too",
-    explanation="Besides {leaves} the result has {extra}. named_modules() also yields the module itself, under the name '', and every"
-    " container; a leaf submodule is one without children.",
+    explanation=(
+        "Besides {leaves} the result has {extra}. named_modules() also yields the module itself,"
+        " under the name '', and every container; a leaf submodule is one without children."
+    ),
 )
 @unless_raised()
 def includes_containers(failure, student):
     network = Network(failure.draw)
     keys = set(network.norms(student))
     extra = keys - set(network.leaves)
-    named = {"leaves": ", ".join(network.leaves), "extra": ", ".join(sorted(repr(key) for key in extra))}
+    named = {
+        "leaves": ", ".join(network.leaves),
+        "extra": ", ".join(sorted(repr(key) for key in extra)),
+    }
     return named if extra and extra <= {"", "rest"} and keys >= set(network.leaves) else None
 
 
@@ -727,9 +939,12 @@ def includes_containers(failure, student):
     "measures_weight_grad",
     about=NORMS,
     title="It is the norm of weight.grad",
-    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
-    " for {name}: the norm of its weight's gradient. grad_output is the gradient with respect to what the"
-    " module returned; it exists for a Tanh as well, which has no weight, and its norm is {true}.",
+    explanation=(
+        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
+        " the norm of its weight's gradient. grad_output is the gradient with respect to what the"
+        " module returned; it exists for a Tanh as well, which has no weight, and its norm is"
+        " {true}."
+    ),
 )
 @unless_raised()
 def measures_weight_grad(failure, student):
@@ -740,9 +955,12 @@ def measures_weight_grad(failure, student):
     "measures_grad_input",
     about=NORMS,
     title="It is the norm of grad_input",
-    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
-    " for {name}: the norm of the gradient with respect to what went into it. A backward hook gets (module,"
-    " grad_input, grad_output), in this order; the norm of grad_output is {true}. Where x requires no grad, the first grad_input is None.",
+    explanation=(
+        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
+        " the norm of the gradient with respect to what went into it. A backward hook gets (module,"
+        " grad_input, grad_output), in this order; the norm of grad_output is {true}. Where x"
+        " requires no grad, the first grad_input is None."
+    ),
 )
 @unless_raised("'NoneType' object has no attribute")
 def measures_grad_input(failure, student):
@@ -753,9 +971,11 @@ def measures_grad_input(failure, student):
     "measures_output",
     about=NORMS,
     title="It is the norm of the output, not of its gradient",
-    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
-    " for {name}: the norm of what the module computed in forward. The gradient that comes back to it in"
-    " backward has the norm {true}.",
+    explanation=(
+        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
+        " the norm of what the module computed in forward. The gradient that comes back to it in"
+        " backward has the norm {true}."
+    ),
 )
 @unless_raised()
 def measures_output(failure, student):
@@ -766,9 +986,11 @@ def measures_output(failure, student):
     "averages_the_output",
     about=NORMS,
     title="Backward starts from the mean, not from the sum",
-    explanation="In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got}"
-    " for {name}; {true} is right, {count} times as much. The output has {count} elements: that is .mean()"
-    " in place of .sum().",
+    explanation=(
+        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name};"
+        " {true} is right, {count} times as much. The output has {count} elements: that is .mean()"
+        " in place of .sum()."
+    ),
 )
 @unless_raised()
 def averages_the_output(failure, student):
@@ -776,17 +998,28 @@ def averages_the_output(failure, student):
     count = network.out.numel()
     found = network.norms(student)
     name = agrees(found, {name: norm / count for name, norm in network.true.items()}, network.true)
-    return {"name": name, "got": found[name], "true": network.true[name], "count": count} if name else None
+    return (
+        {"name": name, "got": found[name], "true": network.true[name], "count": count}
+        if name
+        else None
+    )
 
 
 def raised_in_backward(failure, student):
-    """Whether nothing is wrong before a backward runs, and something in it raises before a module on its way does."""
+    """Whether nothing is wrong before a backward runs, and something in it raises before a module
+    on its way does.
+    """
     if failure.about == RECORD:
         leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
-        student.observe("graph", RECORD, NAMES, program(_named), [leaf], ["leaf", *NAMES, "z"])  # an exception here ends the rule
+        student.observe(
+            "graph", RECORD, NAMES, program(_named), [leaf], ["leaf", *NAMES, "z"]
+        )  # an exception here ends the rule
         return True
     spec, x = turnstiled(failure.draw), failure.draw.tensor(5, 3, requires_grad=True)
-    forward, backward = (student.observe("left", spec, x, "0", trouble)["raised"] for trouble in ("forward", "backward"))
+    forward, backward = (
+        student.observe("left", spec, x, "0", trouble)["raised"]
+        for trouble in ("forward", "backward")
+    )
     return forward == "ValueError" and backward == "AttributeError"
 
 
@@ -794,14 +1027,19 @@ def raised_in_backward(failure, student):
     "reads_grad_in_hook",
     about=(RECORD, NORMS),
     title="The hook looks into .grad, where there is nothing yet",
-    explanation="While a hook runs, .grad is not written yet: {came}. The gradient is the hook's argument; use that.",
+    explanation=(
+        "While a hook runs, .grad is not written yet: {came}. The gradient is the hook's argument;"
+        " use that."
+    ),
 )
 @unless_raised("'NoneType' object has no attribute")
 def reads_grad_in_hook(failure, student):
     if failure.raised("AttributeError: 'NoneType' object has no attribute"):
         if not raised_in_backward(failure, student):
             return None
-        return {"came": phrase("it was None, and your hook raised {error}", error=str(failure.error))}
+        return {
+            "came": phrase("it was None, and your hook raised {error}", error=str(failure.error))
+        }
     if failure.about == NORMS:
         return None
     found = rounds(student)
@@ -809,7 +1047,11 @@ def reads_grad_in_hook(failure, student):
         return None
     records = found[0]["rounds"][0]
     later = found[0]["rounds"][1]  # the leaf's .grad is there by then
-    if sorted(records) == sorted(NAMES) and records["y"] is None and isinstance(later.get("p"), torch.Tensor):
+    if (
+        sorted(records) == sorted(NAMES)
+        and records["y"] is None
+        and isinstance(later.get("p"), torch.Tensor)
+    ):
         shown = ", ".join(f"{name}: {records[name]}" for name in NAMES[1:])
         return {"came": phrase("after backward the records are {records}", records=shown)}
     return None
@@ -819,32 +1061,48 @@ def reads_grad_in_hook(failure, student):
     "forward_hook_returns",
     about=NORMS,
     title="The forward hook returns something, which takes the output's place",
-    explanation="The next module was called with what your hook returned ({raised}). What a forward hook returns replaces the module's"
-    " output, unless it is None; a lambda returns its value, so write a def.",
+    explanation=(
+        "The next module was called with what your hook returned ({raised}). What a forward hook"
+        " returns replaces the module's output, unless it is None; a lambda returns its value, so"
+        " write a def."
+    ),
 )
 def forward_hook_returns(failure, student):
-    mixed_up = any(failure.raised("must be Tensor, not", kind) for kind in ("RemovableHandle", "float", "list", "tuple"))
-    return {"raised": str(failure.error)} if mixed_up or failure.raised("'RemovableHandle' object has no attribute 'sum'") else None
+    mixed_up = any(
+        failure.raised("must be Tensor, not", kind)
+        for kind in ("RemovableHandle", "float", "list", "tuple")
+    )
+    return (
+        {"raised": str(failure.error)}
+        if mixed_up or failure.raised("'RemovableHandle' object has no attribute 'sum'")
+        else None
+    )
 
 
 @mistake(
     "forward_for_each_module",
     about=NORMS,
     title="The module runs once for each leaf",
-    explanation="The forward ran {passed} times. All hooks can be there at once: register them in a loop, then run forward and backward"
-    " a single time.",
+    explanation=(
+        "The forward ran {passed} times. All hooks can be there at once: register them in a loop,"
+        " then run forward and backward a single time."
+    ),
 )
 @unless_raised()
 def forward_for_each_module(failure, student):
     passed = failure.facts.get("passed")
-    return {"passed": passed} if isinstance(passed, int) and passed >= 3 else None  # the chain has three leaves
+    return (
+        {"passed": passed} if isinstance(passed, int) and passed >= 3 else None
+    )  # the chain has three leaves
 
 
 @mistake(
     "tensors_not_floats",
     about=NORMS,
     title="The values are tensors with one number",
-    explanation="For {name} {type} came back; a plain float was asked for. item() gets the number out.",
+    explanation=(
+        "For {name} {type} came back; a plain float was asked for. item() gets the number out."
+    ),
 )
 @unless_raised()
 def tensors_not_floats(failure, student):
@@ -856,21 +1114,43 @@ def tensors_not_floats(failure, student):
     return {"name": name, "type": "Tensor"} if name is not None else None
 
 
-PARTS = ["module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "torch.nn (global)"]
+PARTS = [
+    "module",
+    "0",
+    "1",
+    "2",
+    "0.weight",
+    "0.bias",
+    "2.weight",
+    "2.bias",
+    "x",
+    "torch.nn (global)",
+]
 
 
 def turnstiled(draw):
     """The plain data of a chain of three, with a turnstile between two linear layers."""
     one, two = draw.tensor(4, 3), draw.tensor(2, 4)
     zero, shift = torch.zeros(4, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-    return ["chain", [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]]]
+    return [
+        "chain",
+        [["0", ["linear", one, zero]], ["1", ["turnstile"]], ["2", ["linear", two, shift]]],
+    ]
 
 
 def hooks_left(failure, student, trouble=None):
-    """Where hooks are left on a chain of three after a call, or after one that raised; None where the norms are wrong already."""
+    """Where hooks are left on a chain of three after a call, or after one that raised; None where
+    the norms are wrong already.
+    """
     if not norms_right(failure, student):
         return None
-    seen = student.observe("left", turnstiled(failure.draw), failure.draw.tensor(5, 3, requires_grad=True), "0", trouble)
+    seen = student.observe(
+        "left",
+        turnstiled(failure.draw),
+        failure.draw.tensor(5, 3, requires_grad=True),
+        "0",
+        trouble,
+    )
     more = [after - before for before, after in zip(seen["before"], seen["after"], strict=True)]
     places = [f"{place}: {count}" for place, count in zip(PARTS, more, strict=True) if count > 0]
     return {"left": ", ".join(places), "where": trouble or ""} if places else None
@@ -880,8 +1160,10 @@ def hooks_left(failure, student, trouble=None):
     "module_hooks_left",
     about=NORMS,
     title="Hooks are left behind",
-    explanation="After the call these are left: {left}. They run in every later forward or backward, and each call adds as many. Keep the"
-    " handles in a list, and remove() each when you are done.",
+    explanation=(
+        "After the call these are left: {left}. They run in every later forward or backward, and"
+        " each call adds as many. Keep the handles in a list, and remove() each when you are done."
+    ),
 )
 @unless_raised()
 def module_hooks_left(failure, student):
@@ -892,12 +1174,23 @@ def module_hooks_left(failure, student):
     "module_hooks_left_after_error",
     about=NORMS,
     title="The hooks are only removed where all goes well",
-    explanation="Module 1 raised in its {where}, and these hooks are left: {left}. The lines with remove() were never reached. Put them"
-    " under finally.",
+    explanation=(
+        "Module 1 raised in its {where}, and these hooks are left: {left}. The lines with remove()"
+        " were never reached. Put them under finally."
+    ),
 )
 @unless_raised()
 def module_hooks_left_after_error(failure, student):
-    return next((found for found in (hooks_left(failure, student, trouble) for trouble in ("forward", "backward")) if found), None)
+    return next(
+        (
+            found
+            for found in (
+                hooks_left(failure, student, trouble) for trouble in ("forward", "backward")
+            )
+            if found
+        ),
+        None,
+    )
 
 
 def parameter_grads(failure, student, before):
@@ -912,8 +1205,10 @@ def parameter_grads(failure, student, before):
     "parameter_grads_left",
     about=NORMS,
     title="The parameters keep what backward added to their .grad",
-    explanation="A weight's .grad was {before} before the call and is {after} now. The next optimiser step would use it. Set .grad aside"
-    " before backward, and put it back afterwards.",
+    explanation=(
+        "A weight's .grad was {before} before the call and is {after} now. The next optimiser step"
+        " would use it. Set .grad aside before backward, and put it back afterwards."
+    ),
 )
 @unless_raised()
 def parameter_grads_left(failure, student):
@@ -924,7 +1219,11 @@ def parameter_grads_left(failure, student):
         return {"before": "None", "after": nothing}
     before = torch.full((2, 3), 7.0, dtype=torch.float64)
     after = parameter_grads(failure, student, before)
-    changed = isinstance(after, torch.Tensor) and not same(after, before) and not same(after, torch.zeros_like(before))
+    changed = (
+        isinstance(after, torch.Tensor)
+        and not same(after, before)
+        and not same(after, torch.zeros_like(before))
+    )
     return {"before": before, "after": after} if changed else None
 
 
@@ -932,8 +1231,11 @@ def parameter_grads_left(failure, student):
     "parameter_grads_cleared",
     about=NORMS,
     title="The parameters' gradients are cleared, not put back",
-    explanation="A weight's .grad was {before} before the call and is {after} now. To clear .grad, by zero_grad() or by hand, throws away"
-    " what was there, too: set .grad aside before backward, and put it back afterwards, None included.",
+    explanation=(
+        "A weight's .grad was {before} before the call and is {after} now. To clear .grad, by"
+        " zero_grad() or by hand, throws away what was there, too: set .grad aside before backward,"
+        " and put it back afterwards, None included."
+    ),
 )
 @unless_raised()
 def parameter_grads_cleared(failure, student):
@@ -941,4 +1243,8 @@ def parameter_grads_cleared(failure, student):
         return None
     before = torch.full((2, 3), 7.0, dtype=torch.float64)
     after = parameter_grads(failure, student, before)
-    return {"before": before, "after": after} if after is None or same(after, torch.zeros_like(before)) else None
+    return (
+        {"before": before, "after": after}
+        if after is None or same(after, torch.zeros_like(before))
+        else None
+    )

@@ -7,11 +7,20 @@ from typing import Any
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_that, fail, graphs_figure, in_short, type_name
+from grader.judge.checks import (
+    assert_gradient,
+    assert_that,
+    fail,
+    graphs_figure,
+    in_short,
+    type_name,
+)
 from grader.worker.wire.trace import trace
 
 CAPPED = 1e-3
-"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide by."""
+"""Relative tolerance for a capped gradient: people add a small number to the norm that they divide
+by.
+"""
 
 WRONG_GRADIENT = "the gradient at {leaf} is wrong"
 
@@ -28,9 +37,11 @@ def then(y, after):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A graph of which a failure shows what hooks the student's function puts there, beside those that belong there.
+    """A graph of which a failure shows what hooks the student's function puts there, beside those
+    that belong there.
 
-    ``arguments`` are those after y; of record_gradients, the keys of the outputs. ``outputs`` names what the graph returns.
+    ``arguments`` are those after y; of record_gradients, the keys of the outputs. ``outputs`` names
+    what the graph returns.
     """
 
     student: Any
@@ -44,7 +55,9 @@ class Drawn:
     names: str = "pqr"
 
     def figures(self, got, want, form=".grad = {}", at=None):
-        """The two graphs; at the tensors of those names (the leaves by default) what was measured there and what should have been."""
+        """The two graphs; at the tensors of those names (the leaves by default) what was measured
+        there and what should have been.
+        """
         found = notes(self.letters if at is None else at, got, want, form)
         return [lambda: graphs_figure(self.seen(), self.wanted(), notes=found)]
 
@@ -56,7 +69,16 @@ class Drawn:
     def seen(self):
         """The graph with the student's hooks."""
         names = [*self.letters, *self.outputs]
-        return self.student.observe("graph", self.function, self.arguments, self.graph, self.leaves, names, self.calls, self.released)
+        return self.student.observe(
+            "graph",
+            self.function,
+            self.arguments,
+            self.graph,
+            self.leaves,
+            names,
+            self.calls,
+            self.released,
+        )
 
     def wanted(self):
         """The graph with the hooks that belong there."""
@@ -70,7 +92,9 @@ class Drawn:
 
 
 def plain_graph(graph, leaves, names, *, freed=False):
-    """The graph as it is without hooks; ``freed``: after a backward. The names are those of leaves and outputs."""
+    """The graph as it is without hooks; ``freed``: after a backward. The names are those of leaves
+    and outputs.
+    """
     copies = [leaf.detach().clone().requires_grad_() for leaf in leaves]
     ends = graph(*copies)
     named = dict(zip(names, [*copies, *ends], strict=True))
@@ -80,7 +104,9 @@ def plain_graph(graph, leaves, names, *, freed=False):
 
 
 def later_figures(student, factor, trunk, tails, leaves, how, got, want):
-    """The graph of a later backward, after a call on the first tail that ended as ``how`` says, beside the plain one."""
+    """The graph of a later backward, after a call on the first tail that ended as ``how`` says,
+    beside the plain one.
+    """
     names = [*"pqr"[: len(leaves)]]
 
     def end(*copies):
@@ -88,22 +114,38 @@ def later_figures(student, factor, trunk, tails, leaves, how, got, want):
         return y, tails[1](y, *copies)
 
     def figure():
-        seen = student.observe("later_graph", factor, trunk, tails, leaves, [*names, "y", "loss2"], how)
-        return graphs_figure(seen, plain_graph(end, leaves, [*names, "y", "loss2"]), notes=notes(names, got, want, ".grad = {}"))
+        seen = student.observe(
+            "later_graph", factor, trunk, tails, leaves, [*names, "y", "loss2"], how
+        )
+        return graphs_figure(
+            seen,
+            plain_graph(end, leaves, [*names, "y", "loss2"]),
+            notes=notes(names, got, want, ".grad = {}"),
+        )
 
     return [figure]
 
 
 def notes(names, got, want, form):
-    """What stands at each tensor, as it came back and as it should be; what is right but for rounding reads the same in both."""
+    """What stands at each tensor, as it came back and as it should be; what is right but for
+    rounding reads the same in both.
+    """
     pairs = {name: (mine, right) for name, mine, right in zip(names, got, want, strict=True)}
-    here = {name: form.format(in_short(right if alike(mine, right) else mine)) for name, (mine, right) in pairs.items()}
+    here = {
+        name: form.format(in_short(right if alike(mine, right) else mine))
+        for name, (mine, right) in pairs.items()
+    }
     return here, {name: form.format(in_short(right)) for name, (_, right) in pairs.items()}
 
 
 def alike(got, want):
     """Whether two gradients are the same but for rounding."""
-    tensors = isinstance(got, torch.Tensor) and isinstance(want, torch.Tensor) and got.shape == want.shape and got.dtype == want.dtype
+    tensors = (
+        isinstance(got, torch.Tensor)
+        and isinstance(want, torch.Tensor)
+        and got.shape == want.shape
+        and got.dtype == want.dtype
+    )
     return tensors and torch.allclose(got, want, rtol=CAPPED)
 
 
@@ -112,7 +154,9 @@ def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
     for leaf, actual, expected in zip(names, got, want, strict=True):
         facts = {**details.get("facts", {}), "leaf": leaf}
         if expected is None:
-            assert_that(actual is None, message, expected=None, actual=actual, **{**details, "facts": facts})
+            assert_that(
+                actual is None, message, expected=None, actual=actual, **{**details, "facts": facts}
+            )
         else:
             assert_gradient(actual, expected, message, **{**details, "facts": facts})
 
@@ -120,7 +164,12 @@ def same_leaves(got, want, message=WRONG_GRADIENT, names="pqr", **details):
 def is_pair(got, inputs):
     """What record_gradients returned must be a pair."""
     facts = {"type": got["type"]}
-    assert_that(got["pair"], "what record_gradients returned ({type}) is not the pair (records, handles)", inputs=inputs, facts=facts)
+    assert_that(
+        got["pair"],
+        "what record_gradients returned ({type}) is not the pair (records, handles)",
+        inputs=inputs,
+        facts=facts,
+    )
 
 
 def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
@@ -130,13 +179,22 @@ def linear(draw, rows, columns, *, bias=True, dtype=torch.float64):
 
 
 def norms_of(got, inputs):
-    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number here."""
+    """The returned dictionary, once it is one; a value that is a 0-d tensor counts as its number
+    here.
+    """
     norms = got["norms"]
     facts = {"type": said(norms)}
     assert_that(
-        isinstance(norms, dict), "what gradient_norms returned ({type}) is not a dictionary", actual=norms, inputs=inputs, facts=facts
+        isinstance(norms, dict),
+        "what gradient_norms returned ({type}) is not a dictionary",
+        actual=norms,
+        inputs=inputs,
+        facts=facts,
     )
-    return {key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value for key, value in norms.items()}
+    return {
+        key: value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
+        for key, value in norms.items()
+    }
 
 
 def same_norms(got, want, inputs, rtol=1e-6, atol=1e-9, figure=None):
@@ -144,14 +202,26 @@ def same_norms(got, want, inputs, rtol=1e-6, atol=1e-9, figure=None):
     for name, expected in want.items():
         actual = got.get(name)
         figures = [partial(figure, at=name, want=want)] if figure else []
-        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {"name": name, "type": said(actual)}, "figures": figures}
+        details = {
+            "expected": want,
+            "actual": got,
+            "inputs": inputs,
+            "facts": {"name": name, "type": said(actual)},
+            "figures": figures,
+        }
         if not isinstance(actual, int | float):
             fail("the norm for {name} is not a number ({type})", **details)
-        assert_that(math.isclose(actual, expected, rel_tol=rtol, abs_tol=atol), "the norm for {name} is wrong", **details)
+        assert_that(
+            math.isclose(actual, expected, rel_tol=rtol, abs_tol=atol),
+            "the norm for {name} is wrong",
+            **details,
+        )
 
 
 def module_figure(student, spec, x, *, at, want):
-    """The graph of a module's summed result: at what each part returned the norm of the gradient there, and one of them marked."""
+    """The graph of a module's summed result: at what each part returned the norm of the gradient
+    there, and one of them marked.
+    """
     data = student.observe("module_graph", spec, x, list(want))
     norms = {name: f"‖grad‖ = {in_short(norm)}" for name, norm in want.items() if norm is not None}
     return graphs_figure(None, data, notes=({}, norms), at=at)

@@ -1,7 +1,8 @@
-"""What has to be seen from inside for hooks. Sent into the sandbox; imports torch, and warnings to read `.grad` of any tensor quietly.
-A picture of a graph is taken by the engine's own walk.
+"""What has to be seen from inside for hooks. Sent into the sandbox; imports torch, and warnings to
+read `.grad` of any tensor quietly. A picture of a graph is taken by the engine's own walk.
 
-Every graph is a program that the judge sends; results are what `.grad`, a dictionary or a counter held.
+Every graph is a program that the judge sends; results are what `.grad`, a dictionary or a counter
+held.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import warnings
 import torch
 from torch import nn
 
-# ---------------------------------------------------------------------------------------------------------------- tensors
+# ------------------------------------------------------------------------------------------ tensors
 
 
 def held(tensor):
@@ -45,7 +46,9 @@ def named(student, name, arguments):
 
 
 def passes(student, name, arguments, graph, leaves, vectors, calls=1):
-    """The gradients at the leaves of (y, z) = graph(*leaves), for one backward from z with each of the vectors."""
+    """The gradients at the leaves of (y, z) = graph(*leaves), for one backward from z with each of
+    the vectors.
+    """
     y, z = graph(*leaves)
     for _ in range(calls):
         named(student, name, arguments)(y)
@@ -65,7 +68,9 @@ def incoming(student, name, arguments, graph, leaves, v):
 
 
 def later(student, name, arguments, trunk, tails, leaves, vectors):
-    """The gradients at the leaves for one tail after the other, each built on the same y and run backward with its own vector."""
+    """The gradients at the leaves for one tail after the other, each built on the same y and run
+    backward with its own vector.
+    """
     y = trunk(*leaves)
     named(student, name, arguments)(y)
     rounds = []
@@ -76,7 +81,9 @@ def later(student, name, arguments, trunk, tails, leaves, vectors):
 
 
 def released(student, name, arguments, graph, leaves, v):
-    """What came back by its type, and the gradients at the leaves before and after its `remove()`."""
+    """What came back by its type, and the gradients at the leaves before and after its
+    `remove()`.
+    """
     y, z = graph(*leaves)
     handle = named(student, name, arguments)(y)
     seen = {"type": kind(handle), "removable": removable(handle)}
@@ -91,7 +98,9 @@ def released(student, name, arguments, graph, leaves, v):
 
 
 def counted(student, name, arguments, leaf):
-    """What came back by its type, and whether it is y, a tensor made of the leaf; how many functions sit on y then, and if one ever did."""
+    """What came back by its type, and whether it is y, a tensor made of the leaf; how many
+    functions sit on y then, and if one ever did.
+    """
     y = leaf.clone()
     result = named(student, name, arguments)(y)
     put = y._backward_hooks  # None until a first hook comes; removed ones leave it empty
@@ -100,7 +109,9 @@ def counted(student, name, arguments, leaf):
 
 
 def answered(student, name, arguments, v):
-    """The types of what the hooks that were put on y by `y.register_hook` returned, in a backward that brings v to it."""
+    """The types of what the hooks that were put on y by `y.register_hook` returned, in a backward
+    that brings v to it.
+    """
     y = torch.zeros_like(v).requires_grad_().clone()
     put, kinds = y.register_hook, []
 
@@ -121,14 +132,17 @@ def answered(student, name, arguments, v):
     return kinds
 
 
-# ---------------------------------------------------------------------------------------------------------------- records
+# ------------------------------------------------------------------------------------------ records
 
 
 def shown(records):
     """The content of a dictionary, tensors copied; what is no dictionary as it is."""
     if not isinstance(records, dict):
         return records
-    return {key: value.detach().clone() if isinstance(value, torch.Tensor) else value for key, value in records.items()}
+    return {
+        key: value.detach().clone() if isinstance(value, torch.Tensor) else value
+        for key, value in records.items()
+    }
 
 
 def opened(student, tensors):
@@ -139,7 +153,9 @@ def opened(student, tensors):
 
 
 def recorded(student, graph, leaves, names, vectors, before=()):
-    """Named outputs of a graph, a backward from its last one with each vector: the records, `.grad` of leaves and intermediates."""
+    """Named outputs of a graph, a backward from its last one with each vector: the records, `.grad`
+    of leaves and intermediates.
+    """
     *tensors, z = graph(*leaves)
     for leaf, grad in zip(leaves, before, strict=False):
         leaf.grad = grad
@@ -159,7 +175,9 @@ def recorded(student, graph, leaves, names, vectors, before=()):
 
 
 def touched(student, graph, leaves, names, v, changed):
-    """The records after a backward from the last output, then after v, each leaf's `.grad` and one record were written to."""
+    """The records after a backward from the last output, then after v, each leaf's `.grad` and one
+    record were written to.
+    """
     *tensors, z = graph(*leaves)
     found, pair = opened(student, dict(zip(names, tensors, strict=True)))
     seen = {"type": found, "pair": pair is not None}
@@ -182,7 +200,9 @@ def touched(student, graph, leaves, names, v, changed):
 
 
 def closed(student, graph, leaves, names, vectors):
-    """The records after a backward with the first vector, then, each handle's `remove()` called, with the second."""
+    """The records after a backward with the first vector, then, each handle's `remove()` called,
+    with the second.
+    """
     *tensors, z = graph(*leaves)
     found, pair = opened(student, dict(zip(names, tensors, strict=True)))
     seen = {"type": found, "pair": pair is not None}
@@ -204,7 +224,7 @@ def closed(student, graph, leaves, names, vectors):
     return seen
 
 
-# ---------------------------------------------------------------------------------------------------------- one backward
+# ------------------------------------------------------------------------------------- one backward
 
 
 class Gate(torch.autograd.Function):
@@ -223,7 +243,9 @@ class Gate(torch.autograd.Function):
 
 
 def scaled(student, factor, graph, leaves, before=()):
-    """`.grad` of the leaves after one call on (y, loss) = graph(*leaves); `before` is what it holds beforehand."""
+    """`.grad` of the leaves after one call on (y, loss) = graph(*leaves); `before` is what it holds
+    beforehand.
+    """
     y, loss = graph(*leaves)
     for leaf, grad in zip(leaves, before, strict=False):
         leaf.grad = grad
@@ -232,7 +254,9 @@ def scaled(student, factor, graph, leaves, before=()):
 
 
 def afterwards(student, factor, trunk, tails, leaves):
-    """The gradients at the leaves of one call on the first tail, then of plain backwards through the others, built on the same y."""
+    """The gradients at the leaves of one call on the first tail, then of plain backwards through
+    the others, built on the same y.
+    """
     y = trunk(*leaves)
     student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
     rounds = [taken(leaves)]
@@ -253,7 +277,9 @@ def heard(student, factor, trunk, tails, leaves):
 
 
 def interrupted(student, factor, trunk, tails, leaves, how):
-    """The gradients at the leaves of a plain backward through the second tail, after a call on the first that can't end well."""
+    """The gradients at the leaves of a plain backward through the second tail, after a call on the
+    first that can't end well.
+    """
     switch = {"closed": how == "gate"}
     y = trunk(*leaves)
     loss = tails[0](Gate.apply(y, switch), *leaves)
@@ -271,11 +297,13 @@ def interrupted(student, factor, trunk, tails, leaves, how):
     return {"raised": raised, "grads": taken(leaves)}
 
 
-# --------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
-    """The graph of f(*leaves) after calls of a function, and after `remove()` where it is asked for; leaves and outputs by name."""
+    """The graph of f(*leaves) after calls of a function, and after `remove()` where it is asked
+    for; leaves and outputs by name.
+    """
     from grader.worker.wire.trace import trace
 
     outputs = f(*leaves)
@@ -293,7 +321,9 @@ def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
 
 
 def later_graph(student, factor, trunk, tails, leaves, names, how):
-    """The graph of the second tail, after a call on the first that ended as ``how`` says; names are those of leaves, trunk and tail."""
+    """The graph of the second tail, after a call on the first that ended as ``how`` says; names are
+    those of leaves, trunk and tail.
+    """
     from grader.worker.wire.trace import trace
 
     y = trunk(*leaves)
@@ -307,17 +337,21 @@ def later_graph(student, factor, trunk, tails, leaves, names, how):
 
 
 def module_graph(student, spec, x, names):
-    """The graph of a module's summed result, with what each of its parts of those names returned."""
+    """The graph of a module's summed result, with what each of its parts of those names
+    returned.
+    """
     from grader.worker.wire.trace import trace
 
     module = build(spec)
     returned = {"x": x, **dict(module.named_parameters())}
     for name in names:
-        module.get_submodule(name).register_forward_hook(lambda part, inputs, output, name=name: returned.update({name: output}))
+        module.get_submodule(name).register_forward_hook(
+            lambda part, inputs, output, name=name: returned.update({name: output})
+        )
     return trace(module(x).sum(), returned)
 
 
-# ---------------------------------------------------------------------------------------------------------------- modules
+# ------------------------------------------------------------------------------------------ modules
 
 
 class Branches(nn.Module):
@@ -342,15 +376,25 @@ class Turnstile(nn.Module):
         return Gate.apply(x, self.switch)
 
 
-PLAIN = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "softplus": nn.Softplus, "turnstile": Turnstile}
+PLAIN = {
+    "relu": nn.ReLU,
+    "tanh": nn.Tanh,
+    "sigmoid": nn.Sigmoid,
+    "softplus": nn.Softplus,
+    "turnstile": Turnstile,
+}
 
 
 def build(spec):
-    """A module from plain data: [sort, …]; the children of a "chain" or "branches" are [name, spec] pairs."""
+    """A module from plain data: [sort, …]; the children of a "chain" or "branches" are [name, spec]
+    pairs.
+    """
     sort, *rest = spec
     if sort == "linear":
         weight, bias = rest
-        layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, dtype=weight.dtype)
+        layer = nn.Linear(
+            weight.shape[1], weight.shape[0], bias=bias is not None, dtype=weight.dtype
+        )
         with torch.no_grad():
             layer.weight.copy_(weight)
             if bias is not None:
@@ -370,23 +414,44 @@ def norms(student, spec, x):
     result = student.gradient_norms(module, x)
     passed = [len(part.passed) for part in module.modules() if isinstance(part, Turnstile)]
     if isinstance(result, dict):
-        result = {key: value.detach() if isinstance(value, torch.Tensor) else value for key, value in result.items()}
+        result = {
+            key: value.detach() if isinstance(value, torch.Tensor) else value
+            for key, value in result.items()
+        }
     return {"norms": result, "passed": passed}
 
 
 def functions_on(module, x):
-    """How many functions sit on the module's parts, its parameters, x, and on all modules at large."""
+    """How many functions sit on the module's parts, its parameters, x, and on all modules at
+    large.
+    """
     parts = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
-    seen = [sum(len(getattr(part, name, None) or ()) for name in parts) for part in module.modules()]
+    seen = [
+        sum(len(getattr(part, name, None) or ()) for name in parts) for part in module.modules()
+    ]
     tensors = [*module.parameters(), x]
-    seen += [sum(len(getattr(t, name, None) or ()) for name in ("_backward_hooks", "_post_accumulate_grad_hooks")) for t in tensors]
+    seen += [
+        sum(
+            len(getattr(t, name, None) or ())
+            for name in ("_backward_hooks", "_post_accumulate_grad_hooks")
+        )
+        for t in tensors
+    ]
     shared = vars(torch.nn.modules.module)
-    seen.append(sum(len(value) for name, value in shared.items() if name.startswith("_global_") and isinstance(value, dict)))
+    seen.append(
+        sum(
+            len(value)
+            for name, value in shared.items()
+            if name.startswith("_global_") and isinstance(value, dict)
+        )
+    )
     return seen
 
 
 def left(student, spec, x, watched, trouble=None):
-    """How many functions sit where, before and after a call; the part `watched` has one of the caller's own."""
+    """How many functions sit where, before and after a call; the part `watched` has one of the
+    caller's own.
+    """
     module = build(spec)
     module.get_submodule(watched).register_forward_hook(lambda part, inputs, output: None)
     for part in module.modules():

@@ -4,18 +4,33 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+)
 from grader.worker.wire.program import program
 
 helpers = beside(__file__)
-CAPPED, said, then, linear, Drawn = helpers.CAPPED, helpers.said, helpers.then, helpers.linear, helpers.Drawn
+CAPPED, said, then, linear, Drawn = (
+    helpers.CAPPED,
+    helpers.said,
+    helpers.then,
+    helpers.linear,
+    helpers.Drawn,
+)
 same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
 NO_HANDLE = "what {function} returned ({type}) has no remove() to call"
 
 
 def shared(draw, scalar=False):
-    """A graph whose additions hand one and the same gradient to a, b and y; y's own node runs first of the three. Its formula, too."""
+    """A graph whose additions hand one and the same gradient to a, b and y; y's own node runs first
+    of the three. Its formula, too.
+    """
     a, b, c, k = draw.coefficients(4)
 
     def form(p, q, r):
@@ -34,7 +49,7 @@ def has_remove(got, function, inputs):
     assert_that(got["removable"], NO_HANDLE, inputs=inputs, facts=facts)
 
 
-# -------------------------------------------------------------------------------------------------------- double_gradient
+# ---------------------------------------------------------------------------------- double_gradient
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -44,11 +59,25 @@ def test_double_every_later_backward(student, draw):
     p.requires_grad_()
     a, b = draw.coefficients(2)
     tails = [program(lambda y, p: y * a, inputs=2), program(lambda y, p: y * b + p, inputs=2)]
-    got = student.observe("later", "double_gradient", [], program(lambda p: p.sin()), [tails[0], tails[1], tails[0]], [p], [v, w, w])
+    got = student.observe(
+        "later",
+        "double_gradient",
+        [],
+        program(lambda p: p.sin()),
+        [tails[0], tails[1], tails[0]],
+        [p],
+        [v, w, w],
+    )
     slope = p.detach().cos()
     want = [2 * a * v * slope, 2 * b * w * slope + w, 2 * a * w * slope]
     for number, (round_got, round_want) in enumerate(zip(got, want, strict=True), 1):
-        inputs = {"graph": f"y = sin(p), z1 = {a} y, z2 = {b} y + p, then z1 again", "p": p, "v1": v, "v2": w, "v3": w}
+        inputs = {
+            "graph": f"y = sin(p), z1 = {a} y, z2 = {b} y + p, then z1 again",
+            "p": p,
+            "v1": v,
+            "v2": w,
+            "v3": w,
+        }
         message = "in backward number {number} the gradient at p is wrong"
         same_leaves(round_got, [round_want], message, "p", inputs=inputs, facts={"number": number})
 
@@ -62,7 +91,13 @@ def test_double_twice_makes_four(student, draw):
     want = 4 * a * v * (a * p.detach()).exp()
     inputs = {"graph": f"y = {a} p, z = exp(y)", "p": p, "v": v}
     figures = Drawn(student, "double_gradient", [], graph, [p], calls=2).figures([got], [want])
-    assert_gradient(got, want, "after two calls of double_gradient(y) the gradient at p is wrong", inputs=inputs, figures=figures)
+    assert_gradient(
+        got,
+        want,
+        "after two calls of double_gradient(y) the gradient at p is wrong",
+        inputs=inputs,
+        figures=figures,
+    )
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -74,9 +109,20 @@ def test_double_until_removed(student, draw):
     inputs = {"graph": f"y = p**2, z = {a} y", "p": p, "v": v}
     has_remove(got, "double_gradient", inputs)
     plain = 2 * a * v * p.detach()
-    same_leaves(got["before"], [2 * plain], "before remove() the gradient at p is wrong", "p", inputs=inputs)
-    figures = Drawn(student, "double_gradient", [], graph, [p], released=True).figures(got["after"], [plain])
-    same_leaves(got["after"], [plain], "after remove() the gradient at p is not the plain one", "p", inputs=inputs, figures=figures)
+    same_leaves(
+        got["before"], [2 * plain], "before remove() the gradient at p is wrong", "p", inputs=inputs
+    )
+    figures = Drawn(student, "double_gradient", [], graph, [p], released=True).figures(
+        got["after"], [plain]
+    )
+    same_leaves(
+        got["after"],
+        [plain],
+        "after remove() the gradient at p is not the plain one",
+        "p",
+        inputs=inputs,
+        figures=figures,
+    )
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -85,24 +131,35 @@ def test_double_leaves_siblings_alone(student, draw):
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
-    message = "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf} is wrong"
+    message = (
+        "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf}"
+        " is wrong"
+    )
     want = [a * k * v, 2 * c * k * v, b * k * v]
     figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
     same_leaves(got, want, message, inputs={"graph": text, "v": v}, figures=figures)
 
 
-# ------------------------------------------------------------------------------------------------------- record_gradients
+# --------------------------------------------------------------------------------- record_gradients
 
 
 def recorded(drawn, records, want):
     """Figures of a graph with the records at its tensors."""
-    found = [records.get(name) for name in want] if isinstance(records, dict) else [None] * len(want)
+    found = (
+        [records.get(name) for name in want] if isinstance(records, dict) else [None] * len(want)
+    )
     return drawn.figures(found, want.values(), "records[…] = {}", drawn.outputs[:-1])
 
 
 def same_records(records, want, message, **details):
     """The records must be the expected ones; a message may speak of {name}."""
-    assert_that(isinstance(records, dict), "records is no dictionary", expected=want, actual=records, **details)
+    assert_that(
+        isinstance(records, dict),
+        "records is no dictionary",
+        expected=want,
+        actual=records,
+        **details,
+    )
     for name, expected in want.items():
         facts = {**details.get("facts", {}), "name": name}
         assert_tensor(records.get(name), expected, message, **{**details, "facts": facts})
@@ -111,20 +168,40 @@ def same_records(records, want, message, **details):
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_latest_backward_counts(student, draw):
     """Each backward replaces what the one before recorded"""
-    p, v, w, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.tensor(3), draw.number(0.3, 1.5)
+    p, v, w, a = (
+        draw.tensor(3, requires_grad=True),
+        draw.tensor(3),
+        draw.tensor(3),
+        draw.number(0.3, 1.5),
+    )
 
     def form(p):
         y = p**2
         return p, y, y * a
 
     got = student.observe("recorded", program(form), [p], ["leaf", "inner"], [v, w])
-    inputs = {"graph": f"y = p**2, z = {a} y", "tensors": "{'leaf': p, 'inner': y}", "p": p, "v1": v, "v2": w}
+    inputs = {
+        "graph": f"y = p**2, z = {a} y",
+        "tensors": "{'leaf': p, 'inner': y}",
+        "p": p,
+        "v1": v,
+        "v2": w,
+    }
     is_pair(got, inputs)
-    drawn = Drawn(student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z"))
+    drawn = Drawn(
+        student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z")
+    )
     for number, (u, records) in enumerate(zip((v, w), got["rounds"], strict=True), 1):
         want = {"leaf": 2 * a * u * p.detach(), "inner": a * u}
         message = "after backward number {number}, records[{name}] is not that backward's gradient"
-        same_records(records, want, message, inputs=inputs, facts={"number": number}, figures=recorded(drawn, records, want))
+        same_records(
+            records,
+            want,
+            message,
+            inputs=inputs,
+            facts={"number": number},
+            figures=recorded(drawn, records, want),
+        )
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
@@ -140,12 +217,26 @@ def test_records_are_copies(student, draw):
     names = ["left", "q", "right"]
     changed = draw.choice(names)
     got = student.observe("touched", program(form, inputs=2), [p, q], names, v.clone(), changed)
-    inputs = {"graph": "left = p.clone(), right = q.clone(), z = left + right", "tensors": "left, q, right", "v": v}
+    inputs = {
+        "graph": "left = p.clone(), right = q.clone(), z = left + right",
+        "tensors": "left, q, right",
+        "v": v,
+    }
     is_pair(got, inputs)
     want = dict.fromkeys(names, v)
     same_records(got["first"], want, "records[{name}] is not the gradient there", inputs=inputs)
-    same_records(got["v"], want, "v.add_(100) after z.backward(v) changed records[{name}], too", inputs=inputs)
-    same_records(got["grad"], want, "adding 100 to .grad of the leaves after backward changed records[{name}], too", inputs=inputs)
+    same_records(
+        got["v"],
+        want,
+        "v.add_(100) after z.backward(v) changed records[{name}], too",
+        inputs=inputs,
+    )
+    same_records(
+        got["grad"],
+        want,
+        "adding 100 to .grad of the leaves after backward changed records[{name}], too",
+        inputs=inputs,
+    )
     others = {name: v for name in names if name != changed}
     message = "records[{changed}].add_(100) changed records[{name}], too"
     same_records(got["record"], others, message, inputs=inputs, facts={"changed": changed})
@@ -155,7 +246,10 @@ def test_records_are_copies(student, draw):
 def test_records_cover_any_shape(student, draw):
     """0-d, empty, transposed, float32: shape and dtype stay"""
     dtype = torch.float32
-    p, q = draw.noncontiguous(2, 3, dtype=dtype, requires_grad=True), draw.tensor(0, 3, dtype=dtype, requires_grad=True)
+    p, q = (
+        draw.noncontiguous(2, 3, dtype=dtype, requires_grad=True),
+        draw.tensor(0, 3, dtype=dtype, requires_grad=True),
+    )
     v = draw.tensor(dtype=dtype)
 
     def form(p, q):
@@ -164,8 +258,13 @@ def test_records_cover_any_shape(student, draw):
         nothing = q * 2.0
         return turned, total, nothing, total * 3.0 + nothing.sum()
 
-    got = student.observe("recorded", program(form, inputs=2), [p, q], ["turned", "total", "nothing"], [v])
-    inputs = {"graph": "turned = p.t(), total = turned.sum(), nothing = 2 q, z = 3 total + nothing.sum()", "v": v}
+    got = student.observe(
+        "recorded", program(form, inputs=2), [p, q], ["turned", "total", "nothing"], [v]
+    )
+    inputs = {
+        "graph": "turned = p.t(), total = turned.sum(), nothing = 2 q, z = 3 total + nothing.sum()",
+        "v": v,
+    }
     is_pair(got, inputs)
     want = {"turned": (3 * v).expand(3, 2), "total": 3 * v, "nothing": v.expand(0, 3)}
     same_records(got["rounds"][0], want, "records[{name}] is not the gradient there", inputs=inputs)
@@ -174,7 +273,11 @@ def test_records_cover_any_shape(student, draw):
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_change_nothing_else(student, draw):
     """.grad is what it would be without: leaves as ever, else None"""
-    p, q, a = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.number(0.3, 1.5)
+    p, q, a = (
+        draw.tensor(3, requires_grad=True),
+        draw.tensor(3, requires_grad=True),
+        draw.number(0.3, 1.5),
+    )
     before, v, w = draw.tensor(3), draw.tensor(3), draw.tensor(3)
 
     def form(p, q):
@@ -185,19 +288,42 @@ def test_records_change_nothing_else(student, draw):
     names = ["p", "y", "h"]
     got = student.observe("recorded", program(form, inputs=2), [p, q], names, [v, w], [before])
     graph = f"y = p q, h = sin(y), z = {a} h + y"
-    inputs = {"graph": graph, "tensors": "p, y, h", "p": p, "q": q, "v1": v, "v2": w, "p.grad before": before}
+    inputs = {
+        "graph": graph,
+        "tensors": "p, y, h",
+        "p": p,
+        "q": q,
+        "v1": v,
+        "v2": w,
+        "p.grad before": before,
+    }
     is_pair(got, inputs)
     slope = (a * (p * q).cos() + 1).detach()
     totals = [v, v + w]
-    drawn = Drawn(student, "record_gradients", names, program(form, inputs=2), [p, q], ("p", "y", "h", "z"))
+    drawn = Drawn(
+        student, "record_gradients", names, program(form, inputs=2), [p, q], ("p", "y", "h", "z")
+    )
     for number, total in enumerate(totals, 1):
         want = [before + total * slope * q.detach(), total * slope * p.detach()]
         message = "after backward number {number}, {leaf}.grad is not what it is without recording"
         grads = got["grads"][number - 1]
-        same_leaves(grads, want, message, "pq", inputs=inputs, facts={"number": number}, figures=drawn.figures(grads, want))
+        same_leaves(
+            grads,
+            want,
+            message,
+            "pq",
+            inputs=inputs,
+            facts={"number": number},
+            figures=drawn.figures(grads, want),
+        )
     for name in ("y", "h"):
         actual, facts = got["inner"][name], {"name": name}
-        details = {"actual": actual, "inputs": inputs, "facts": facts, "figures": drawn.figures([actual], [None], at=name)}
+        details = {
+            "actual": actual,
+            "inputs": inputs,
+            "facts": facts,
+            "figures": drawn.figures([actual], [None], at=name),
+        }
         assert_that(actual is None, "{name} is an intermediate, and has a .grad now", **details)
 
 
@@ -211,19 +337,46 @@ def test_records_until_removed(student, draw):
         return p, y, y.clone()
 
     got = student.observe("closed", program(form), [p], ["leaf", "inner"], [v, w])
-    inputs = {"graph": "y = p.clone(), z = y.clone()", "tensors": "{'leaf': p, 'inner': y}", "v1": v, "v2": w}
+    inputs = {
+        "graph": "y = p.clone(), z = y.clone()",
+        "tensors": "{'leaf': p, 'inner': y}",
+        "v1": v,
+        "v2": w,
+    }
     is_pair(got, inputs)
     facts = {"type": got["handles"], "kinds": ", ".join(got["kinds"]) or "nothing"}
     assert_that(got["listed"], "the handles ({type}) are not a list", inputs=inputs, facts=facts)
-    assert_that(got["removable"], "the list of handles holds {kinds}: not all of it has a remove()", inputs=inputs, facts=facts)
+    assert_that(
+        got["removable"],
+        "the list of handles holds {kinds}: not all of it has a remove()",
+        inputs=inputs,
+        facts=facts,
+    )
     want = {"leaf": v, "inner": v}
     same_records(got["before"], want, "records[{name}] is not the gradient there", inputs=inputs)
-    message = "the handles ({kinds}) were removed, and a backward with v2 still changed records[{name}]"
-    drawn = Drawn(student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z"), released=True)
-    same_records(got["after"], want, message, inputs=inputs, facts=facts, figures=recorded(drawn, got["after"], want))
+    message = (
+        "the handles ({kinds}) were removed, and a backward with v2 still changed records[{name}]"
+    )
+    drawn = Drawn(
+        student,
+        "record_gradients",
+        ["leaf", "inner"],
+        program(form),
+        [p],
+        ("p", "y", "z"),
+        released=True,
+    )
+    same_records(
+        got["after"],
+        want,
+        message,
+        inputs=inputs,
+        facts=facts,
+        figures=recorded(drawn, got["after"], want),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- clip_gradient
+# ------------------------------------------------------------------------------------ clip_gradient
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -235,7 +388,13 @@ def test_clip_a_zero_gradient(student, draw):
     ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [v])
-    assert_gradient(got, v, "zeros arrive at y, and what reaches p is something else", inputs=inputs, figures=figures)
+    assert_gradient(
+        got,
+        v,
+        "zeros arrive at y, and what reaches p is something else",
+        inputs=inputs,
+        figures=figures,
+    )
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -244,15 +403,42 @@ def test_clip_any_shape(student, draw):
     kind = torch.float32
     wide, narrow = draw.noncontiguous(3, 4, dtype=kind), draw.tensor(dtype=kind)
     cases = {
-        "0-d": (narrow.clone(), program(lambda p: then(p.clone(), lambda y: y * 4.0)), narrow, 4 * narrow),
-        "empty": (wide[:0].clone(), program(lambda p: then(p.clone(), lambda y: y.clone())), wide[:0].clone(), wide[:0].clone()),
-        "expanded": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y.sum())), narrow, narrow.expand(3, 4)),
-        "transposed": (wide, program(lambda p: then(p.clone(), lambda y: y.t())), wide.t().contiguous(), wide),
-        "large": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y * 1e4)), wide.contiguous(), wide * 1e4),
+        "0-d": (
+            narrow.clone(),
+            program(lambda p: then(p.clone(), lambda y: y * 4.0)),
+            narrow,
+            4 * narrow,
+        ),
+        "empty": (
+            wide[:0].clone(),
+            program(lambda p: then(p.clone(), lambda y: y.clone())),
+            wide[:0].clone(),
+            wide[:0].clone(),
+        ),
+        "expanded": (
+            wide.clone(),
+            program(lambda p: then(p.clone(), lambda y: y.sum())),
+            narrow,
+            narrow.expand(3, 4),
+        ),
+        "transposed": (
+            wide,
+            program(lambda p: then(p.clone(), lambda y: y.t())),
+            wide.t().contiguous(),
+            wide,
+        ),
+        "large": (
+            wide.clone(),
+            program(lambda p: then(p.clone(), lambda y: y * 1e4)),
+            wide.contiguous(),
+            wide * 1e4,
+        ),
     }
     for case, (p, graph, v, arriving) in cases.items():
         norm = float(arriving.norm())
-        limit = norm if case == "expanded" else min(norm, 1.0)  # there max_norm is above the largest element, 0.29 times the norm
+        limit = (
+            norm if case == "expanded" else min(norm, 1.0)
+        )  # there max_norm is above the largest element, 0.29 times the norm
         max_norm = draw.number(0.3, 0.7) * limit if norm else 1.0
         p = p.requires_grad_()
         ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
@@ -260,7 +446,15 @@ def test_clip_any_shape(student, draw):
         inputs = {"gradient at y": arriving, "max_norm": max_norm}
         message = "{case}: a gradient of norm {norm} arrives at y; what passes on is wrong"
         figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [want])
-        assert_gradient(got, want, message, rtol=CAPPED, inputs=inputs, facts={"case": case, "norm": norm}, figures=figures)
+        assert_gradient(
+            got,
+            want,
+            message,
+            rtol=CAPPED,
+            inputs=inputs,
+            facts={"case": case, "norm": norm},
+            figures=figures,
+        )
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -274,26 +468,53 @@ def test_clip_writes_nothing(student, draw):
     inputs, wants = {"graph": text, "v": v, "max_norm": max_norm}, [a * k * v, cut, b * k * v]
     figures = Drawn(student, "clip_gradient", [max_norm], graph, leaves).figures(got, wants)
     for leaf, actual, want in zip("pqr", got, wants, strict=True):
-        message = "a, b and y get one and the same gradient; after clip_gradient(y, max_norm) the gradient at {leaf} is wrong"
-        assert_gradient(actual, want, message, rtol=CAPPED, inputs=inputs, facts={"leaf": leaf}, figures=figures)
-    seen = student.observe("incoming", "clip_gradient", [max_norm], program(lambda p: p * a), [leaves[0]], v.clone())
+        message = (
+            "a, b and y get one and the same gradient; after clip_gradient(y, max_norm) the"
+            " gradient at {leaf} is wrong"
+        )
+        assert_gradient(
+            actual, want, message, rtol=CAPPED, inputs=inputs, facts={"leaf": leaf}, figures=figures
+        )
+    seen = student.observe(
+        "incoming", "clip_gradient", [max_norm], program(lambda p: p * a), [leaves[0]], v.clone()
+    )
     inputs = {"v": v, "max_norm": max_norm}
-    assert_tensor(seen["v"], v, "y.backward(v) hands v itself to y, and afterwards v holds other numbers", inputs=inputs)
+    assert_tensor(
+        seen["v"],
+        v,
+        "y.backward(v) hands v itself to y, and afterwards v holds other numbers",
+        inputs=inputs,
+    )
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_the_whole_gradient_of_every_backward(student, draw):
     """All that y gets in one backward is clipped together"""
-    p, v, w = draw.tensor(4, requires_grad=True), draw.tensor(4, avoid=0.5), draw.tensor(4, avoid=0.5)
+    p, v, w = (
+        draw.tensor(4, requires_grad=True),
+        draw.tensor(4, avoid=0.5),
+        draw.tensor(4, avoid=0.5),
+    )
     a, b = draw.coefficients(2)
     graph = program(lambda p: then(p.clone(), lambda y: y * a + y * b))
     max_norm = draw.number(0.3, 0.8) * (a + b) * min(float(v.norm()), float(w.norm()))
     got = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v, w])
     inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
     for number, (u, grads) in enumerate(zip((v, w), got, strict=True), 1):
-        message, want = "in backward number {number} the gradient that reaches p is wrong", max_norm * u / u.norm()
+        message, want = (
+            "in backward number {number} the gradient that reaches p is wrong",
+            max_norm * u / u.norm(),
+        )
         figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures(grads, [want])
-        assert_gradient(grads[0], want, message, rtol=CAPPED, inputs=inputs, facts={"number": number}, figures=figures)
+        assert_gradient(
+            grads[0],
+            want,
+            message,
+            rtol=CAPPED,
+            inputs=inputs,
+            facts={"number": number},
+            figures=figures,
+        )
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
@@ -305,25 +526,44 @@ def test_clip_until_removed(student, draw):
     got = student.observe("released", "clip_gradient", [max_norm], graph, [p], v)
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     has_remove(got, "clip_gradient", inputs)
-    assert_gradient(got["before"][0], max_norm * v / v.norm(), "before remove() the gradient at p is wrong", rtol=CAPPED, inputs=inputs)
-    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p], released=True).figures(got["after"], [v])
-    assert_gradient(got["after"][0], v, "after remove() the gradient at p is not the plain one", inputs=inputs, figures=figures)
+    assert_gradient(
+        got["before"][0],
+        max_norm * v / v.norm(),
+        "before remove() the gradient at p is wrong",
+        rtol=CAPPED,
+        inputs=inputs,
+    )
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p], released=True).figures(
+        got["after"], [v]
+    )
+    assert_gradient(
+        got["after"][0],
+        v,
+        "after remove() the gradient at p is not the plain one",
+        inputs=inputs,
+        figures=figures,
+    )
 
 
-# ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
+# -------------------------------------------------------------------- backward_with_scaled_gradient
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
 def test_scale_by_zero_and_by_negatives(student, draw):
     """factor may be 0, 1, negative or whole"""
-    p, q = draw.tensor(2, 3, dtype=torch.float32, requires_grad=True), draw.tensor(2, 3, dtype=torch.float32, requires_grad=True)
+    p, q = (
+        draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
+        draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
+    )
     a = draw.number(0.3, 1.5)
     graph = program(lambda p, q: then(p * a, lambda y: (y * q).sum()), inputs=2)
     for factor in (0.0, draw.number(-3.0, -0.5), 1.0, draw.integer(2, 5)):
         got = student.observe("scaled", factor, graph, [p, q])
         want = [factor * a * q.detach(), a * p.detach()]
         inputs = {"graph": f"y = {a} p, loss = sum(y q)", "factor": factor, "p": p, "q": q}
-        drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss"))
+        drawn = Drawn(
+            student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss")
+        )
         message, figures = "the gradient at {leaf} is wrong", drawn.figures(got["grads"], want)
         same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
 
@@ -332,14 +572,26 @@ def test_scale_by_zero_and_by_negatives(student, draw):
 def test_scale_adds_to_what_grad_held(student, draw):
     """.grad of the leaves accumulates as in any backward"""
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
-    before, a, factor = [draw.tensor(3), draw.tensor(3)], draw.number(0.3, 1.5), draw.choice([0.5, 3.0])
+    before, a, factor = (
+        [draw.tensor(3), draw.tensor(3)],
+        draw.number(0.3, 1.5),
+        draw.choice([0.5, 3.0]),
+    )
     graph = program(lambda p, q: then(p.sin(), lambda y: (y * q * a).sum()), inputs=2)
     got = student.observe("scaled", factor, graph, [p, q], before)
     want = [before[0] + factor * a * (q * p.cos()).detach(), before[1] + a * p.detach().sin()]
-    inputs = {"graph": f"y = sin(p), loss = sum({a} y q)", "factor": factor, "p": p, "q": q, "p.grad before": before[0]}
+    inputs = {
+        "graph": f"y = sin(p), loss = sum({a} y q)",
+        "factor": factor,
+        "p": p,
+        "q": q,
+        "p.grad before": before[0],
+    }
     message = "{leaf}.grad is not what it held before plus this backward's gradient"
     drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss"))
-    same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=drawn.figures(got["grads"], want))
+    same_leaves(
+        got["grads"], want, message, "pq", inputs=inputs, figures=drawn.figures(got["grads"], want)
+    )
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -349,39 +601,82 @@ def test_scale_leaves_siblings_alone(student, draw):
     leaves, factor = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.choice([0.5, 3.0])
     got = student.observe("scaled", factor, graph, leaves)
     ones = torch.ones(3, dtype=torch.float64)
-    message = "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at {leaf} is wrong"
+    message = (
+        "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at"
+        " {leaf} is wrong"
+    )
     inputs = {"graph": text, "factor": factor}
     want = [a * k * ones, factor * c * k * ones, b * k * ones]
     drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, leaves, ("y", "loss"))
-    same_leaves(got["grads"], want, message, inputs=inputs, figures=drawn.figures(got["grads"], want))
+    same_leaves(
+        got["grads"], want, message, inputs=inputs, figures=drawn.figures(got["grads"], want)
+    )
 
 
-@check(points=0.5, about="backward_with_scaled_gradient", needs="test_a_later_backward_is_not_scaled")
+@check(
+    points=0.5, about="backward_with_scaled_gradient", needs="test_a_later_backward_is_not_scaled"
+)
 def test_scale_nothing_after_an_error(student, draw):
     """Also after a backward that raised, nothing is scaled"""
     factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     trunk = program(lambda p, q: p - q, inputs=2)
-    tails = [program(lambda y, p, q: (y**2).sum(), inputs=3), program(lambda y, p, q: (y**2 * a).sum(), inputs=3)]
+    tails = [
+        program(lambda y, p, q: (y**2).sum(), inputs=3),
+        program(lambda y, p, q: (y**2 * a).sum(), inputs=3),
+    ]
     slope = (2 * a * (p - q)).detach()
-    inputs = {"graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)", "factor": factor, "p": p, "q": q}
-    reasons = {"freed": "loss had been run backward before", "gate": "a node on the way raised a ValueError"}
+    inputs = {
+        "graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)",
+        "factor": factor,
+        "p": p,
+        "q": q,
+    }
+    reasons = {
+        "freed": "loss had been run backward before",
+        "gate": "a node on the way raised a ValueError",
+    }
     for how, reason in reasons.items():
         got = student.observe("interrupted", factor, trunk, tails, [p, q], how)
-        message = "the call's backward raised ({reason}); a plain loss2.backward() then gives {leaf} a wrong gradient"
-        figures = helpers.later_figures(student, factor, trunk, tails, [p, q], how, got["grads"], [slope, -slope])
-        same_leaves(got["grads"], [slope, -slope], message, "pq", inputs=inputs, facts={"reason": reason, "how": how}, figures=figures)
+        message = (
+            "the call's backward raised ({reason}); a plain loss2.backward() then gives {leaf} a"
+            " wrong gradient"
+        )
+        figures = helpers.later_figures(
+            student, factor, trunk, tails, [p, q], how, got["grads"], [slope, -slope]
+        )
+        same_leaves(
+            got["grads"],
+            [slope, -slope],
+            message,
+            "pq",
+            inputs=inputs,
+            facts={"reason": reason, "how": how},
+            figures=figures,
+        )
 
 
-# --------------------------------------------------------------------------------------------------------- gradient_norms
+# ----------------------------------------------------------------------------------- gradient_norms
 
 ACTIVATIONS = ["tanh", "sigmoid", "softplus"]
 
 
 def deep(draw, dtype=torch.float64):
-    """The plain data of a drawn network with chains in a sum of branches in a chain, from 3 features to 2; one part stands still."""
-    short = ["chain", [["fc", linear(draw, 4, 4, bias=False, dtype=dtype)], ["act", [draw.choice(ACTIVATIONS)]]]]
-    long = ["chain", [["fc", linear(draw, 5, 4, dtype=dtype)], ["act", ["relu"]], ["end", linear(draw, 4, 5, dtype=dtype)]]]
+    """The plain data of a drawn network with chains in a sum of branches in a chain, from 3
+    features to 2; one part stands still.
+    """
+    short = [
+        "chain",
+        [["fc", linear(draw, 4, 4, bias=False, dtype=dtype)], ["act", [draw.choice(ACTIVATIONS)]]],
+    ]
+    long = [
+        "chain",
+        [
+            ["fc", linear(draw, 5, 4, dtype=dtype)],
+            ["act", ["relu"]],
+            ["end", linear(draw, 4, 5, dtype=dtype)],
+        ],
+    ]
     both = ["branches", [["short", short], ["long", long]]]
     stem, head = linear(draw, 4, 3, dtype=dtype), linear(draw, 2, 4, dtype=dtype)
     return ["chain", [["stem", stem], ["gate", ["turnstile"]], ["both", both], ["head", head]]]
@@ -397,11 +692,22 @@ def test_norms_of_other_networks(student, reference, draw):
     """Branches, deeper names, float32, x with and without grad"""
     for dtype, wants in ((torch.float64, True), (torch.float32, False), (torch.float32, True)):
         spec, x = deep(draw, dtype), draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
-        inputs = {"module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head", "x": x, "x.requires_grad": wants}
+        inputs = {
+            "module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head",
+            "x": x,
+            "x.requires_grad": wants,
+        }
         got = norms_of(student.observe("norms", spec, x), inputs)
         want = reference.observe("norms", spec, x)["norms"]
         figure = partial(helpers.module_figure, student, spec, x)
-        helpers.same_norms(got, want, inputs, rtol=1e-6 if dtype is torch.float64 else 1e-4, atol=1e-7, figure=figure)
+        helpers.same_norms(
+            got,
+            want,
+            inputs,
+            rtol=1e-6 if dtype is torch.float64 else 1e-4,
+            atol=1e-7,
+            figure=figure,
+        )
 
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
@@ -413,9 +719,19 @@ def test_norms_are_floats_from_one_forward(student, draw):
     norms_of(got, inputs)
     for name, value in got["norms"].items():
         facts = {"name": name, "type": said(value)}
-        assert_that(type(value) is float, "the value for {name} is not a float ({type})", inputs=inputs, facts=facts)
+        assert_that(
+            type(value) is float,
+            "the value for {name} is not a float ({type})",
+            inputs=inputs,
+            facts=facts,
+        )
     (passed,) = got["passed"]
-    assert_that(passed <= 1, "the module's forward ran {passed} times", inputs=inputs, facts={"passed": passed})
+    assert_that(
+        passed <= 1,
+        "the module's forward ran {passed} times",
+        inputs=inputs,
+        facts={"passed": passed},
+    )
 
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
@@ -432,13 +748,31 @@ def test_norms_leave_no_hook_after_an_error(student, draw):
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
     for trouble in ("forward", "backward"):
         got = student.observe("left", spec, x, draw.choice(["0", "2"]), trouble)
-        same_counts(got, "module 1 raised in its {trouble}; after the call other hooks are there than before it", x, trouble=trouble)
+        same_counts(
+            got,
+            "module 1 raised in its {trouble}; after the call other hooks are there than before it",
+            x,
+            trouble=trouble,
+        )
 
 
 def same_counts(got, message, x, **facts):
-    """As many hooks on every module and tensor as before; the counts run from the modules over parameters and x to torch's own."""
+    """As many hooks on every module and tensor as before; the counts run from the modules over
+    parameters and x to torch's own.
+    """
     inputs = {"module": "chain(0: linear, 1: identity, 2: linear)", "x": x}
-    places = ["module", "0", "1", "2", "0.weight", "0.bias", "2.weight", "2.bias", "x", "all modules"]
+    places = [
+        "module",
+        "0",
+        "1",
+        "2",
+        "0.weight",
+        "0.bias",
+        "2.weight",
+        "2.bias",
+        "x",
+        "all modules",
+    ]
     before, after = (dict(zip(places, got[key], strict=True)) for key in ("before", "after"))
     assert_equal(after, before, message, inputs=inputs, facts=facts)
 
@@ -449,7 +783,10 @@ def test_norms_leave_parameter_grads(student, draw):
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
     shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
     first = draw.integer(0, 1)
-    mixed = {name: draw.tensor(*shape) if k % 2 == first else None for k, (name, shape) in enumerate(shapes.items())}
+    mixed = {
+        name: draw.tensor(*shape) if k % 2 == first else None
+        for k, (name, shape) in enumerate(shapes.items())
+    }
     for before in (dict.fromkeys(shapes), mixed):
         got = student.observe("grads_kept", spec, x, list(before.values()))
         inputs = {"module": "chain(0: linear, 1: identity, 2: linear)", "x": x}
@@ -457,7 +794,21 @@ def test_norms_leave_parameter_grads(student, draw):
             actual, facts = got[name], {"name": name}
             details = {"expected": want, "actual": actual, "inputs": inputs, "facts": facts}
             if want is None:
-                assert_that(actual is None, "the .grad of {name} was None before the call, and is a gradient now", **details)
+                assert_that(
+                    actual is None,
+                    "the .grad of {name} was None before the call, and is a gradient now",
+                    **details,
+                )
             else:
-                assert_that(actual is not None, "the .grad of {name} held a gradient before the call, and is None now", **details)
-                assert_tensor(actual, want, "the .grad of {name} is another after the call", inputs=inputs, facts=facts)
+                assert_that(
+                    actual is not None,
+                    "the .grad of {name} held a gradient before the call, and is None now",
+                    **details,
+                )
+                assert_tensor(
+                    actual,
+                    want,
+                    "the .grad of {name} is another after the call",
+                    inputs=inputs,
+                    facts=facts,
+                )

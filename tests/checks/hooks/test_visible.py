@@ -1,7 +1,8 @@
 """hooks, the checks that students may read.
 
-A hook is seen by what it does to gradients, so each check has a graph built beside the student's function, runs backward there, and
-compares what the leaves hold with what follows from gradients that torch takes of the same graph without a hook.
+A hook is seen by what it does to gradients, so each check has a graph built beside the student's
+function, runs backward there, and compares what the leaves hold with what follows from gradients
+that torch takes of the same graph without a hook.
 """
 
 from functools import partial
@@ -17,13 +18,29 @@ same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.n
 
 
 def around(draw, *, scalar=False):
-    """A drawn graph (y, z) and its formula: p reaches z through y alone, q also past it, r only past it. ``scalar``: z is summed."""
+    """A drawn graph (y, z) and its formula: p reaches z through y alone, q also past it, r only
+    past it. ``scalar``: z is summed.
+    """
     a, b, c = draw.coefficients(3)
-    text, inner, outer = draw.choice([
-        (f"y = sin({a} p q), z = tanh({b} y) r + {c} q", lambda p, q: (p * q * a).sin(), lambda y, q, r: (y * b).tanh() * r + q * c),
-        (f"y = {a} p q**2, z = sin({b} y) + {c} q r", lambda p, q: q**2 * p * a, lambda y, q, r: (y * b).sin() + q * r * c),
-        (f"y = exp({a} p) q, z = {b} y r + cos({c} q)", lambda p, q: (p * a).exp() * q, lambda y, q, r: y * r * b + (q * c).cos()),
-    ])  # fmt: skip
+    text, inner, outer = draw.choice(
+        [
+            (
+                f"y = sin({a} p q), z = tanh({b} y) r + {c} q",
+                lambda p, q: (p * q * a).sin(),
+                lambda y, q, r: (y * b).tanh() * r + q * c,
+            ),
+            (
+                f"y = {a} p q**2, z = sin({b} y) + {c} q r",
+                lambda p, q: q**2 * p * a,
+                lambda y, q, r: (y * b).sin() + q * r * c,
+            ),
+            (
+                f"y = exp({a} p) q, z = {b} y r + cos({c} q)",
+                lambda p, q: (p * a).exp() * q,
+                lambda y, q, r: y * r * b + (q * c).cos(),
+            ),
+        ]
+    )
 
     def form(p, q, r):
         y = inner(p, q)
@@ -34,14 +51,19 @@ def around(draw, *, scalar=False):
 
 
 def multiplied(factor, graph, leaves, v=None):
-    """The gradients at the leaves of (y, z) = graph(*leaves) for v at z, with what flows through y counted ``factor`` times."""
+    """The gradients at the leaves of (y, z) = graph(*leaves) for v at z, with what flows through y
+    counted ``factor`` times.
+    """
     y, z = graph(*leaves)
     *whole, at_y = torch.autograd.grad(z, [*leaves, y], v, retain_graph=True)
     through = torch.autograd.grad(y, leaves, at_y, allow_unused=True)
-    return [once if part is None else once + (factor - 1) * part for once, part in zip(whole, through, strict=True)]
+    return [
+        once if part is None else once + (factor - 1) * part
+        for once, part in zip(whole, through, strict=True)
+    ]
 
 
-# -------------------------------------------------------------------------------------------------------- double_gradient
+# ---------------------------------------------------------------------------------- double_gradient
 
 
 @check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
@@ -50,7 +72,10 @@ def test_worked_example(student):
     x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
     graph = program(lambda x: then(x**3, lambda y: y.log()))
     ((got,),) = student.observe("passes", "double_gradient", [], graph, [x], [v])
-    message = "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in x.grad"
+    message = (
+        "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in"
+        " x.grad"
+    )
     want = torch.tensor(1.2)
     figures = Drawn(student, "double_gradient", [], graph, [x], names="x").figures([got], [want])
     assert_gradient(got, want, message, inputs={"x": x}, figures=figures)
@@ -64,10 +89,15 @@ def test_double_what_flows_through_y(student, draw):
     (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
     want = multiplied(2, graph, leaves, v)
     figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
-    same_leaves(got, want, inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v}, figures=figures)
+    same_leaves(
+        got,
+        want,
+        inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v},
+        figures=figures,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------- record_gradients
+# --------------------------------------------------------------------------------- record_gradients
 
 
 @check(points=0.5, about="record_gradients")
@@ -87,8 +117,15 @@ def test_records_hold_each_gradient(student, draw):
     *watched, z = form(*leaves)
     want = dict(zip(names, torch.autograd.grad(z, watched, v), strict=True))
     tensors = ", ".join(f"{name!r}: {symbol}" for name, symbol in zip(names, "hpy", strict=True))
-    drawn = Drawn(student, "record_gradients", names, program(form, inputs=2), leaves, ("h", "p", "y", "z"))
-    same_records(got, want, drawn, inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v})
+    drawn = Drawn(
+        student, "record_gradients", names, program(form, inputs=2), leaves, ("h", "p", "y", "z")
+    )
+    same_records(
+        got,
+        want,
+        drawn,
+        inputs={"graph": text, "tensors": f"{{{tensors}}}", "p": leaves[0], "q": leaves[1], "v": v},
+    )
 
 
 def same_records(got, want, drawn, *, inputs):
@@ -98,17 +135,32 @@ def same_records(got, want, drawn, *, inputs):
     facts = {"type": said(records), "names": list(want), "start": got["start"]}
     details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
     if isinstance(records, dict):
-        details["figures"] = drawn.figures([records.get(name) for name in want], want.values(), "records[…] = {}", drawn.outputs[:-1])
+        details["figures"] = drawn.figures(
+            [records.get(name) for name in want],
+            want.values(),
+            "records[…] = {}",
+            drawn.outputs[:-1],
+        )
     assert_that(isinstance(records, dict), "records ({type}) is not a dictionary", **details)
     for name, expected in want.items():
         details["facts"] = {**facts, "name": name, "type": said(records.get(name))}
         assert_that(name in records, "after backward, records has no entry {name}", **details)
-        assert_that(isinstance(records[name], torch.Tensor), "after backward, records[{name}] is not a Tensor ({type})", **details)
+        assert_that(
+            isinstance(records[name], torch.Tensor),
+            "after backward, records[{name}] is not a Tensor ({type})",
+            **details,
+        )
         message = "records[{name}] is not the gradient there"
         told = {"inputs": inputs, "figures": details["figures"]}
-        assert_tensor(records[name], expected, message, facts=details["facts"] | {"records": records}, **told)
+        assert_tensor(
+            records[name], expected, message, facts=details["facts"] | {"records": records}, **told
+        )
     extra = [key for key in records if key not in want]
-    assert_that(not extra, "records has entries that nobody named: {extra}", **{**details, "facts": {**facts, "extra": extra}})
+    assert_that(
+        not extra,
+        "records has entries that nobody named: {extra}",
+        **{**details, "facts": {**facts, "extra": extra}},
+    )
 
 
 @check(points=0.25, about="record_gradients", needs=test_records_hold_each_gradient)
@@ -120,27 +172,46 @@ def test_records_start_without_gradients(student, draw):
     inputs = {"graph": "y = sin(p), z = p y", "p": leaves[0]}
     is_pair(got, inputs)
     tensors = {key: value for key, value in got["start"].items() if isinstance(value, torch.Tensor)}
-    assert_that(not tensors, "before any backward, records already holds gradients", expected={}, actual=got["start"], inputs=inputs)
+    assert_that(
+        not tensors,
+        "before any backward, records already holds gradients",
+        expected={},
+        actual=got["start"],
+        inputs=inputs,
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- clip_gradient
+# ------------------------------------------------------------------------------------ clip_gradient
 
 
 @check(points=0.5, about="clip_gradient")
 def test_long_gradient_is_capped(student, draw):
     """A long gradient keeps its direction and gets max_norm"""
-    p, r, v = draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3, requires_grad=True), draw.tensor(2, 3)
+    p, r, v = (
+        draw.tensor(2, 3, requires_grad=True),
+        draw.tensor(2, 3, requires_grad=True),
+        draw.tensor(2, 3),
+    )
     a, b = draw.coefficients(2)
     max_norm = draw.number(0.2, 0.6) * a * float(v.norm())
     graph = program(lambda p, r: then(p * b, lambda y: y * a + r), inputs=2)
     ((got_p, got_r),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
     arriving = a * v
-    inputs = {"graph": f"y = {b} p, z = {a} y + r", "v": v, "max_norm": max_norm, "gradient at y": arriving}
+    inputs = {
+        "graph": f"y = {b} p, z = {a} y + r",
+        "v": v,
+        "max_norm": max_norm,
+        "gradient at y": arriving,
+    }
     facts = {"norm": float(arriving.norm())}
     want = b * max_norm * v / v.norm()
     message = "a gradient of norm {norm} arrives at y; what then reaches p is wrong"
-    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures((got_p, got_r), (want, v))
-    assert_gradient(got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts, figures=figures)
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
+        (got_p, got_r), (want, v)
+    )
+    assert_gradient(
+        got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts, figures=figures
+    )
     message = "r is not behind y, and its gradient changed all the same"
     assert_gradient(got_r, v, message, inputs=inputs, facts=facts, figures=figures)
 
@@ -148,17 +219,27 @@ def test_long_gradient_is_capped(student, draw):
 @check(points=0.25, about="clip_gradient", needs=test_long_gradient_is_capped)
 def test_short_gradient_is_unchanged(student, draw):
     """A gradient shorter than max_norm passes unchanged"""
-    p, r, v = draw.tensor(4, requires_grad=True), draw.tensor(4, requires_grad=True), draw.tensor(4, avoid=1.0)
-    max_norm = draw.number(1.2, 1.8) * float(v.norm())  # below the sum of the elements' sizes, and that of their squares
+    p, r, v = (
+        draw.tensor(4, requires_grad=True),
+        draw.tensor(4, requires_grad=True),
+        draw.tensor(4, avoid=1.0),
+    )
+    max_norm = draw.number(1.2, 1.8) * float(
+        v.norm()
+    )  # below the sum of the elements' sizes, and that of their squares
     graph = program(lambda p, r: then(p.clone(), lambda y: y + r), inputs=2)
     ((got, past),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
     inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
     message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
-    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures((got, past), (v, v))
-    assert_gradient(got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures)
+    figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
+        (got, past), (v, v)
+    )
+    assert_gradient(
+        got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures
+    )
 
 
-# ------------------------------------------------------------------------------------------ backward_with_scaled_gradient
+# -------------------------------------------------------------------- backward_with_scaled_gradient
 
 
 @check(points=0.5, about="backward_with_scaled_gradient")
@@ -180,26 +261,62 @@ def test_a_later_backward_is_not_scaled(student, draw):
     factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     trunk = program(lambda p, q: p - q, inputs=2)
-    tails = [program(lambda y, p, q: (y**2).sum(), inputs=3), program(lambda y, p, q: (y**2 * a).sum(), inputs=3)]
+    tails = [
+        program(lambda y, p, q: (y**2).sum(), inputs=3),
+        program(lambda y, p, q: (y**2 * a).sum(), inputs=3),
+    ]
     _, later = student.observe("afterwards", factor, trunk, tails, [p, q])
     slope = (2 * a * (p - q)).detach()
-    inputs = {"graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)", "factor": factor, "p": p, "q": q}
-    message = "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
-    figures = helpers.later_figures(student, factor, trunk, tails, [p, q], "", later, [slope, -slope])
-    same_leaves(later, [slope, -slope], message, "pq", inputs=inputs, facts={"factor": factor}, figures=figures)
+    inputs = {
+        "graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)",
+        "factor": factor,
+        "p": p,
+        "q": q,
+    }
+    message = (
+        "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
+    )
+    figures = helpers.later_figures(
+        student, factor, trunk, tails, [p, q], "", later, [slope, -slope]
+    )
+    same_leaves(
+        later,
+        [slope, -slope],
+        message,
+        "pq",
+        inputs=inputs,
+        facts={"factor": factor},
+        figures=figures,
+    )
     if (heard := student.observe("heard", factor, trunk, tails, [p, q])) != 1:
-        message = "the caller's own hook, put on y before the call, was called {heard} times in the plain loss2.backward() after it"
+        message = (
+            "the caller's own hook, put on y before the call, was called {heard} times in the plain"
+            " loss2.backward() after it"
+        )
         fail(message, expected=1, actual=heard, inputs=inputs, facts={"heard": heard})
 
 
-# --------------------------------------------------------------------------------------------------------- gradient_norms
+# ----------------------------------------------------------------------------------- gradient_norms
 
 
 def network(draw, dtype=torch.float64):
     """The plain data of a drawn network with a chain inside a chain, from 3 features to 2."""
     first, second, third = draw.sample(["stem", "body", "neck", "mix", "core", "head"], 3)
-    inner = ["chain", [["0", linear(draw, 4, 4, dtype=dtype)], ["1", [draw.choice(["tanh", "sigmoid", "softplus"])]]]]
-    return ["chain", [[first, linear(draw, 4, 3, dtype=dtype)], [second, inner], [third, linear(draw, 2, 4, dtype=dtype)]]]
+    inner = [
+        "chain",
+        [
+            ["0", linear(draw, 4, 4, dtype=dtype)],
+            ["1", [draw.choice(["tanh", "sigmoid", "softplus"])]],
+        ],
+    ]
+    return [
+        "chain",
+        [
+            [first, linear(draw, 4, 3, dtype=dtype)],
+            [second, inner],
+            [third, linear(draw, 2, 4, dtype=dtype)],
+        ],
+    ]
 
 
 def outline(spec):
@@ -231,9 +348,17 @@ def test_keys_are_the_leaf_submodules(student, draw):
     want = results(spec, x)
     message = "the keys are not the names of the leaf submodules"
     missing = next((name for name in want if name not in got), None)
-    figures = [lambda: helpers.module_figure(student, spec, x, at=missing, want=dict.fromkeys(want))]
+    figures = [
+        lambda: helpers.module_figure(student, spec, x, at=missing, want=dict.fromkeys(want))
+    ]
     details = {"inputs": inputs, "figures": figures if missing else []}
-    assert_that(set(got) == set(want), message, expected=sorted(want), actual=sorted(map(str, got)), **details)
+    assert_that(
+        set(got) == set(want),
+        message,
+        expected=sorted(want),
+        actual=sorted(map(str, got)),
+        **details,
+    )
 
 
 @check(points=0.5, about="gradient_norms", needs=test_keys_are_the_leaf_submodules)
@@ -242,7 +367,13 @@ def test_values_are_the_norms_of_grad_output(student, draw):
     spec, x = network(draw), draw.tensor(5, 3, requires_grad=True)
     inputs = {"module": outline(spec), "x": x}
     returned = results(spec, x)
-    gradients = torch.autograd.grad(next(reversed(returned.values())).sum(), list(returned.values()))
-    want = {name: gradient.norm().item() for name, gradient in zip(returned, gradients, strict=True)}
+    gradients = torch.autograd.grad(
+        next(reversed(returned.values())).sum(), list(returned.values())
+    )
+    want = {
+        name: gradient.norm().item() for name, gradient in zip(returned, gradients, strict=True)
+    }
     figure = partial(helpers.module_figure, student, spec, x)
-    helpers.same_norms(norms_of(student.observe("norms", spec, x), inputs), want, inputs, figure=figure)
+    helpers.same_norms(
+        norms_of(student.observe("norms", spec, x), inputs), want, inputs, figure=figure
+    )

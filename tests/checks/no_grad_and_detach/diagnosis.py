@@ -1,4 +1,6 @@
-"""The mistakes that people make when they leave the graph, each recognised by what still hangs together afterwards."""
+"""The mistakes that people make when they leave the graph, each recognised by what still hangs
+together afterwards.
+"""
 
 import torch
 
@@ -29,44 +31,60 @@ def result_at(failure, index):
     return result[index] if isinstance(result, tuple) and len(result) == 2 else ...
 
 
-# --------------------------------------------------------------------------------------------------------------- predict
+# ------------------------------------------------------------------------------------------ predict
 
 
 @mistake(
     "error_swallowed",
     about="predict",
     title="What f raises is swallowed",
-    explanation="f raised ValueError({text}), and predict returned {returned} as if nothing had happened. An except, and also a return "
-    "inside a finally, ends an exception. Whoever calls predict has to learn that f failed; the mode is put back without "
-    "catching anything.",
+    explanation=(
+        "f raised ValueError({text}), and predict returned {returned} as if nothing had happened."
+        " An except, and also a return inside a finally, ends an exception. Whoever calls predict"
+        " has to learn that f failed; the mode is put back without catching anything."
+    ),
 )
 def error_swallowed(failure, student):
     """The exception of f never came out."""
-    return {"returned": failure.facts["result"]} if "text" in failure.facts and failure.facts["raised"] is None else None
+    return (
+        {"returned": failure.facts["result"]}
+        if "text" in failure.facts and failure.facts["raised"] is None
+        else None
+    )
 
 
 @mistake(
     "mode_stays_off_after_an_error",
     about="predict",
     title="An error skips the line that puts the mode back",
-    explanation="Where f returns, grad mode is back afterwards; where f raised, it stayed {is}, though it was {was} before. The "
-    "exception left predict before the line that restores the mode. A with block, or a finally, is run on every way out.",
+    explanation=(
+        "Where f returns, grad mode is back afterwards; where f raised, it stayed {is}, though it"
+        " was {was} before. The exception left predict before the line that restores the mode. A"
+        " with block, or a finally, is run on every way out."
+    ),
 )
 def mode_stays_off_after_an_error(failure, student):
     """The mode comes back after a return, and not after an exception."""
     if "text" not in failure.facts or failure.facts["mode_after"] is failure.facts["enabled"]:
         return None
     enabled = failure.facts["enabled"]
-    return {} if student.observe("prediction", PLAIN, leaf(0.5), None, enabled)["mode_after"] is enabled else None
+    return (
+        {}
+        if student.observe("prediction", PLAIN, leaf(0.5), None, enabled)["mode_after"] is enabled
+        else None
+    )
 
 
 @mistake(
     "mode_is_set_not_restored",
     about="predict",
     title="The mode is set, not put back",
-    explanation="Grad mode was {was} before predict and is {is} afterwards. It belongs to whoever called you: after "
-    "torch.set_grad_enabled(False) nothing is recorded any more, and a set_grad_enabled(True) at the end is wrong where it "
-    "was off. `with torch.no_grad():` puts back what it found.",
+    explanation=(
+        "Grad mode was {was} before predict and is {is} afterwards. It belongs to whoever called"
+        " you: after torch.set_grad_enabled(False) nothing is recorded any more, and a"
+        " set_grad_enabled(True) at the end is wrong where it was off. `with torch.no_grad():` puts"
+        " back what it found."
+    ),
 )
 def mode_is_set_not_restored(failure, student):
     """After a plain call the mode is another one."""
@@ -78,23 +96,32 @@ def mode_is_set_not_restored(failure, student):
     "only_x_is_cut",
     about="predict",
     title="Only x was taken out of the graph",
-    explanation="With nothing but x to record, f built no graph; with a parameter inside f that requires grad it built one, and what f "
-    "gave had the grad_fn {built}. Networks have parameters. What has to be off while f runs is the recording itself.",
+    explanation=(
+        "With nothing but x to record, f built no graph; with a parameter inside f that requires"
+        " grad it built one, and what f gave had the grad_fn {built}. Networks have parameters."
+        " What has to be off while f runs is the recording itself."
+    ),
 )
 def only_x_is_cut(failure, student):
     """No graph for f without parameters, one for f with them."""
     plain, layered = probes(student)
     built = layered["nodes_inside"][0]
-    return {"built": built_here(failure, built)} if plain["nodes_inside"] == [None] and built is not None else None
+    return (
+        {"built": built_here(failure, built)}
+        if plain["nodes_inside"] == [None] and built is not None
+        else None
+    )
 
 
 @mistake(
     "graph_dropped_afterwards",
     about="predict",
     title="The graph was built and then thrown away",
-    explanation="The result is free of a graph, but f had built one: inside predict, what f gave had the grad_fn {built}, and all that "
-    "this graph saves for a backward was in memory by then. detach() on the result comes too late; recording has to be off "
-    "while f runs.",
+    explanation=(
+        "The result is free of a graph, but f had built one: inside predict, what f gave had the"
+        " grad_fn {built}, and all that this graph saves for a backward was in memory by then."
+        " detach() on the result comes too late; recording has to be off while f runs."
+    ),
 )
 def graph_dropped_afterwards(failure, student):
     """f gave a graph, the result has none."""
@@ -109,8 +136,11 @@ def graph_dropped_afterwards(failure, student):
     "recording_was_on",
     about="predict",
     title="Recording was on while f ran",
-    explanation="What f gave had the grad_fn {built}, and it came back with that graph behind it. torch.no_grad() affects what is "
-    "computed inside its with block, so f has to be called in there. To a result that is already there it does nothing.",
+    explanation=(
+        "What f gave had the grad_fn {built}, and it came back with that graph behind it."
+        " torch.no_grad() affects what is computed inside its with block, so f has to be called in"
+        " there. To a result that is already there it does nothing."
+    ),
 )
 def recording_was_on(failure, student):
     """f gave a graph, and the result still has one."""
@@ -122,12 +152,18 @@ def recording_was_on(failure, student):
 
 
 def built_here(failure, otherwise):
-    """The node that f made in the failed check, so that message and explanation name the same one."""
-    return next((node for node in failure.facts.get("nodes_inside", ()) if node is not None), otherwise)
+    """The node that f made in the failed check, so that message and explanation name the same
+    one.
+    """
+    return next(
+        (node for node in failure.facts.get("nodes_inside", ()) if node is not None), otherwise
+    )
 
 
 def probes(student):
-    """What predict does with a function without parameters, and with one that has a parameter which requires grad."""
+    """What predict does with a function without parameters, and with one that has a parameter which
+    requires grad.
+    """
     layer = program(lambda x, w: x * w, parameters=[leaf(2.0)])
     return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
 
@@ -136,49 +172,75 @@ def probes(student):
     "flag_of_a_result",
     about=("predict", "cut", "split_backward", "bootstrap_loss"),
     title="requires_grad of a computed tensor can't be changed",
-    explanation="Line {line} raised torch's 'you can only change requires_grad flags of leaf variables'. A tensor with a grad_fn "
-    "requires grad because something that it was computed from does. detach() makes a tensor without a grad_fn, and the "
-    "flag of that one is yours to set.",
+    explanation=(
+        "Line {line} raised torch's 'you can only change requires_grad flags of leaf variables'. A"
+        " tensor with a grad_fn requires grad because something that it was computed from does."
+        " detach() makes a tensor without a grad_fn, and the flag of that one is yours to set."
+    ),
 )
 def flag_of_a_result(failure, student):
     """torch's own error."""
-    return {"line": str(failure.error.line)} if failure.raised("can only change requires_grad flags of leaf") else None
+    return (
+        {"line": str(failure.error.line)}
+        if failure.raised("can only change requires_grad flags of leaf")
+        else None
+    )
 
 
 @mistake(
     "numpy_does_not_cut",
     about=("predict", "cut", "split_backward", "bootstrap_loss"),
     title="numpy() was asked of a tensor in a graph",
-    explanation="Line {line} raised torch's 'Can't call numpy() on Tensor that requires grad'. An array has no place for a graph, and "
-    "torch does not drop one without being told. detach() is how you tell it, and after detach() there is no need for NumPy.",
+    explanation=(
+        "Line {line} raised torch's 'Can't call numpy() on Tensor that requires grad'. An array has"
+        " no place for a graph, and torch does not drop one without being told. detach() is how you"
+        " tell it, and after detach() there is no need for NumPy."
+    ),
 )
 def numpy_does_not_cut(failure, student):
     """torch's own error."""
-    return {"line": str(failure.error.line)} if failure.raised("Can't call numpy() on Tensor that requires grad") else None
+    return (
+        {"line": str(failure.error.line)}
+        if failure.raised("Can't call numpy() on Tensor that requires grad")
+        else None
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------- cut
+# ---------------------------------------------------------------------------------------------- cut
 
 
 @mistake(
     "detached_in_place",
     about=("cut", "split_backward", "bootstrap_loss"),
     title="The tensor itself was taken out of its graph",
-    explanation="At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not: what is computed from it now has "
-    "no way back through it. detach_() and requires_grad_(False) change the tensor that they are called on. detach(), without the "
-    "underscore, makes a new one.",
+    explanation=(
+        "At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not:"
+        " what is computed from it now has no way back through it. detach_() and"
+        " requires_grad_(False) change the tensor that they are called on. detach(), without the"
+        " underscore, makes a new one."
+    ),
 )
 def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
     facts = failure.facts
     if failure.about == "split_backward":
         seen = student.observe("begun", SUM, SQUARES, leaf(0.3, 0.7))
-        lost = seen["y"] == {"before": True, "after": False} and "element 0 of tensors does not require grad" in (seen["raised"] or "")
+        lost = seen["y"] == {
+            "before": True,
+            "after": False,
+        } and "element 0 of tensors does not require grad" in (seen["raised"] or "")
         return {"name": "y", "node_before": "AddBackward0"} if lost else None
     if failure.about == "cut":
         states = [("y", facts.get("y_before"), facts.get("y_after"))]
     else:
-        states = list(zip(("online", "target"), facts.get("states_before", ()), facts.get("states_after", ()), strict=False))
+        states = list(
+            zip(
+                ("online", "target"),
+                facts.get("states_before", ()),
+                facts.get("states_after", ()),
+                strict=False,
+            )
+        )
     for name, before, after in states:
         if before and after and before["requires_grad"] and not after["requires_grad"]:
             return {"name": name, "node_before": str(before["node"])}
@@ -189,72 +251,105 @@ def detached_in_place(failure, student):
     "y_itself_comes_back",
     about="cut",
     title="y itself came back",
-    explanation="The result is not a new tensor: it is y, grad_fn {node} and all. torch.no_grad() keeps new nodes from being made while "
-    "its block runs; it takes none away from a tensor that has one. What is asked for is another tensor with the same "
-    "values.",
+    explanation=(
+        "The result is not a new tensor: it is y, grad_fn {node} and all. torch.no_grad() keeps new"
+        " nodes from being made while its block runs; it takes none away from a tensor that has"
+        " one. What is asked for is another tensor with the same values."
+    ),
 )
 def y_itself_comes_back(failure, student):
     """The very y, still in its graph."""
     state = failure.facts.get("state")
-    return {"node": state["node"]} if failure.facts.get("itself") and state["node"] is not None else None
+    return (
+        {"node": state["node"]}
+        if failure.facts.get("itself") and state["node"] is not None
+        else None
+    )
 
 
 @mistake(
     "copy_stays_connected",
     about="cut",
     title="A copy is still in the graph",
-    explanation="The result is a new tensor, and its grad_fn is {node}: copying, adding 0 or changing the shape are operations like any "
-    "other, and autograd records them. Gradients pass through a clone() unchanged.",
+    explanation=(
+        "The result is a new tensor, and its grad_fn is {node}: copying, adding 0 or changing the"
+        " shape are operations like any other, and autograd records them. Gradients pass through a"
+        " clone() unchanged."
+    ),
 )
 def copy_stays_connected(failure, student):
     """A new tensor with a node."""
     state = failure.facts.get("state")
-    return {"node": state["node"]} if state and state["node"] is not None and not failure.facts.get("itself") else None
+    return (
+        {"node": state["node"]}
+        if state and state["node"] is not None and not failure.facts.get("itself")
+        else None
+    )
 
 
 @mistake(
     "cut_and_made_a_leaf",
     about="cut",
     title="Cut, and then a new leaf was made",
-    explanation="The result has no graph behind it, but it requires grad, so a new graph begins at it and everything computed from it "
-    "is recorded. That is what split_backward needs; cut is to end the recording. detach() alone gives a tensor that does "
-    "not require grad.",
+    explanation=(
+        "The result has no graph behind it, but it requires grad, so a new graph begins at it and"
+        " everything computed from it is recorded. That is what split_backward needs; cut is to end"
+        " the recording. detach() alone gives a tensor that does not require grad."
+    ),
 )
 def cut_and_made_a_leaf(failure, student):
     """No node, and yet it requires grad."""
     state = failure.facts.get("state")
     if not state or failure.facts.get("itself") or "y_before" not in failure.facts:
         return None
-    return {} if state["node"] is None and state["requires_grad"] and failure.facts["y_before"]["requires_grad"] else None
+    return (
+        {}
+        if state["node"] is None
+        and state["requires_grad"]
+        and failure.facts["y_before"]["requires_grad"]
+        else None
+    )
 
 
 @mistake(
     "left_torch",
     about=("cut", "bootstrap_loss"),
     title="The result is no tensor any more",
-    explanation="What came back is of type {kind}. item(), tolist() and numpy() leave not only the graph but torch itself; what is "
-    "promised is a Tensor.",
+    explanation=(
+        "What came back is of type {kind}. item(), tolist() and numpy() leave not only the graph"
+        " but torch itself; what is promised is a Tensor."
+    ),
 )
 def left_torch(failure, student):
     """A number, a list or an array."""
     actual = failure.actual
     kind = actual.type_name if isinstance(actual, Opaque) else type(actual).__name__
-    return {"kind": kind} if kind in ("float", "int", "list", "ndarray", "float64", "float32") else None
+    return (
+        {"kind": kind}
+        if kind in ("float", "int", "list", "ndarray", "float64", "float32")
+        else None
+    )
 
 
-# -------------------------------------------------------------------------------------------------------- split_backward
+# ----------------------------------------------------------------------------------- split_backward
 
 
 @mistake(
     "not_cut_in_two",
     about="split_backward",
     title="One graph, not two",
-    explanation="What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it: nothing keeps a backward that "
-    "begins at z from going on to x. Neither clone() nor requires_grad_() cuts; detach() does, and what it gives can then be made a leaf.",
+    explanation=(
+        "What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it:"
+        " nothing keeps a backward that begins at z from going on to x. Neither clone() nor"
+        " requires_grad_() cuts; detach() does, and what it gives can then be made a leaf."
+    ),
 )
 def not_cut_in_two(failure, student):
     """second was given a tensor with a node."""
-    given = failure.facts.get("given") or student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["given"]
+    given = (
+        failure.facts.get("given")
+        or student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["given"]
+    )
     nodes = [w["node"] for w in given if w["node"] is not None]
     return {"w_node": nodes[0]} if nodes else None
 
@@ -263,44 +358,61 @@ def not_cut_in_two(failure, student):
     "w_does_not_require_grad",
     about="split_backward",
     title="w was cut, and not made a leaf that requires grad",
-    explanation="What second was given does not require grad, so nothing of it was recorded, and the backward from z raised: {raised}. "
-    "A tensor that comes from detach() does not require grad until it is told to.",
+    explanation=(
+        "What second was given does not require grad, so nothing of it was recorded, and the"
+        " backward from z raised: {raised}. A tensor that comes from detach() does not require grad"
+        " until it is told to."
+    ),
 )
 def w_does_not_require_grad(failure, student):
     """second was given a tensor that does not require grad, and the first stage raised."""
     seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
     raised = seen["raised"] or ""
-    return {"raised": raised} if seen["given"] and not seen["given"][0]["requires_grad"] and "require grad" in raised else None
+    return (
+        {"raised": raised}
+        if seen["given"] and not seen["given"][0]["requires_grad"] and "require grad" in raised
+        else None
+    )
 
 
 @mistake(
     "vector_without_v",
     about="split_backward",
     title="The second stage needs a vector to begin with",
-    explanation="Line {line} raised torch's 'grad can be implicitly created only for scalar outputs'. z is a scalar and begins with 1 "
-    "by itself; y is no scalar, so its backward must be told the gradient that arrives at y. You have that: it is the "
-    "gradient at w.",
+    explanation=(
+        "Line {line} raised torch's 'grad can be implicitly created only for scalar outputs'. z is"
+        " a scalar and begins with 1 by itself; y is no scalar, so its backward must be told the"
+        " gradient that arrives at y. You have that: it is the gradient at w."
+    ),
 )
 def vector_without_v(failure, student):
     """torch's own error, in a function that did cut, once a backward has begun at z."""
     if not failure.raised("grad can be implicitly created only for scalar outputs"):
         return None
-    return {"line": str(failure.error.line)} if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_z"] else None
+    return (
+        {"line": str(failure.error.line)}
+        if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_z"]
+        else None
+    )
 
 
 @mistake(
     "grad_is_none_at_first",
     about="split_backward",
     title="x.grad is None before the first backward",
-    explanation="Line {line} raised {raised}. Until a backward has stored something there, x.grad is None, and None can't be zeroed. "
-    "x.grad = None clears it whatever it is.",
+    explanation=(
+        "Line {line} raised {raised}. Until a backward has stored something there, x.grad is None,"
+        " and None can't be zeroed. x.grad = None clears it whatever it is."
+    ),
 )
 def grad_is_none_at_first(failure, student):
     """None was to be zeroed, and with something in x.grad beforehand there is none."""
     if not failure.raised("AttributeError", "NoneType", "zero_"):
         return None
     try:
-        student.observe("stages", PLAIN, SQUARES, leaf(0.3, 0.7), torch.ones(2, dtype=torch.float64))
+        student.observe(
+            "stages", PLAIN, SQUARES, leaf(0.3, 0.7), torch.ones(2, dtype=torch.float64)
+        )
     except StudentError:
         return None  # the .grad of another tensor
     return {"line": str(failure.error.line), "raised": str(failure.error)}
@@ -310,27 +422,38 @@ def grad_is_none_at_first(failure, student):
     "stops_at_the_cut",
     about="split_backward",
     title="Backward stopped at the cut",
-    explanation="The gradient at w is right, and for x came back {at_first}: nothing new has arrived there. z.backward() ends at w, "
-    "since w is a leaf and knows nothing of y. To get on to x takes a backward of its own, from y.",
+    explanation=(
+        "The gradient at w is right, and for x came back {at_first}: nothing new has arrived there."
+        " z.backward() ends at w, since w is a leaf and knows nothing of y. To get on to x takes a"
+        " backward of its own, from y."
+    ),
 )
 def stops_at_the_cut(failure, student):
     """Nothing arrived at x."""
     if failure.error is not None:
         return None
     at_x, held = result_at(failure, 0), failure.facts.get("held")
-    nothing = at_x is None or (held is not None and agrees(at_x, held) and differs(at_x, failure.facts["at_x"]))
+    nothing = at_x is None or (
+        held is not None and agrees(at_x, held) and differs(at_x, failure.facts["at_x"])
+    )
     if not nothing or not agrees(result_at(failure, 1), failure.facts.get("at_w")):
         return None
     # Where a backward did begin at y, its gradient was found and not handed back.
-    return None if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_y"] else {"at_first": at_x}
+    return (
+        None
+        if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_y"]
+        else {"at_first": at_x}
+    )
 
 
 @mistake(
     "results_turned_round",
     about="split_backward",
     title="The two gradients are the other way round",
-    explanation="Your first result, {first_result}, is the gradient at w, and your second is the one at x. The gradient at x has to come "
-    "first.",
+    explanation=(
+        "Your first result, {first_result}, is the gradient at w, and your second is the one at x."
+        " The gradient at x has to come first."
+    ),
 )
 def results_turned_round(failure, student):
     """w's gradient first."""
@@ -343,42 +466,58 @@ def results_turned_round(failure, student):
     "ones_for_the_gradient",
     about="split_backward",
     title="The second stage began with ones",
-    explanation="Your gradient at x is {at_first}, and that is what ones at y give. Right would be {at_x}: what arrives at y is the "
-    "gradient at w, {at_w}. Ones, or a sum() before backward, forget all that second did.",
+    explanation=(
+        "Your gradient at x is {at_first}, and that is what ones at y give. Right would be {at_x}:"
+        " what arrives at y is the gradient at w, {at_w}. Ones, or a sum() before backward, forget"
+        " all that second did."
+    ),
 )
 def ones_for_the_gradient(failure, student):
     """The gradient of y.sum()."""
     x, at_x = failure.inputs.get("x"), result_at(failure, 0)
     if not isinstance(x, torch.Tensor) or agrees(at_x, failure.facts.get("at_x")):
         return None
-    # What arrives at y has both signs and both sizes here, so that a gradient which was clipped is none of ones.
+    # What arrives at y has both signs and both sizes here, so that a gradient which was clipped is
+    # none of ones.
     seen = student.split_backward(leaf(-0.1, 0.2), program(lambda x: x * 3), SQUARES)
-    return {"at_first": at_x} if isinstance(seen, tuple) and agrees(seen[0], torch.full((2,), 3.0, dtype=torch.float64)) else None
+    return (
+        {"at_first": at_x}
+        if isinstance(seen, tuple) and agrees(seen[0], torch.full((2,), 3.0, dtype=torch.float64))
+        else None
+    )
 
 
 @mistake(
     "counts_grad_from_before",
     about="split_backward",
     title="What x.grad held before is in the result",
-    explanation="x.grad held {held} before, and {at_first} came back: that and the gradient together. Without it, it would be {at_x}. "
-    "Backward adds to x.grad, so it has to be cleared before the second stage.",
+    explanation=(
+        "x.grad held {held} before, and {at_first} came back: that and the gradient together."
+        " Without it, it would be {at_x}. Backward adds to x.grad, so it has to be cleared before"
+        " the second stage."
+    ),
 )
 def counts_grad_from_before(failure, student):
     """The gradient plus what was there."""
     held, at_x = failure.facts.get("held"), failure.facts.get("at_x")
     if held is None or not isinstance(at_x, torch.Tensor):
         return None
-    return {"at_first": result_at(failure, 0)} if agrees(result_at(failure, 0), held + at_x) else None
+    return (
+        {"at_first": result_at(failure, 0)} if agrees(result_at(failure, 0), held + at_x) else None
+    )
 
 
-# -------------------------------------------------------------------------------------------------------- bootstrap_loss
+# ----------------------------------------------------------------------------------- bootstrap_loss
 
 
 @mistake(
     "another_distance",
     about="bootstrap_loss",
     title="Another distance than the mean square",
-    explanation="You returned {actual}, and that is {formula}. The mean of the squared differences is {expected}.",
+    explanation=(
+        "You returned {actual}, and that is {formula}. The mean of the squared differences is"
+        " {expected}."
+    ),
 )
 def another_distance(failure, student):
     """One of a few wrong formulas gives just that."""
@@ -404,23 +543,33 @@ def another_distance(failure, student):
     "loss_made_a_leaf",
     about="bootstrap_loss",
     title="The loss is a new tensor, without a past",
-    explanation="The loss requires grad and has no grad_fn: it is a leaf. torch.tensor(…) and .item() keep the number and forget how it "
-    "came about, and requires_grad=True on what is left only silences the error: a backward ends at the loss itself, and online "
-    "learns nothing. Return the very tensor that was computed from online.",
+    explanation=(
+        "The loss requires grad and has no grad_fn: it is a leaf. torch.tensor(…) and .item() keep"
+        " the number and forget how it came about, and requires_grad=True on what is left only"
+        " silences the error: a backward ends at the loss itself, and online learns nothing. Return"
+        " the very tensor that was computed from online."
+    ),
 )
 def loss_made_a_leaf(failure, student):
     """A loss that requires grad, and no gradient on either side."""
     same_again = program(lambda x: x * 1)
     state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
-    return {} if state and state["requires_grad"] and state["leaf"] and sides(student) == (None, None) else None
+    return (
+        {}
+        if state and state["requires_grad"] and state["leaf"] and sides(student) == (None, None)
+        else None
+    )
 
 
 @mistake(
     "nothing_learns",
     about="bootstrap_loss",
     title="The whole loss was cut off",
-    explanation="The loss does not require grad, so a backward from it raises, and online learns nothing. no_grad() around everything, "
-    "or a detach() of the difference or of the loss, cuts both sides. Cut target, and nothing else.",
+    explanation=(
+        "The loss does not require grad, so a backward from it raises, and online learns nothing."
+        " no_grad() around everything, or a detach() of the difference or of the loss, cuts both"
+        " sides. Cut target, and nothing else."
+    ),
 )
 def nothing_learns(failure, student):
     """No gradient on either side, and no way back to one: a gradient of zeros is another matter."""
@@ -433,31 +582,46 @@ def nothing_learns(failure, student):
     "online_was_cut",
     about="bootstrap_loss",
     title="The wrong side was cut",
-    explanation="For online = 3 and target = 1 the gradient at online is {at_online}, and at target {at_target}: so target is pulled "
-    "towards online, and online learns nothing. It is target that has to be a constant.",
+    explanation=(
+        "For online = 3 and target = 1 the gradient at online is {at_online}, and at target"
+        " {at_target}: so target is pulled towards online, and online learns nothing. It is target"
+        " that has to be a constant."
+    ),
 )
 def online_was_cut(failure, student):
     """target has the gradient that online should have."""
     at = sides(student)
-    return {"at_online": at[0], "at_target": at[1]} if at and at[0] is None and at[1] is not None else None
+    return (
+        {"at_online": at[0], "at_target": at[1]}
+        if at and at[0] is None and at[1] is not None
+        else None
+    )
 
 
 @mistake(
     "target_not_cut",
     about="bootstrap_loss",
     title="A gradient flows into target",
-    explanation="For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, and at target it is {at_target}. "
-    "So both move towards each other, where only online should move. clone() cuts nothing, nor does no_grad() around a "
-    "target that is already computed.",
+    explanation=(
+        "For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, and"
+        " at target it is {at_target}. So both move towards each other, where only online should"
+        " move. clone() cuts nothing, nor does no_grad() around a target that is already computed."
+    ),
 )
 def target_not_cut(failure, student):
     """Both sides have a gradient, and online that of the mean square."""
     at = sides(student)
-    return {"at_online": at[0], "at_target": at[1]} if at and None not in at and abs(at[0] - 4.0) < 1e-6 and at[1] < 0 else None
+    return (
+        {"at_online": at[0], "at_target": at[1]}
+        if at and None not in at and abs(at[0] - 4.0) < 1e-6 and at[1] < 0
+        else None
+    )
 
 
 def sides(student):
-    """The gradients of the loss at online = 3 and at target = 1, each None where there is none or only zeros; None without a loss."""
+    """The gradients of the loss at online = 3 and at target = 1, each None where there is none or
+    only zeros; None without a loss.
+    """
     same_again = program(lambda x: x * 1)
     seen = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))
     found = seen["gradients"]
@@ -465,4 +629,6 @@ def sides(student):
         return None
     if not isinstance(found, list):
         return None, None
-    return tuple(grad.item() if grad is not None and bool((grad != 0).any()) else None for grad in found)
+    return tuple(
+        grad.item() if grad is not None and bool((grad != 0).any()) else None for grad in found
+    )

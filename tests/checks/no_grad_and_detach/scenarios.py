@@ -1,10 +1,14 @@
-"""What has to be seen from inside for no_grad_and_detach. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
+"""What has to be seen from inside for no_grad_and_detach. Sent into the sandbox; imports torch, and
+the engine's walk for pictures.
+"""
 
 import torch
 
 
 def prediction(student, f, x, through, enabled):
-    """What predict returned in a grad mode; the mode while f ran and afterwards, the node of what f gave, x before and after."""
+    """What predict returned in a grad mode; the mode while f ran and afterwards, the node of what f
+    gave, x before and after.
+    """
     t = x if through is None else through(x)
     before, modes, nodes = state(t), [], []
 
@@ -17,7 +21,13 @@ def prediction(student, f, x, through, enabled):
     with torch.set_grad_enabled(enabled):
         result = student.predict(watched, t)
         after = torch.is_grad_enabled()
-    seen = {"result": kept(result), "state": state(result), "mode_inside": modes, "nodes_inside": nodes, "mode_after": after}
+    seen = {
+        "result": kept(result),
+        "state": state(result),
+        "mode_inside": modes,
+        "nodes_inside": nodes,
+        "mode_after": after,
+    }
     return {**seen, "x_before": before, "x_after": state(t), "backward": backward_from(result)}
 
 
@@ -39,12 +49,19 @@ def raising(student, f, x, text, enabled):
 
 
 def taken_out(student, f, x, after):
-    """What cut returned for f(x), for x itself where f is None; what is computed from it; y before and after, and its gradient."""
+    """What cut returned for f(x), for x itself where f is None; what is computed from it; y before
+    and after, and its gradient.
+    """
     y = x if f is None else f(x)
     before, origin = state(y), y.grad_fn
     result = student.cut(y)
     seen = {"result": kept(result), "state": state(result), "itself": result is y}
-    seen |= {"y_before": before, "y_after": state(y), "same_node": y.grad_fn is origin, "gradient": gradients(y.sum(), [x])}
+    seen |= {
+        "y_before": before,
+        "y_after": state(y),
+        "same_node": y.grad_fn is origin,
+        "gradient": gradients(y.sum(), [x]),
+    }
     if after is None or not isinstance(result, torch.Tensor):
         return seen
     z = after(result)
@@ -58,12 +75,21 @@ def mixed(student, f, x):
 
 
 def stages(student, first, second, x, held):
-    """What split_backward returned, and meanwhile: each tensor that second was given, and what it made of that."""
+    """What split_backward returned, and meanwhile: each tensor that second was given, and what it
+    made of that.
+    """
     given, made = [], []
 
     def watched(w):
         z = second(w)
-        given.append({"leaf": w.is_leaf, "requires_grad": w.requires_grad, "node": node(w), "values": w.tolist()})
+        given.append(
+            {
+                "leaf": w.is_leaf,
+                "requires_grad": w.requires_grad,
+                "node": node(w),
+                "values": w.tolist(),
+            }
+        )
         made.append(z.tolist())
         return z
 
@@ -72,11 +98,18 @@ def stages(student, first, second, x, held):
 
 
 def losses(student, f, g, a, b):
-    """bootstrap_loss of f(a) and g(b): its gradients at a and b, both tensors before and after, and the gradient of each alone."""
+    """bootstrap_loss of f(a) and g(b): its gradients at a and b, both tensors before and after, and
+    the gradient of each alone.
+    """
     online, target = f(a), g(b)
     before = [state(online), state(target)]
     loss = student.bootstrap_loss(online, target)
-    seen = {"loss": kept(loss), "state": state(loss), "states_before": before, "states_after": [state(online), state(target)]}
+    seen = {
+        "loss": kept(loss),
+        "state": state(loss),
+        "states_before": before,
+        "states_after": [state(online), state(target)],
+    }
     seen["gradients"] = gradients(loss, [a, b])
     return {**seen, "alone": [gradients(online.sum(), [a]), gradients(target.sum(), [b])]}
 
@@ -93,7 +126,10 @@ def gradients(result, inputs):
     if not isinstance(result, torch.Tensor):
         return None
     try:
-        return [kept(grad) for grad in torch.autograd.grad(result, inputs, retain_graph=True, allow_unused=True)]
+        return [
+            kept(grad)
+            for grad in torch.autograd.grad(result, inputs, retain_graph=True, allow_unused=True)
+        ]
     except RuntimeError as error:
         return str(error)
 
@@ -114,12 +150,20 @@ def state(t):
     if not isinstance(t, torch.Tensor):
         return None
     grad = t.grad if t.is_leaf else None
-    return {"requires_grad": t.requires_grad, "leaf": t.is_leaf, "node": node(t), "values": kept(t), "grad": kept(grad)}
+    return {
+        "requires_grad": t.requires_grad,
+        "leaf": t.is_leaf,
+        "node": node(t),
+        "values": kept(t),
+        "grad": kept(grad),
+    }
 
 
 def node(t):
     """The type name of a tensor's node, or None."""
-    return type(t.grad_fn).__name__ if isinstance(t, torch.Tensor) and t.grad_fn is not None else None
+    return (
+        type(t.grad_fn).__name__ if isinstance(t, torch.Tensor) and t.grad_fn is not None else None
+    )
 
 
 def kept(value):
@@ -134,7 +178,9 @@ def kept(value):
 
 
 def begun(student, first, second, x):
-    """What second was given during split_backward, also where that raised; where a backward began; y before and after; what it raised."""
+    """What second was given during split_backward, also where that raised; where a backward began;
+    y before and after; what it raised.
+    """
     given, begun, begun_at_z, outputs = [], [], [], []
 
     def hooked(t):
@@ -157,10 +203,16 @@ def begun(student, first, second, x):
     except (RuntimeError, AttributeError, TypeError) as error:
         raised = str(error)
     requiring = {"before": outputs[0][1], "after": outputs[0][0].requires_grad} if outputs else None
-    return {"given": given, "at_y": bool(begun), "at_z": bool(begun_at_z), "y": requiring, "raised": raised}
+    return {
+        "given": given,
+        "at_y": bool(begun),
+        "at_z": bool(begun_at_z),
+        "y": requiring,
+        "raised": raised,
+    }
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def behind_prediction(student, f, x, through, inside):
@@ -180,7 +232,9 @@ def behind_prediction(student, f, x, through, inside):
 
 
 def around_cut(student, f, x, after, what):
-    """A graph once cut was called on y: behind the ``result``, what is computed ``after`` it, ``y`` itself, or ``y * cut(y)``."""
+    """A graph once cut was called on y: behind the ``result``, what is computed ``after`` it, ``y``
+    itself, or ``y * cut(y)``.
+    """
     from grader.worker.wire.trace import trace
 
     y = x if f is None else f(x)
@@ -188,7 +242,15 @@ def around_cut(student, f, x, after, what):
     end = {"result": result, "y": y}.get(what)
     if end is None:
         end = after(result) if what == "after" else (y * result).sum()
-    return trace(end, {"x": x, "y": y, **({"cut(y)": result} if result is not y else {}), **({"z": end} if what == "after" else {})})
+    return trace(
+        end,
+        {
+            "x": x,
+            "y": y,
+            **({"cut(y)": result} if result is not y else {}),
+            **({"z": end} if what == "after" else {}),
+        },
+    )
 
 
 def second_stage(student, first, second, x):
@@ -207,9 +269,18 @@ def second_stage(student, first, second, x):
 
 
 def behind_loss(student, functions, inputs, names):
-    """The graph behind bootstrap_loss of what the functions make of the inputs: one function of two results, or two of one each."""
+    """The graph behind bootstrap_loss of what the functions make of the inputs: one function of two
+    results, or two of one each.
+    """
     from grader.worker.wire.trace import trace
 
-    online, target = functions[0](*inputs) if len(functions) == 1 else (f(x) for f, x in zip(functions, inputs, strict=True))
+    online, target = (
+        functions[0](*inputs)
+        if len(functions) == 1
+        else (f(x) for f, x in zip(functions, inputs, strict=True))
+    )
     loss = student.bootstrap_loss(online, target)
-    return trace(loss, {**dict(zip(names, inputs, strict=True)), "online": online, "target": target, "loss": loss})
+    return trace(
+        loss,
+        {**dict(zip(names, inputs, strict=True)), "online": online, "target": target, "loss": loss},
+    )

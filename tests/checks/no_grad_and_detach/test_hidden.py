@@ -4,7 +4,16 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    fail,
+    type_name,
+)
 from grader.worker.wire.program import program
 
 helpers = beside(__file__)
@@ -14,7 +23,9 @@ MODES = {True: "on", False: "off"}
 
 
 def drawn_pair(draw):
-    """Functions for the two stages whose shapes go from (n,) over (2, n) to a scalar, and their formulas."""
+    """Functions for the two stages whose shapes go from (n,) over (2, n) to a scalar, and their
+    formulas.
+    """
     a, b, c = draw.coefficients(3)
     rows = draw.tensor(2, 1)
 
@@ -24,16 +35,31 @@ def drawn_pair(draw):
     def second(w):
         return ((w * c).exp() + w**3).sum()
 
-    formulas = {"first": f"(x * {a}).sin() * rows + x**2 * {b}", "rows": rows, "second": f"((w * {c}).exp() + w**3).sum()"}
+    formulas = {
+        "first": f"(x * {a}).sin() * rows + x**2 * {b}",
+        "rows": rows,
+        "second": f"((w * {c}).exp() + w**3).sum()",
+    }
     return program(first, parameters=[rows]), program(second), formulas
 
 
 def assert_pair(seen, want, **details):
     """The result of split_backward must be the two gradients, in this order."""
     result = seen["result"]
-    details["facts"] = {**seen, "at_x": want[0], "at_w": want[1], **details.pop("facts", {}), "type": type_name(result)}
+    details["facts"] = {
+        **seen,
+        "at_x": want[0],
+        "at_w": want[1],
+        **details.pop("facts", {}),
+        "type": type_name(result),
+    }
     if not isinstance(result, tuple) or len(result) != 2:
-        fail("{type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
+        fail(
+            "{type} came back where a tuple of two Tensors is promised",
+            expected=want,
+            actual=result,
+            **details,
+        )
     assert_gradient(result[0], want[0], "the gradient at x is wrong", **details)
     assert_gradient(result[1], want[1], "the gradient at w is wrong", **details)
 
@@ -42,12 +68,15 @@ def drawn_layer(draw, dtype=torch.float64):
     """A function with a parameter that requires grad, and its formula."""
     w, a = draw.tensor(3, dtype=dtype, requires_grad=True), draw.coefficients(1)[0]
     form = draw.choice(
-        [(lambda x, w: (x * w).exp() * a, f"(x * w).exp() * {a}"), (lambda x, w: (x * w + x**2 * a).sin(), f"(x * w + x**2 * {a}).sin()")]
+        [
+            (lambda x, w: (x * w).exp() * a, f"(x * w).exp() * {a}"),
+            (lambda x, w: (x * w + x**2 * a).sin(), f"(x * w + x**2 * {a}).sin()"),
+        ]
     )
     return program(form[0], parameters=[w]), {"f": form[1], "w": w}
 
 
-# --------------------------------------------------------------------------------------------------------------- predict
+# ------------------------------------------------------------------------------------------ predict
 
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
@@ -66,9 +95,19 @@ def test_no_node_is_made_while_f_runs(student, draw):
         for node in seen["nodes_inside"]:
             details["facts"] = {**seen, "built": node}
             drawn = {"figures": [partial(helpers.predicted, student, f, x, through, inside=True)]}
-            assert_that(node is None, "f built a graph while predict ran it: what f gave had the grad_fn {built}", **details, **drawn)
+            assert_that(
+                node is None,
+                "f built a graph while predict ran it: what f gave had the grad_fn {built}",
+                **details,
+                **drawn,
+            )
         figures = [partial(helpers.predicted, student, f, x, through)]
-        assert_that(seen["state"]["node"] is None, "a graph is behind the prediction", figures=figures, **details)
+        assert_that(
+            seen["state"]["node"] is None,
+            "a graph is behind the prediction",
+            figures=figures,
+            **details,
+        )
 
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
@@ -77,7 +116,10 @@ def test_the_mode_is_back_afterwards(student, draw):
     for enabled in (True, False):
         x, (f, formula) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         seen = student.observe("prediction", f, x, None, enabled)
-        details = {"inputs": {"x": x, **formula, "torch.is_grad_enabled()": enabled}, "facts": {**seen, "enabled": enabled}}
+        details = {
+            "inputs": {"x": x, **formula, "torch.is_grad_enabled()": enabled},
+            "facts": {**seen, "enabled": enabled},
+        }
         assert_tensor(seen["result"], f(x).detach(), "not the values of f(x)", **details)
         assert_mode(seen, enabled, **details)
 
@@ -86,7 +128,13 @@ def assert_mode(seen, enabled, **details):
     """The grad mode afterwards must be that from before."""
     details["facts"] = {**details["facts"], "was": MODES[enabled], "is": MODES[seen["mode_after"]]}
     message = "grad mode was {was} before predict, and is {is} afterwards"
-    assert_that(seen["mode_after"] is enabled, message, expected=enabled, actual=seen["mode_after"], **details)
+    assert_that(
+        seen["mode_after"] is enabled,
+        message,
+        expected=enabled,
+        actual=seen["mode_after"],
+        **details,
+    )
 
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
@@ -99,26 +147,48 @@ def test_the_mode_is_back_when_f_raises(student, draw):
         inputs = {"x": x, "f": "raise ValueError(…)", "torch.is_grad_enabled()": enabled}
         details = {"inputs": inputs, "facts": {**seen, "enabled": enabled, "text": text}}
         if seen["raised"] is None:
-            fail("f raised ValueError({text}), and predict did not let it out", actual=seen["result"], **details)
+            fail(
+                "f raised ValueError({text}), and predict did not let it out",
+                actual=seen["result"],
+                **details,
+            )
         assert_mode(seen, enabled, **details)
 
 
 @check(points=0.25, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_predict_leaves_x_alone(student, draw):
     """predict leaves x as it is"""
-    for x, through in ((draw.tensor(3, requires_grad=True), None), (draw.tensor(3, requires_grad=True), program(lambda x: x.exp()))):
+    for x, through in (
+        (draw.tensor(3, requires_grad=True), None),
+        (draw.tensor(3, requires_grad=True), program(lambda x: x.exp())),
+    ):
         f, formula = drawn_layer(draw)
         seen = student.observe("prediction", f, x, through, True)
-        details = {"inputs": {"x": x if through is None else through(x), **formula}, "facts": {**seen, "name": "x"}}
-        assert_tensor(seen["result"], f(details["inputs"]["x"]).detach(), "not the values of f(x)", **details)
+        details = {
+            "inputs": {"x": x if through is None else through(x), **formula},
+            "facts": {**seen, "name": "x"},
+        }
+        assert_tensor(
+            seen["result"], f(details["inputs"]["x"]).detach(), "not the values of f(x)", **details
+        )
         assert_unchanged(seen["x_before"], seen["x_after"], **details)
 
 
 def assert_unchanged(before, after, **details):
     """Two states of a tensor must be the same."""
     for key in ("node", "requires_grad", "leaf"):
-        details["facts"] = {**details["facts"], "what": WORDS[key], "before": str(before[key]), "after": str(after[key])}
-        assert_equal(after[key], before[key], "{name} itself was changed: {what} was {before}, and is {after}", **details)
+        details["facts"] = {
+            **details["facts"],
+            "what": WORDS[key],
+            "before": str(before[key]),
+            "after": str(after[key]),
+        }
+        assert_equal(
+            after[key],
+            before[key],
+            "{name} itself was changed: {what} was {before}, and is {after}",
+            **details,
+        )
     assert_equal(after["values"], before["values"], "the values of {name} were changed", **details)
     assert_equal(after["grad"], before["grad"], "{name}.grad was changed", **details)
 
@@ -126,7 +196,7 @@ def assert_unchanged(before, after, **details):
 WORDS = {"node": "grad_fn", "requires_grad": "requires_grad", "leaf": "is_leaf"}
 
 
-# ------------------------------------------------------------------------------------------------------------------- cut
+# ---------------------------------------------------------------------------------------------- cut
 
 
 @check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
@@ -140,14 +210,22 @@ def test_y_is_left_as_it_is(student, draw):
         y = x if f is None else f(x)
         (want,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
         seen = student.observe("taken_out", f, x, None)
-        details = {"inputs": {"y": y}, "facts": {**seen, "name": "y", "type": type_name(seen["result"])}}
+        details = {
+            "inputs": {"y": y},
+            "facts": {**seen, "name": "y", "type": type_name(seen["result"])},
+        }
         assert_tensor(seen["result"], y.detach(), "not the values of y", **details)
         details["figures"] = [partial(helpers.left_alone, student, f, x)]
         assert_unchanged(seen["y_before"], seen["y_after"], **details)
         assert_that(seen["same_node"], "y hangs on another node afterwards", **details)
         if not isinstance(seen["gradient"], list):
-            fail("no gradient comes through y any more: {error}", **{**details, "facts": {**details["facts"], "error": seen["gradient"]}})
-        assert_gradient(seen["gradient"][0], want, "the gradient through y is another one afterwards", **details)
+            fail(
+                "no gradient comes through y any more: {error}",
+                **{**details, "facts": {**details["facts"], "error": seen["gradient"]}},
+            )
+        assert_gradient(
+            seen["gradient"][0], want, "the gradient through y is another one afterwards", **details
+        )
 
 
 @check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
@@ -161,14 +239,23 @@ def test_the_cut_factor_is_a_constant(student, draw):
     figures = [partial(helpers.one_factor, student, f, x)]
     details = {"inputs": {"x": x, "y": y}, "facts": {**seen, "whole": whole}, "figures": figures}
     if not isinstance(seen["gradient"], list):
-        fail("no gradient came back for y * cut(y)", expected=want, actual=seen["gradient"], **details)
+        fail(
+            "no gradient came back for y * cut(y)",
+            expected=want,
+            actual=seen["gradient"],
+            **details,
+        )
     assert_gradient(seen["gradient"][0], want, "the gradient of y * cut(y) is wrong", **details)
 
 
 @check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
 def test_cut_takes_any_tensor(student, draw):
     """leaves, 0-d, empty and infinite tensors are cut too"""
-    odd = torch.tensor([float("inf"), float("-inf"), float("nan"), 1e-300, -1.5e300], dtype=torch.float64, requires_grad=True)
+    odd = torch.tensor(
+        [float("inf"), float("-inf"), float("nan"), 1e-300, -1.5e300],
+        dtype=torch.float64,
+        requires_grad=True,
+    )
     for x, f in (
         (draw.tensor(requires_grad=True, digits=None), None),
         (draw.tensor(dtype=torch.float32, requires_grad=True, digits=None), draw.elementwise()),
@@ -180,31 +267,54 @@ def test_cut_takes_any_tensor(student, draw):
         y = x if f is None else f(x)
         seen = student.observe("taken_out", f, x, None)
         details = {"inputs": {"y": y}, "facts": {**seen, "type": type_name(seen["result"])}}
-        assert_tensor(seen["result"], y.detach(), "not the values of y", rtol=0.0, atol=0.0, **details)
+        assert_tensor(
+            seen["result"], y.detach(), "not the values of y", rtol=0.0, atol=0.0, **details
+        )
         if seen["state"]["requires_grad"]:
             details["figures"] = [partial(helpers.cut_off, student, f, x)]
-            fail("the result requires grad, so what is computed from it is recorded", expected=False, actual=True, **details)
+            fail(
+                "the result requires grad, so what is computed from it is recorded",
+                expected=False,
+                actual=True,
+                **details,
+            )
 
 
-# -------------------------------------------------------------------------------------------------------- split_backward
+# ----------------------------------------------------------------------------------- split_backward
 
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
 def test_what_grad_held_is_not_counted(student, draw):
     """what x.grad held before is not in the result"""
-    for x in (draw.tensor(3, requires_grad=True), draw.tensor(4, dtype=torch.float32, requires_grad=True)):
+    for x in (
+        draw.tensor(3, requires_grad=True),
+        draw.tensor(4, dtype=torch.float32, requires_grad=True),
+    ):
         (first, second, formulas), held = drawn_pair(draw), draw.tensor(*x.shape, dtype=x.dtype)
-        first, second, formulas = in_dtype(draw, x.dtype) if x.dtype is torch.float32 else (first, second, formulas)
+        first, second, formulas = (
+            in_dtype(draw, x.dtype) if x.dtype is torch.float32 else (first, second, formulas)
+        )
         seen = student.observe("stages", first, second, x, held)
         inputs = {**formulas, "x": x, "x.grad before": held}
-        assert_pair(seen, helpers.both_gradients(first, second, x), inputs=inputs, facts={"held": held})
+        assert_pair(
+            seen, helpers.both_gradients(first, second, x), inputs=inputs, facts={"held": held}
+        )
 
 
 def in_dtype(draw, dtype):
-    """Functions for the two stages with a parameter of this dtype, of one shape throughout; and their formulas."""
+    """Functions for the two stages with a parameter of this dtype, of one shape throughout; and
+    their formulas.
+    """
     factor, a = draw.tensor(dtype=dtype), draw.coefficients(1)[0]
-    first, second = program(lambda x, k: x**3 * k + x * a, parameters=[factor]), program(lambda w, k: (w**2 * k).sum(), parameters=[factor])
-    return first, second, {"first": f"x**3 * k + x * {a}", "k": factor, "second": "(w**2 * k).sum()"}
+    first, second = (
+        program(lambda x, k: x**3 * k + x * a, parameters=[factor]),
+        program(lambda w, k: (w**2 * k).sum(), parameters=[factor]),
+    )
+    return (
+        first,
+        second,
+        {"first": f"x**3 * k + x * {a}", "k": factor, "second": "(w**2 * k).sum()"},
+    )
 
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
@@ -220,18 +330,37 @@ def test_second_begins_at_a_leaf(student, draw):
     ):
         want = helpers.both_gradients(one, two, at)
         seen = student.observe("stages", one, two, at, None)
-        details = {"inputs": {**inputs, "x": at}, "facts": {**seen, "held": None, "at_x": want[0], "at_w": want[1]}}
+        details = {
+            "inputs": {**inputs, "x": at},
+            "facts": {**seen, "held": None, "at_x": want[0], "at_w": want[1]},
+        }
         assert_that(bool(seen["given"]), "second was never called", **details)
         details["figures"] = helpers.cut_figures(student, one, two, at, seen)
         for w, z in zip(seen["given"], seen["made"], strict=True):
             details["facts"] = {**details["facts"], "w_node": w["node"]}
-            message = "second was given a tensor with the graph of first behind it: its grad_fn is {w_node}"
-            assert_that(w["node"] is None, message, **details)
-            assert_that(w["leaf"] and w["requires_grad"], "what second was given does not require grad", expected=True, **details)
-            assert_tensor(
-                torch.tensor(w["values"], dtype=at.dtype), one(at).detach(), "what second was given has not the values of y", **details
+            message = (
+                "second was given a tensor with the graph of first behind it: its grad_fn is"
+                " {w_node}"
             )
-            assert_tensor(torch.tensor(z, dtype=at.dtype), two(one(at)).detach(), "z is not second(w)", **details)
+            assert_that(w["node"] is None, message, **details)
+            assert_that(
+                w["leaf"] and w["requires_grad"],
+                "what second was given does not require grad",
+                expected=True,
+                **details,
+            )
+            assert_tensor(
+                torch.tensor(w["values"], dtype=at.dtype),
+                one(at).detach(),
+                "what second was given has not the values of y",
+                **details,
+            )
+            assert_tensor(
+                torch.tensor(z, dtype=at.dtype),
+                two(one(at)).detach(),
+                "z is not second(w)",
+                **details,
+            )
         assert_pair(seen, want, **details)
 
 
@@ -241,21 +370,47 @@ def test_any_shape_goes_through_both_stages(student, draw):
     total = program(lambda x: (x**2).sum())
     cube, wave = program(lambda x: x**3), program(lambda w: (w**2).sin().sum())
     for x, first, second, formulas in (
-        (draw.tensor(requires_grad=True), cube, wave, {"first": "x**3", "second": "(w**2).sin().sum()"}),
-        (draw.tensor(3, requires_grad=True), total, program(lambda w: w * w.sin()), {"first": "(x**2).sum()", "second": "w * w.sin()"}),
-        (draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True), program(lambda x: x.t() * x.t()), wave,
-         {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"}),
-        (draw.tensor(0, requires_grad=True), cube, wave, {"first": "x**3", "second": "(w**2).sin().sum()"}),
-    ):  # fmt: skip
+        (
+            draw.tensor(requires_grad=True),
+            cube,
+            wave,
+            {"first": "x**3", "second": "(w**2).sin().sum()"},
+        ),
+        (
+            draw.tensor(3, requires_grad=True),
+            total,
+            program(lambda w: w * w.sin()),
+            {"first": "(x**2).sum()", "second": "w * w.sin()"},
+        ),
+        (
+            draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True),
+            program(lambda x: x.t() * x.t()),
+            wave,
+            {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"},
+        ),
+        (
+            draw.tensor(0, requires_grad=True),
+            cube,
+            wave,
+            {"first": "x**3", "second": "(w**2).sin().sum()"},
+        ),
+    ):
         seen = student.observe("stages", first, second, x, None)
-        assert_pair(seen, helpers.both_gradients(first, second, x), inputs={**formulas, "x": x}, facts={"held": None})
+        assert_pair(
+            seen,
+            helpers.both_gradients(first, second, x),
+            inputs={**formulas, "x": x},
+            facts={"held": None},
+        )
 
 
-# -------------------------------------------------------------------------------------------------------- bootstrap_loss
+# ----------------------------------------------------------------------------------- bootstrap_loss
 
 
 def drawn_networks(draw, dtype=torch.float64):
-    """Two smooth functions, two leaves of one shape, and the true gradient of the loss at the first."""
+    """Two smooth functions, two leaves of one shape, and the true gradient of the loss at the
+    first.
+    """
     f, g = draw.elementwise(), draw.elementwise()
     a, b = (draw.tensor(4, dtype=dtype, low=-1.0, high=1.0, requires_grad=True) for _ in range(2))
     loss = ((f(a) - g(b).detach()) ** 2).mean()
@@ -270,10 +425,22 @@ def test_online_gets_its_gradient(student, draw):
         online, target = (draw.tensor(2, 3, dtype=dtype, requires_grad=True) for _ in range(2))
         v = draw.tensor(dtype=dtype)
         loss = student.bootstrap_loss(online, target)
-        figures = [partial(helpers.loss_behind, student, [ITSELF, ITSELF], [online, target], "ab", "online")]
+        figures = [
+            partial(
+                helpers.loss_behind, student, [ITSELF, ITSELF], [online, target], "ab", "online"
+            )
+        ]
         inputs = {"online": online, "target": target, "v": v}
-        details = {"inputs": inputs, "facts": {"requires_grad": loss.requires_grad}, "figures": figures}
-        assert_that(loss.requires_grad, "the loss is cut off from online: it does not require grad", **details)
+        details = {
+            "inputs": inputs,
+            "facts": {"requires_grad": loss.requires_grad},
+            "figures": figures,
+        }
+        assert_that(
+            loss.requires_grad,
+            "the loss is cut off from online: it does not require grad",
+            **details,
+        )
         got, _ = torch.autograd.grad(loss, [online, target], v, allow_unused=True)
         want = 2 * (online - target).detach() / online.numel() * v
         assert_gradient(got, want, "the gradient at online is wrong", **details)
@@ -290,8 +457,14 @@ def test_no_gradient_flows_into_target(student, draw):
         assert_tensor(seen["loss"], value, "not the mean of the squared differences", **details)
         found = seen["gradients"][1] if isinstance(seen["gradients"], list) else None
         if found is not None and bool((found != 0).any()):
-            details["figures"] = [partial(helpers.loss_behind, student, [f, g], [a, b], "ab", "target")]
-            fail("a gradient flowed through target", actual=found, **{**details, "facts": {**seen, "leaked": found}})
+            details["figures"] = [
+                partial(helpers.loss_behind, student, [f, g], [a, b], "ab", "target")
+            ]
+            fail(
+                "a gradient flowed through target",
+                actual=found,
+                **{**details, "facts": {**seen, "leaked": found}},
+            )
 
 
 @check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
@@ -301,17 +474,32 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
     drawn = program(lambda w: ((w * s).exp(), (w * t).sin() * k + r))
     numbers = program(lambda w: (w * 3, w * 4 * 0.5 + 1))
     for f, x, formulas in (
-        (numbers, torch.tensor(2.0, requires_grad=True), {"online": "3 * w", "target": "1 + 0.5 * 4 * w"}),
-        (drawn, draw.tensor(3, requires_grad=True), {"online": f"(w * {s}).exp()", "target": f"(w * {t}).sin() * {k} + {r}"}),
+        (
+            numbers,
+            torch.tensor(2.0, requires_grad=True),
+            {"online": "3 * w", "target": "1 + 0.5 * 4 * w"},
+        ),
+        (
+            drawn,
+            draw.tensor(3, requires_grad=True),
+            {"online": f"(w * {s}).exp()", "target": f"(w * {t}).sin() * {k} + {r}"},
+        ),
     ):
         online, target = f(x)
         (whole,) = torch.autograd.grad(((online - target) ** 2).mean(), x, retain_graph=True)
-        (none,) = torch.autograd.grad(((online.detach() - target) ** 2).mean(), x, retain_graph=True)
+        (none,) = torch.autograd.grad(
+            ((online.detach() - target) ** 2).mean(), x, retain_graph=True
+        )
         loss = ((online - target.detach()) ** 2).mean()
         (want,) = torch.autograd.grad(loss, x)
         seen = student.observe("shared", f, x)
-        details = {"inputs": {**formulas, "w": x}, "facts": {**seen, "whole": whole, "reversed": none}}
-        assert_tensor(seen["loss"], loss.detach(), "not the mean of the squared differences", **details)
+        details = {
+            "inputs": {**formulas, "w": x},
+            "facts": {**seen, "whole": whole, "reversed": none},
+        }
+        assert_tensor(
+            seen["loss"], loss.detach(), "not the mean of the squared differences", **details
+        )
         details["figures"] = [partial(helpers.loss_behind, student, [f], [x], "w", "target")]
         if not isinstance(seen["gradients"], list):
             fail(
@@ -335,5 +523,10 @@ def test_target_keeps_its_graph(student, draw):
         assert_unchanged(seen["states_before"][k], seen["states_after"][k], **details)
         found = seen["alone"][k]
         if not isinstance(found, list):
-            fail("no gradient comes through {name} any more: {error}", **{**details, "facts": {**details["facts"], "error": found}})
-        assert_gradient(found[0], alone[k], "the gradient through {name} is another one afterwards", **details)
+            fail(
+                "no gradient comes through {name} any more: {error}",
+                **{**details, "facts": {**details["facts"], "error": found}},
+            )
+        assert_gradient(
+            found[0], alone[k], "the gradient through {name} is another one afterwards", **details
+        )

@@ -4,7 +4,15 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail, type_name
+from grader.judge.checks import (
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    fail,
+    type_name,
+)
 from grader.worker.wire.program import program
 
 helpers = beside(__file__)
@@ -15,31 +23,62 @@ DOT_NUMBERS = program(lambda w, b: w @ b, parameters=[NUMBERS[1]])
 
 
 def drawn_pair(draw):
-    """Functions for the two stages, a tensor to a tensor of its shape and that to a scalar, and their formulas."""
+    """Functions for the two stages, a tensor to a tensor of its shape and that to a scalar, and
+    their formulas.
+    """
     a, b, c = draw.coefficients(3)
     first = draw.choice(
-        [(lambda x: (x * a).exp() + x * b, f"(x * {a}).exp() + x * {b}"), (lambda x: x**3 * a + x * b, f"x**3 * {a} + x * {b}")]
+        [
+            (lambda x: (x * a).exp() + x * b, f"(x * {a}).exp() + x * {b}"),
+            (lambda x: x**3 * a + x * b, f"x**3 * {a} + x * {b}"),
+        ]
     )
-    second = draw.choice([(lambda w: (w**2).sum() * c, f"(w**2).sum() * {c}"), (lambda w: (w * c).sin().sum(), f"(w * {c}).sin().sum()")])
+    second = draw.choice(
+        [
+            (lambda w: (w**2).sum() * c, f"(w**2).sum() * {c}"),
+            (lambda w: (w * c).sin().sum(), f"(w * {c}).sin().sum()"),
+        ]
+    )
     return program(first[0]), program(second[0]), {"first": first[1], "second": second[1]}
 
 
 def assert_pair(seen, want, **details):
     """The result of split_backward must be the two gradients, in this order."""
     result = seen["result"]
-    details["facts"] = {**seen, "at_x": want[0], "at_w": want[1], **details.pop("facts", {}), "type": type_name(result)}
+    details["facts"] = {
+        **seen,
+        "at_x": want[0],
+        "at_w": want[1],
+        **details.pop("facts", {}),
+        "type": type_name(result),
+    }
     if result is None:
-        fail("None came back where a tuple of two Tensors is promised: is there a return?", expected=want, actual=None, **details)
+        fail(
+            "None came back where a tuple of two Tensors is promised: is there a return?",
+            expected=want,
+            actual=None,
+            **details,
+        )
     if not isinstance(result, tuple):
-        fail("{type} came back where a tuple of two Tensors is promised", expected=want, actual=result, **details)
+        fail(
+            "{type} came back where a tuple of two Tensors is promised",
+            expected=want,
+            actual=result,
+            **details,
+        )
     if len(result) != 2:
         details["facts"]["count"] = len(result)
-        fail("the tuple should hold two Tensors and holds {count}", expected=want, actual=result, **details)
+        fail(
+            "the tuple should hold two Tensors and holds {count}",
+            expected=want,
+            actual=result,
+            **details,
+        )
     assert_gradient(result[0], want[0], "the gradient at x is wrong", **details)
     assert_gradient(result[1], want[1], "the gradient at w is wrong", **details)
 
 
-# --------------------------------------------------------------------------------------------------------------- predict
+# ------------------------------------------------------------------------------------------ predict
 
 
 @check(points=0.5, about="predict")
@@ -54,7 +93,9 @@ def test_predict_gives_the_values_of_f(student, draw):
     ):
         f = draw.elementwise()
         seen = student.observe("prediction", f, x, None, True)
-        assert_tensor(seen["result"], f(x).detach(), "not the values of f(x)", inputs={"x": x}, facts=seen)
+        assert_tensor(
+            seen["result"], f(x).detach(), "not the values of f(x)", inputs={"x": x}, facts=seen
+        )
 
 
 @check(points=0.5, about="predict", needs=test_predict_gives_the_values_of_f)
@@ -78,23 +119,35 @@ def assert_off(seen, **details):
     """The state of a result must be that of a tensor without a graph."""
     state = seen["state"]
     details["facts"] = {**details["facts"], "node": state["node"]}
-    assert_that(state["node"] is None, "a graph is behind the result: its grad_fn is {node}", **details)
+    assert_that(
+        state["node"] is None, "a graph is behind the result: its grad_fn is {node}", **details
+    )
     if state["requires_grad"]:
-        fail("the result requires grad, so what is computed from it is recorded", expected=False, actual=True, **details)
+        fail(
+            "the result requires grad, so what is computed from it is recorded",
+            expected=False,
+            actual=True,
+            **details,
+        )
 
 
-# ------------------------------------------------------------------------------------------------------------------- cut
+# ---------------------------------------------------------------------------------------------- cut
 
 
 @check(points=0.5, about="cut")
 def test_cut_keeps_the_values_and_drops_the_graph(student, draw):
     """cut keeps the values and drops the graph"""
     _ = student.cut
-    for x in (draw.tensor(3, requires_grad=True), draw.tensor(2, 2, dtype=torch.float32, requires_grad=True)):
+    for x in (
+        draw.tensor(3, requires_grad=True),
+        draw.tensor(2, 2, dtype=torch.float32, requires_grad=True),
+    ):
         f = draw.elementwise()
         seen = student.observe("taken_out", f, x, None)
         details = {"inputs": {"y": f(x)}, "facts": {**seen, "type": type_name(seen["result"])}}
-        assert_tensor(seen["result"], f(x).detach(), "not the values of y", rtol=0.0, atol=0.0, **details)
+        assert_tensor(
+            seen["result"], f(x).detach(), "not the values of y", rtol=0.0, atol=0.0, **details
+        )
         assert_off(seen, figures=[partial(helpers.cut_off, student, f, x)], **details)
 
 
@@ -103,16 +156,27 @@ def test_the_numbers_of_c14(student):
     """y = (10, 15, 25) cut: 370 follows, and no backward"""
     x = torch.tensor(5.0, requires_grad=True)
     seen = student.observe("taken_out", TIMES_NUMBERS, x, DOT_NUMBERS)
-    details = {"inputs": {"y": TIMES_NUMBERS(x)}, "facts": {**seen, "type": type_name(seen["result"])}}
-    assert_tensor(seen["result"], torch.tensor([10.0, 15.0, 25.0]), "not the values of y", **details)
-    assert_tensor(seen["z"], torch.tensor(370.0), "what is computed from the result is wrong", **details)
+    details = {
+        "inputs": {"y": TIMES_NUMBERS(x)},
+        "facts": {**seen, "type": type_name(seen["result"])},
+    }
+    assert_tensor(
+        seen["result"], torch.tensor([10.0, 15.0, 25.0]), "not the values of y", **details
+    )
+    assert_tensor(
+        seen["z"], torch.tensor(370.0), "what is computed from the result is wrong", **details
+    )
     assert_off(seen, figures=[partial(helpers.cut_off, student, TIMES_NUMBERS, x)], **details)
     if seen["z_state"]["requires_grad"] or seen["backward"] is None:
         figures = [partial(helpers.cut_off, student, TIMES_NUMBERS, x, DOT_NUMBERS)]
-        fail("a backward from what is computed after the cut went through", figures=figures, **details)
+        fail(
+            "a backward from what is computed after the cut went through",
+            figures=figures,
+            **details,
+        )
 
 
-# -------------------------------------------------------------------------------------------------------- split_backward
+# ----------------------------------------------------------------------------------- split_backward
 
 
 @check(points=0.5, about="split_backward")
@@ -122,7 +186,11 @@ def test_both_gradients_come_back(student, draw):
     for x in (draw.tensor(3, requires_grad=True), draw.tensor(2, 2, requires_grad=True)):
         first, second, formulas = drawn_pair(draw)
         seen = student.observe("stages", first, second, x, None)
-        details = {"inputs": {**formulas, "x": x}, "facts": {"held": None}, "figures": helpers.cut_figures(student, first, second, x, seen)}
+        details = {
+            "inputs": {**formulas, "x": x},
+            "facts": {"held": None},
+            "figures": helpers.cut_figures(student, first, second, x, seen),
+        }
         assert_pair(seen, helpers.both_gradients(first, second, x), **details)
 
 
@@ -133,10 +201,12 @@ def test_the_numbers_of_c16(student):
     seen = student.observe("stages", TIMES_NUMBERS, DOT_NUMBERS, x, None)
     inputs = {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)", "x": x}
     figures = helpers.cut_figures(student, TIMES_NUMBERS, DOT_NUMBERS, x, seen)
-    assert_pair(seen, (torch.tensor(74.0), NUMBERS[1]), inputs=inputs, facts={"held": None}, figures=figures)
+    assert_pair(
+        seen, (torch.tensor(74.0), NUMBERS[1]), inputs=inputs, facts={"held": None}, figures=figures
+    )
 
 
-# -------------------------------------------------------------------------------------------------------- bootstrap_loss
+# ----------------------------------------------------------------------------------- bootstrap_loss
 
 
 @check(points=0.5, about="bootstrap_loss")
@@ -144,7 +214,10 @@ def test_the_loss_is_the_mean_squared_difference(student, draw):
     """the loss is the mean squared difference"""
     for online, target in (
         (draw.tensor(4, requires_grad=True), draw.tensor(4, requires_grad=True)),
-        (draw.tensor(2, 3, dtype=torch.float32, requires_grad=True), draw.noncontiguous(2, 3, dtype=torch.float32)),
+        (
+            draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
+            draw.noncontiguous(2, 3, dtype=torch.float32),
+        ),
         (draw.tensor(requires_grad=True), draw.tensor(requires_grad=True)),
     ):
         want = ((online - target) ** 2).mean().detach()

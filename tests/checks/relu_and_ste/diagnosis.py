@@ -1,4 +1,6 @@
-"""relu_and_ste, the mistakes that people make in it. Each is told by what the student's code does when it is asked again."""
+"""relu_and_ste, the mistakes that people make in it. Each is told by what the student's code does
+when it is asked again.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +27,31 @@ SLOPES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------ asking again
+# ------------------------------------------------------------------------------------- asking again
 
 
 def questions(failure: Failure) -> tuple[Tensor, Tensor]:
-    """x and v to ask about: those of the failure where they are four modest numbers, else drawn ones."""
+    """x and v to ask about: those of the failure where they are four modest numbers, else drawn
+    ones.
+    """
     x, v = failure.inputs.get("x"), failure.inputs.get("v")
     if not isinstance(x, Tensor) or x.shape != (4,) or float(x.abs().max()) > 5:
         draw = failure.draw
-        x = torch.cat([draw.tensor(2, low=0.2, high=0.9), draw.tensor(2, low=1.1, high=2.5)]) * torch.tensor([1.0, -1.0, 1.0, -1.0])
+        x = torch.cat(
+            [draw.tensor(2, low=0.2, high=0.9), draw.tensor(2, low=1.1, high=2.5)]
+        ) * torch.tensor([1.0, -1.0, 1.0, -1.0])
     x = x.detach().clone()
     if isinstance(v, Tensor) and v.shape == (4,):
         return x, v.detach().to(x.dtype)
-    return x, failure.draw.tensor(4, low=1.1, high=3.0, dtype=x.dtype) * torch.tensor([1.0, -1.0, -1.0, 1.0], dtype=x.dtype)
+    return x, failure.draw.tensor(4, low=1.1, high=3.0, dtype=x.dtype) * torch.tensor(
+        [1.0, -1.0, -1.0, 1.0], dtype=x.dtype
+    )
 
 
 def ask(student: Student, name: str, x: Tensor, v: Tensor) -> tuple[Any, Tensor | None]:
-    """What apply returns for x, and its gradient for the incoming gradient v; None where there is none."""
+    """What apply returns for x, and its gradient for the incoming gradient v; None where there is
+    none.
+    """
     x = x.detach().clone().requires_grad_()
     y = getattr(student, name).apply(x)
     if not isinstance(y, Tensor) or not y.requires_grad or y.shape != v.shape:
@@ -57,25 +67,41 @@ ELSEWHERE = [
 """x and v at which a formula for backward must hold too: near 0, near 1, far away."""
 
 
-def holds(student: Student, name: str, formula: Callable[[Tensor, Tensor], Tensor], x: Tensor, v: Tensor) -> bool:
+def holds(
+    student: Student, name: str, formula: Callable[[Tensor, Tensor], Tensor], x: Tensor, v: Tensor
+) -> bool:
     """Whether backward is this formula of v and x, at x and elsewhere."""
     return all(same(ask(student, name, x, v)[1], formula(v, x)) for x, v in [(x, v), *ELSEWHERE])
 
 
 def methods(student: Student, cls: str, name: str) -> list[ast.FunctionDef]:
     """The methods of that name of the classes of that name."""
-    classes = [node for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name == cls]
-    return [node for one in classes for node in one.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    classes = [
+        node for node in student.source.nodes if isinstance(node, ast.ClassDef) and node.name == cls
+    ]
+    return [
+        node
+        for one in classes
+        for node in one.body
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
 
 
 def ends_in_return(functions: list[ast.FunctionDef]) -> bool:
     """Whether the last line of one of these is a return of something, None by name included."""
-    return any(isinstance(function.body[-1], ast.Return) and function.body[-1].value is not None for function in functions)
+    return any(
+        isinstance(function.body[-1], ast.Return) and function.body[-1].value is not None
+        for function in functions
+    )
 
 
 def keeps_the_tuple(student: Student) -> bool:
     """Whether saved_tensors is used, or given a name, without being unpacked or indexed."""
-    found = [node for node in student.source.nodes if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"]
+    found = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.Attribute) and node.attr == "saved_tensors"
+    ]
     unpacked = [
         node.value
         for node in student.source.nodes
@@ -86,19 +112,24 @@ def keeps_the_tuple(student: Student) -> bool:
 
 
 def came_back(failure: Failure) -> bool:
-    """Whether something came back that is wrong. Where the code raised, asking for values again would raise again."""
+    """Whether something came back that is wrong. Where the code raised, asking for values again
+    would raise again.
+    """
     return failure.error is None
 
 
-# ----------------------------------------------------------------------------------------------- what torch or Python said
+# ------------------------------------------------------------------------ what torch or Python said
 
 
 @mistake(
     "not_a_function",
     about=(*CLASSES, *CLASS_OF),
     title="the class is not derived from torch.autograd.Function",
-    explanation="{function} has no node that belongs to it, so torch knows nothing of its backward. The stub's line, "
-    "class {function}(torch.autograd.Function), is what gives it apply and the node.",
+    explanation=(
+        "{function} has no node that belongs to it, so torch knows nothing of its backward. The"
+        " stub's line, class {function}(torch.autograd.Function), is what gives it apply and the"
+        " node."
+    ),
 )
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
@@ -115,32 +146,60 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     "nothing_saved",
     about=CLASSES,
     title="backward uses something that forward did not hand over",
-    explanation="Line {line}: {said}. forward and backward are two calls; backward has grad_output, and what forward gave to "
-    "ctx.save_for_backward(...), which comes back as the tuple ctx.saved_tensors. The x of forward is not known there.",
+    explanation=(
+        "Line {line}: {said}. forward and backward are two calls; backward has grad_output, and"
+        " what forward gave to ctx.save_for_backward(...), which comes back as the tuple"
+        " ctx.saved_tensors. The x of forward is not known there."
+    ),
 )
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute of ctx is missing."""
+    """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute
+    of ctx is missing.
+    """
     if failure.error is None:
         return None
     said, line = failure.error.message, failure.error.line or 0
-    unknown = failure.error.type_name == "NameError" and not names_in_forward(student).isdisjoint(said.split("'")[1:2])
+    unknown = failure.error.type_name == "NameError" and not names_in_forward(student).isdisjoint(
+        said.split("'")[1:2]
+    )
     saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
     index = saved and ("tuple index out of range" in said or "not enough values to unpack" in said)
-    attribute = "Backward' object has no attribute" in said and "attribute 'save" not in said  # saved_tensor is a slip of the pen
-    starred = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg]
+    attribute = (
+        "Backward' object has no attribute" in said and "attribute 'save" not in said
+    )  # saved_tensor is a slip of the pen
+    starred = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == "backward" and node.args.vararg
+    ]
     if starred and "'tuple'" in said:
         return None  # *grads is a tuple too
-    if not unknown and not index and not attribute and not ("'tuple'" in said and keeps_the_tuple(student)):
+    if (
+        not unknown
+        and not index
+        and not attribute
+        and not ("'tuple'" in said and keeps_the_tuple(student))
+    ):
         return None
-    getattr(student, failure.about).apply(torch.tensor([0.5, -1.5]))  # where forward itself raises, this is no matter of backward
+    getattr(student, failure.about).apply(
+        torch.tensor([0.5, -1.5])
+    )  # where forward itself raises, this is no matter of backward
     return {"line": str(line), "said": said}
 
 
 def names_in_forward(student: Student) -> set[str]:
-    """The arguments and the variables of forward and of setup_context, in all classes of the file."""
-    methods = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name in ("forward", "setup_context")]
+    """The arguments and the variables of forward and of setup_context, in all classes of the
+    file.
+    """
+    methods = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "setup_context")
+    ]
     inner = [node for method in methods for node in ast.walk(method)]
-    stored = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    stored = {
+        node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
@@ -148,12 +207,18 @@ def names_in_forward(student: Student) -> set[str]:
     "wrong_number_of_gradients",
     about=CLASSES,
     title="backward returns more gradients than forward has inputs",
-    explanation="torch said: {said}. backward returns one gradient for each argument of forward, ctx not counted: here that is x alone. "
-    "grad_output and what was saved are no inputs of forward.",
+    explanation=(
+        "torch said: {said}. backward returns one gradient for each argument of forward, ctx not"
+        " counted: here that is x alone. grad_output and what was saved are no inputs of forward."
+    ),
 )
 def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
-    if failure.error and failure.raised("returned an incorrect number of gradients", "expected 1") and not failure.raised("got 0"):
+    if (
+        failure.error
+        and failure.raised("returned an incorrect number of gradients", "expected 1")
+        and not failure.raised("got 0")
+    ):
         return {"said": failure.error.message}
     return None
 
@@ -162,17 +227,32 @@ def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | Non
     "returns_nothing",
     about=(*CLASSES, *CLASS_OF),
     title="a return is missing",
-    explanation="{said} It was asked for x = {x}. A function without return gives None, and from backward None means that there is no "
-    "gradient: torch raises nothing, and .grad just stays as it was.",
+    explanation=(
+        "{said} It was asked for x = {x}. A function without return gives None, and from backward"
+        " None means that there is no gradient: torch raises nothing, and .grad just stays as it"
+        " was."
+    ),
 )
 def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None from a function, from forward or from backward."""
     if not came_back(failure):
         return None
     if failure.about in CLASS_OF:
-        own = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == failure.about]
-        empty = failure.actual is None and isinstance(failure.expected, Tensor) and not ends_in_return(own)
-        return {"said": "The function returned None."} if empty and "direct" not in failure.facts else None
+        own = [
+            node
+            for node in student.source.nodes
+            if isinstance(node, ast.FunctionDef) and node.name == failure.about
+        ]
+        empty = (
+            failure.actual is None
+            and isinstance(failure.expected, Tensor)
+            and not ends_in_return(own)
+        )
+        return (
+            {"said": "The function returned None."}
+            if empty and "direct" not in failure.facts
+            else None
+        )
     x, v = questions(failure)
     y, gradient = ask(student, failure.about, x, v)
     if ends_in_return(methods(student, failure.about, "forward" if y is None else "backward")):
@@ -180,26 +260,44 @@ def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     if y is None:
         return {"x": x, "said": "apply returned None, since forward did."}
     ran = isinstance(y, Tensor) and y.requires_grad and y.shape == v.shape
-    return {"x": x, "said": "backward ran, and no gradient came out of it."} if ran and gradient is None else None
+    return (
+        {"x": x, "said": "backward ran, and no gradient came out of it."}
+        if ran and gradient is None
+        else None
+    )
 
 
 @mistake(
     "styles_mixed",
     about=CLASSES,
     title="the two styles of Function are mixed",
-    explanation="Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with setup_context(ctx, inputs, output); "
-    "backward(ctx, grad_output) in both.",
+    explanation=(
+        "Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with"
+        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both."
+    ),
 )
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the number of arguments of forward, backward or setup_context."""
-    if failure.error is None or failure.error.type_name != "TypeError" or "positional argument" not in failure.error.message:
+    if (
+        failure.error is None
+        or failure.error.type_name != "TypeError"
+        or "positional argument" not in failure.error.message
+    ):
         return None
     said = failure.error.message
     if f"{failure.about}.backward()" in said:
-        return {"said": said} if any(len(method.args.args) == 1 for method in methods(student, failure.about, "backward")) else None
+        return (
+            {"said": said}
+            if any(
+                len(method.args.args) == 1 for method in methods(student, failure.about, "backward")
+            )
+            else None
+        )
     split = bool(methods(student, failure.about, "setup_context"))
     other = 2 if split else 1  # how many arguments forward has in the other style
-    mixed = any(len(method.args.args) == other for method in methods(student, failure.about, "forward"))
+    mixed = any(
+        len(method.args.args) == other for method in methods(student, failure.about, "forward")
+    )
     named = any(f"{failure.about}.{name}()" in said for name in ("forward", "setup_context"))
     return {"said": said} if named and mixed else None
 
@@ -208,40 +306,62 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     "whole_tensor_asked",
     about=CLASSES,
     title="one question is asked of a whole tensor",
-    explanation="Line {line}: {said}. if, max(x, 0), and, or, not want one yes or no, and x > 0 has an answer for each element. What works "
-    "on every element by itself: torch.where(x > 0, …, …), x.clamp(min=0), torch.maximum, or a product with (x > 0).",
+    explanation=(
+        "Line {line}: {said}. if, max(x, 0), and, or, not want one yes or no, and x > 0 has an"
+        " answer for each element. What works on every element by itself: torch.where(x > 0, …, …),"
+        " x.clamp(min=0), torch.maximum, or a product with (x > 0)."
+    ),
 )
 def whole_tensor_asked(failure: Failure, student: Student) -> Facts | None:
     """The truth of a tensor of several elements."""
-    if failure.error and failure.raised("RuntimeError", "Boolean value of Tensor with more than one value"):
+    if failure.error and failure.raised(
+        "RuntimeError", "Boolean value of Tensor with more than one value"
+    ):
         return {"line": str(failure.error.line), "said": failure.error.message}
     return None
 
 
-# ----------------------------------------------------------------------------------------------------------- the functions
+# ------------------------------------------------------------------------------------ the functions
 
 
 @mistake(
     "forward_called_directly",
     about=tuple(CLASS_OF),
     title="forward is called directly",
-    explanation="{said} Only apply makes a node for the graph, with a ctx that belongs to it; called directly, forward is a plain "
-    "function, and your backward is never asked.",
+    explanation=(
+        "{said} Only apply makes a node for the graph, with a ctx that belongs to it; called"
+        " directly, forward is a plain function, and your backward is never asked."
+    ),
 )
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is no node, or could not be called at all."""
     given = failure.facts.get("given")
     if given and (failure.facts.get("direct") or not same(failure.actual, failure.expected)):
-        return {"said": "forward ran with something for ctx that is no node of a graph."} if not given.endswith("Backward") else None
-    if failure.raised("TypeError", ".forward()", "missing") and calls_forward(student, failure.about):
+        return (
+            {"said": "forward ran with something for ctx that is no node of a graph."}
+            if not given.endswith("Backward")
+            else None
+        )
+    if failure.raised("TypeError", ".forward()", "missing") and calls_forward(
+        student, failure.about
+    ):
         return {"said": "forward was called with an argument too few."}
     return None
 
 
 def calls_forward(student: Student, name: str) -> bool:
     """Whether the function has a method by the name of forward in its hands, and no apply."""
-    functions = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
-    used = {node.attr for function in functions for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    functions = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    used = {
+        node.attr
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
+    }
     return "forward" in used and "apply" not in used
 
 
@@ -249,8 +369,10 @@ def calls_forward(student: Student, name: str) -> bool:
     "class_left_out",
     about=tuple(CLASS_OF),
     title="the function does not use its class",
-    explanation="{function}.forward was made to return {a} * x for this check, and it was not called once: {name} computed {actual} by "
-    "other means, so autograd does not use {function}.backward.",
+    explanation=(
+        "{function}.forward was made to return {a} * x for this check, and it was not called once:"
+        " {name} computed {actual} by other means, so autograd does not use {function}.backward."
+    ),
 )
 def class_left_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
@@ -261,8 +383,11 @@ def class_left_out(failure: Failure, student: Student) -> Facts | None:
     "apply_not_called",
     about=tuple(CLASS_OF),
     title="apply was not called",
-    explanation="{name}(x) is of type {kind}, not a Tensor. A Function is never instantiated, and its apply without (x) is only a name: "
-    "{function}.apply(x) makes the node, runs forward and returns the result.",
+    explanation=(
+        "{name}(x) is of type {kind}, not a Tensor. A Function is never instantiated, and its apply"
+        " without (x) is only a name: {function}.apply(x) makes the node, runs forward and returns"
+        " the result."
+    ),
 )
 def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     """A function, a method or an instance comes back, or torch complains of one."""
@@ -273,15 +398,18 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     return {"kind": kind} if kind in ("method", function) else None
 
 
-# --------------------------------------------------------------------------------------------------------------- the value
+# ---------------------------------------------------------------------------------------- the value
 
 
 @mistake(
     "other_dtype",
     about=CLASSES,
     title="the result has another dtype than x",
-    explanation="For x of dtype {given} forward returned {returned}. A comparison gives bool, and .float() or torch.where(..., 1.0, 0.0) "
-    "gives float32 whatever x is; with (...).to(x.dtype) the step has x's dtype. (Autograd can't differentiate integers and bools.)",
+    explanation=(
+        "For x of dtype {given} forward returned {returned}. A comparison gives bool, and .float()"
+        " or torch.where(..., 1.0, 0.0) gives float32 whatever x is; with (...).to(x.dtype) the"
+        " step has x's dtype. (Autograd can't differentiate integers and bools.)"
+    ),
 )
 def other_dtype(failure: Failure, student: Student) -> Facts | None:
     """The dtype of the value differs for float32 or float64."""
@@ -290,7 +418,10 @@ def other_dtype(failure: Failure, student: Student) -> Facts | None:
     for dtype in (torch.float64, torch.float32):
         y = getattr(student, failure.about).apply(failure.draw.tensor(3, dtype=dtype))
         if isinstance(y, Tensor) and y.dtype is not dtype:
-            return {"given": str(dtype).removeprefix("torch."), "returned": str(y.dtype).removeprefix("torch.")}
+            return {
+                "given": str(dtype).removeprefix("torch."),
+                "returned": str(y.dtype).removeprefix("torch."),
+            }
     return None
 
 
@@ -311,8 +442,10 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
     "another_step",
     about=("STE", "ClippedSTE"),
     title="forward is another step function",
-    explanation="For x = {points} forward returned {got}, which is {formula}. The step of this lesson is 1 where x is above 0 and 0 "
-    "everywhere else, at 0 itself too: {want}.",
+    explanation=(
+        "For x = {points} forward returned {got}, which is {formula}. The step of this lesson is 1"
+        " where x is above 0 and 0 everywhere else, at 0 itself too: {want}."
+    ),
 )
 def another_step(failure: Failure, student: Student) -> Facts | None:
     """The value is that of a step at another place, or between other numbers."""
@@ -329,16 +462,19 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------- what belongs to somebody else
+# -------------------------------------------------------------------- what belongs to somebody else
 
 
 @mistake(
     "writes_into_others",
     about=CLASSES,
     title="forward or backward writes into a tensor that it was given",
-    explanation="{whose} was {before}, and afterwards it is {after}. Other nodes may get the same grad_output, and x belongs to whoever "
-    "called. Methods that end in _, operators like *= and assignments like t[mask] = 0 change the tensor itself: clone it first, or "
-    "multiply by the mask.",
+    explanation=(
+        "{whose} was {before}, and afterwards it is {after}. Other nodes may get the same"
+        " grad_output, and x belongs to whoever called. Methods that end in _, operators like *="
+        " and assignments like t[mask] = 0 change the tensor itself: clone it first, or multiply by"
+        " the mask."
+    ),
 )
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, v, or what a neighbour gets from v, before and after."""
@@ -350,7 +486,11 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     if not torch.equal(after, x):
         return {"whose": "x", "before": x, "after": after}
     seen = student.observe("beside", failure.about, x.clone().requires_grad_(), v, None)
-    for whose, before, now in (("x", x, seen["x"]), ("grad_output", v, seen["v"]), ("grad_output", v, seen["grads"][1])):
+    for whose, before, now in (
+        ("x", x, seen["x"]),
+        ("grad_output", v, seen["v"]),
+        ("grad_output", v, seen["grads"][1]),
+    ):
         if differs(now, before):
             return {"whose": whose, "before": before, "after": now}
     return None
@@ -360,15 +500,21 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     "stash_outside",
     about=CLASSES,
     title="what backward needs is kept outside ctx",
-    explanation="An attribute of the class or a global variable is one place for all calls. Called on x = {x} and then on z = {z}, the "
-    "gradient of the first came out as {got} for v = {v}: the mask is that of the second. Right is {want}.",
+    explanation=(
+        "An attribute of the class or a global variable is one place for all calls. Called on x ="
+        " {x} and then on z = {z}, the gradient of the first came out as {got} for v = {v}: the"
+        " mask is that of the second. Right is {want}."
+    ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
     if not came_back(failure):
         return None
     slope = SLOPES[failure.about]
-    x, z = torch.tensor([0.4, -0.6, 1.7, -2.2], dtype=torch.float64), torch.tensor([1.6, -0.3, -0.8, 1.9], dtype=torch.float64)
+    x, z = (
+        torch.tensor([0.4, -0.6, 1.7, -2.2], dtype=torch.float64),
+        torch.tensor([1.6, -0.3, -0.8, 1.9], dtype=torch.float64),
+    )
     v, leaf = torch.tensor([1.2, 0.7, -1.9, -2.3], dtype=torch.float64), x.clone().requires_grad_()
     cls = getattr(student, failure.about)
     y = cls.apply(leaf)
@@ -377,18 +523,25 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
         return None
     (got,) = torch.autograd.grad(y, leaf, v.to(y.dtype), allow_unused=True)
     want = v * slope(x)
-    return {"x": x, "z": z, "v": v, "got": got, "want": want} if same(got, v * slope(z)) and differs(got, want) else None
+    return (
+        {"x": x, "z": z, "v": v, "got": got, "want": want}
+        if same(got, v * slope(z)) and differs(got, want)
+        else None
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------ the gradient
+# ------------------------------------------------------------------------------------- the gradient
 
 
 @mistake(
     "ignores_grad_output",
     about=CLASSES,
     title="grad_output is not used",
-    explanation="For v = {v} your backward returned {got}, and for v = {other} just the same. That is a slope alone; the chain rule wants "
-    "it times what comes in: {want}. After .sum().backward() v is all ones, and nobody notices.",
+    explanation=(
+        "For v = {v} your backward returned {got}, and for v = {other} just the same. That is a"
+        " slope alone; the chain rule wants it times what comes in: {want}. After .sum().backward()"
+        " v is all ones, and nobody notices."
+    ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient, not all zeros, for two different incoming ones."""
@@ -400,15 +553,20 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     if got is None or not same(got, again) or not bool(got.any()):
         return None
     want = v * SLOPES[failure.about](x)
-    return {"x": x, "v": v, "other": other, "got": got, "want": want} if same(got * v, want) else None  # else it is no slope
+    return (
+        {"x": x, "v": v, "other": other, "got": got, "want": want} if same(got * v, want) else None
+    )  # else it is no slope
 
 
 @mistake(
     "derivative_of_the_step",
     about=("STE", "ClippedSTE"),
     title="backward returns the true derivative of the step, which is 0",
-    explanation="For v = {v} your backward returned {got}. A step is flat on both sides, so its derivative is 0 and nothing before it "
-    "would ever learn. A straight-through estimator declares another gradient on purpose: {want}.",
+    explanation=(
+        "For v = {v} your backward returned {got}. A step is flat on both sides, so its derivative"
+        " is 0 and nothing before it would ever learn. A straight-through estimator declares"
+        " another gradient on purpose: {want}."
+    ),
 )
 def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     """Zeros come back."""
@@ -419,15 +577,22 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     if any(isinstance(node, ast.Compare) for method in backward for node in ast.walk(method)):
         return None  # a mask that lets nothing through, say
     zeros = holds(student, failure.about, lambda v, x: torch.zeros_like(v), x, v)
-    return {"x": x, "v": v, "got": torch.zeros_like(v), "want": v * SLOPES[failure.about](x)} if zeros else None
+    return (
+        {"x": x, "v": v, "got": torch.zeros_like(v), "want": v * SLOPES[failure.about](x)}
+        if zeros
+        else None
+    )
 
 
 @mistake(
     "product_is_compared",
     about=CLASSES,
     title="the product is compared, not x",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no. Python multiplies before "
-    "it compares, so grad_output * x > 0 asks whether the product is positive. With brackets, grad_output * (x > 0), x is asked first.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no."
+        " Python multiplies before it compares, so grad_output * x > 0 asks whether the product is"
+        " positive. With brackets, grad_output * (x > 0), x is asked first."
+    ),
 )
 def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     """The brackets of v * (x > 0) are missing."""
@@ -435,7 +600,9 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
         return None
     x, v = questions(failure)
     got = ask(student, failure.about, x, v)[1]
-    compared = got is not None and holds(student, failure.about, lambda v, x: (v * x > 0).to(v.dtype), x, v)
+    compared = got is not None and holds(
+        student, failure.about, lambda v, x: (v * x > 0).to(v.dtype), x, v
+    )
     return {"x": x, "v": v, "got": got} if compared else None
 
 
@@ -443,24 +610,46 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     "gradient_is_clipped",
     about=CLASSES,
     title="it is grad_output that is clipped, where x should decide",
-    explanation="For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned {again}, and {factor} times the first "
-    "would be {want}. Whether a gradient passes depends on x, the input of forward; how large it is, and its sign, must not matter.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned"
+        " {again}, and {factor} times the first would be {want}. Whether a gradient passes depends"
+        " on x, the input of forward; how large it is, and its sign, must not matter."
+    ),
 )
 def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
-    """backward(k v) is not k backward(v), and of a very small v each element passes as it is, or not at all."""
+    """backward(k v) is not k backward(v), and of a very small v each element passes as it is, or
+    not at all.
+    """
     if not came_back(failure):
         return None
     x, v = questions(failure)
     got, rest, small = (ask(student, failure.about, x, k * v)[1] for k in (1, 0, 1e-4))
-    if rest is None or small is None or bool(rest.any()) or not bool(small.any()) or not same(small * 1e4, torch.where(small == 0, 0.0, v)):
+    if (
+        rest is None
+        or small is None
+        or bool(rest.any())
+        or not bool(small.any())
+        or not same(small * 1e4, torch.where(small == 0, 0.0, v))
+    ):
         return None
     large = ask(student, failure.about, x, 1e3 * v)[1]
-    if got is None or large is None or not bool(((got == 0) | torch.isclose(got, v) | torch.isclose(got, large)).all()):
+    if (
+        got is None
+        or large is None
+        or not bool(((got == 0) | torch.isclose(got, v) | torch.isclose(got, large)).all())
+    ):
         return None  # neither passed nor cut off: bent, by tanh for instance
     for factor in (-1.0, 2.0, 100.0, 0.01):
         again = ask(student, failure.about, x, factor * v)[1]
         if got is not None and differs(again, factor * got):
-            return {"x": x, "v": v, "got": got, "again": again, "factor": factor, "want": factor * got}
+            return {
+                "x": x,
+                "v": v,
+                "got": got,
+                "again": again,
+                "factor": factor,
+                "want": factor * got,
+            }
     return None
 
 
@@ -468,18 +657,28 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
     "divides_by_the_input",
     about="MyReLU",
     title="a division by x, which may be 0",
-    explanation="At x = 0 with {incoming} coming in your backward returned {got}, and on both sides of 0 it is right. A quotient such as "
-    "max(x, 0) / x is the slope everywhere but there, where it is 0 / 0. A comparison, x > 0, says on which side x is and divides nothing.",
+    explanation=(
+        "At x = 0 with {incoming} coming in your backward returned {got}, and on both sides of 0 it"
+        " is right. A quotient such as max(x, 0) / x is the slope everywhere but there, where it is"
+        " 0 / 0. A comparison, x > 0, says on which side x is and divides nothing."
+    ),
 )
 def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 no number."""
     if not came_back(failure) or failure.check != "test_my_relu_at_zero":
         return None
-    x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
+    x, v = (
+        torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64),
+        torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64),
+    )
     got = ask(student, "MyReLU", x, v)[1]
     if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or bool(got[1].isfinite()):
         return None
-    divisions = [node for node in student.source.nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+    divisions = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+    ]
     if all(isinstance(division.right, ast.Constant) for division in divisions):
         return None
     return {"incoming": float(v[1]), "got": float(got[1])}
@@ -489,17 +688,28 @@ def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     "half_at_zero",
     about="MyReLU",
     title="the gradient at 0 is neither 0 nor 1",
-    explanation="At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no derivative, and the lesson takes "
-    "0 or 1 times grad_output: write it with a comparison, x > 0 or x >= 0. (1 + sign(x)) / 2 is one half there, and torch.maximum of x "
-    "and 0 gives x half of the gradient.",
+    explanation=(
+        "At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no"
+        " derivative, and the lesson takes 0 or 1 times grad_output: write it with a comparison, x"
+        " > 0 or x >= 0. (1 + sign(x)) / 2 is one half there, and torch.maximum of x and 0 gives x"
+        " half of the gradient."
+    ),
 )
 def half_at_zero(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 not."""
     if not came_back(failure) or failure.check != "test_my_relu_at_zero":
         return None
-    x, v = torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64), torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64)
+    x, v = (
+        torch.tensor([-1.5, 0.0, 0.8], dtype=torch.float64),
+        torch.tensor([2.0, 3.0, -2.0], dtype=torch.float64),
+    )
     got = ask(student, "MyReLU", x, v)[1]
-    if got is None or not same(got[::2], torch.tensor([0.0, -2.0])) or float(got[1]) in (0.0, 3.0) or not got.isfinite().all():
+    if (
+        got is None
+        or not same(got[::2], torch.tensor([0.0, -2.0]))
+        or float(got[1]) in (0.0, 3.0)
+        or not got.isfinite().all()
+    ):
         return None
     return {"incoming": float(v[1]), "got": float(got[1])}
 
@@ -529,7 +739,10 @@ FORMULAS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "another_slope",
     about=CLASSES,
     title="backward multiplies by another slope than it should",
-    explanation="For x = {x} and v = {v} your backward returned {got}, which is {formula}. {rule} Here that is {want}.",
+    explanation=(
+        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. {rule} Here that"
+        " is {want}."
+    ),
 )
 def another_slope(failure: Failure, student: Student) -> Facts | None:
     """The gradient is that of another function of the family."""
@@ -538,11 +751,28 @@ def another_slope(failure: Failure, student: Student) -> Facts | None:
     x, v = questions(failure)
     got, want = ask(student, failure.about, x, v)[1], v * SLOPES[failure.about](x)
     rules = {
-        "MyReLU": "max(x, 0) has the slope 1 where x is positive and 0 where x is negative: v passes, or nothing does.",
+        "MyReLU": (
+            "max(x, 0) has the slope 1 where x is positive and 0 where x is negative: v passes, or"
+            " nothing does."
+        ),
         "STE": "STE declares the slope of the identity, 1 at every x: v passes as it is.",
-        "ClippedSTE": "ClippedSTE declares the slope 1 where -1 <= x <= 1, and 0 outside: v passes there, and nothing does elsewhere.",
+        "ClippedSTE": (
+            "ClippedSTE declares the slope 1 where -1 <= x <= 1, and 0 outside: v passes there, and"
+            " nothing does elsewhere."
+        ),
     }
     for formula, slope in FORMULAS.items():
-        if same(got, slope(v, x)) and differs(got, want) and holds(student, failure.about, slope, x, v):
-            return {"x": x, "v": v, "got": got, "want": want, "formula": formula, "rule": rules[failure.about]}
+        if (
+            same(got, slope(v, x))
+            and differs(got, want)
+            and holds(student, failure.about, slope, x, v)
+        ):
+            return {
+                "x": x,
+                "v": v,
+                "got": got,
+                "want": want,
+                "formula": formula,
+                "rule": rules[failure.about],
+            }
     return None

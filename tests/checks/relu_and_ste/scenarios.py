@@ -1,11 +1,15 @@
-"""What has to be seen from inside for relu_and_ste. Runs beside the student's module; imports torch only."""
+"""What has to be seen from inside for relu_and_ste. Runs beside the student's module; imports torch
+only.
+"""
 
 import torch
 from torch.autograd.function import Function
 
 
 def handed_back(student, name, x, v, a):
-    """Whether the graph of a call holds a node of the class; and the gradient, once what backward returned was multiplied by a."""
+    """Whether the graph of a call holds a node of the class; and the gradient, once what backward
+    returned was multiplied by a.
+    """
     base = getattr(student, name)
     value = base.apply(x)
     found = node_of(value, base) is not None
@@ -36,7 +40,9 @@ def node_of(value, cls):
 
 
 def beside(student, name, x, v, held):
-    """backward for v from a call plus w * 1: what x and v hold afterwards, and the .grad of x and of w."""
+    """backward for v from a call plus w * 1: what x and v hold afterwards, and the .grad of x and
+    of w.
+    """
     w = torch.zeros_like(v).requires_grad_()
     neighbour = w * 1  # made before the call, so its node runs after that of the call
     x.grad = held
@@ -46,7 +52,9 @@ def beside(student, name, x, v, held):
 
 
 def exchanged(student, name, of, x, v, a, b):
-    """The function ``name`` of x and its gradient for v while the methods of ``of`` are two others: one scales by a, one by b."""
+    """The function ``name`` of x and its gradient for v while the methods of ``of`` are two others:
+    one scales by a, one by b.
+    """
     contexts = []
     cls = getattr(student, of)
 
@@ -59,9 +67,15 @@ def exchanged(student, name, of, x, v, a, b):
 
     forward.__qualname__, backward.__qualname__ = f"{of}.forward", f"{of}.backward"
     back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
-    others = {"forward": staticmethod(forward), "setup_context": staticmethod(Function.setup_context), **back}
+    others = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(Function.setup_context),
+        **back,
+    }
     function = getattr(student, name)
-    if hands_on(cls, back, function, x, v, b):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
+    if hands_on(
+        cls, back, function, x, v, b
+    ):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
         y, gradient, contexts = x * a, v * b, [cls._backward_cls.__name__]
     else:
         y, gradient = with_methods(cls, others, function, x, v)
@@ -75,14 +89,18 @@ def exchanged(student, name, of, x, v, a, b):
 
 
 def with_methods(cls, others, function, x, v):
-    """What a function gives for x, and its gradient for v, while some methods of a class are others."""
+    """What a function gives for x, and its gradient for v, while some methods of a class are
+    others.
+    """
     own = {key: vars(cls)[key] for key in others if key in vars(cls)}
     for key, method in others.items():
         setattr(cls, key, method)
     try:
         y = function(x)
         wants = isinstance(y, torch.Tensor) and y.requires_grad
-        return y, torch.autograd.grad(y, x, v, allow_unused=True)[0] if wants and y.shape == v.shape else None
+        return y, torch.autograd.grad(y, x, v, allow_unused=True)[
+            0
+        ] if wants and y.shape == v.shape else None
     finally:
         for key in others:
             if key in own:
@@ -92,12 +110,18 @@ def with_methods(cls, others, function, x, v):
 
 
 def hands_on(cls, back, function, x, v, b):
-    """Whether a function hands on what apply gives: values, large x among them, and the gradient of another backward."""
+    """Whether a function hands on what apply gives: values, large x among them, and the gradient of
+    another backward.
+    """
     wide = torch.tensor([-60.0, -20.0, 20.0, 60.0], dtype=x.dtype)
     x = x.detach().clone().requires_grad_()  # forward may write into it
     try:
         y, gradient = with_methods(cls, back, function, x, v)
-        return torch.equal(y, cls.apply(x)) and torch.equal(function(wide), cls.apply(wide)) and torch.equal(gradient, v * b)
+        return (
+            torch.equal(y, cls.apply(x))
+            and torch.equal(function(wide), cls.apply(wide))
+            and torch.equal(gradient, v * b)
+        )
     except Exception:
         return False
 

@@ -16,20 +16,43 @@ from grader.judge.checks import (
     fail,
 )
 
-VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
+VALUES = {
+    "MyReLU": lambda x: x.clamp(min=0),
+    "STE": lambda x: (x > 0).to(x.dtype),
+    "ClippedSTE": lambda x: (x > 0).to(x.dtype),
+}
 """What forward returns."""
-SLOPES = {"MyReLU": lambda x: (x > 0).to(x.dtype), "STE": torch.ones_like, "ClippedSTE": lambda x: (x.abs() <= 1).to(x.dtype)}
-"""What backward multiplies by; at 0 that of MyReLU may be 1 as well, and no check but one goes there."""
-RELU, STEP, CLIPPED = "test_my_relu_has_the_right_gradient", "test_ste_hands_the_gradient_on", "test_clipped_ste_stops_the_gradient_outside"
+SLOPES = {
+    "MyReLU": lambda x: (x > 0).to(x.dtype),
+    "STE": torch.ones_like,
+    "ClippedSTE": lambda x: (x.abs() <= 1).to(x.dtype),
+}
+"""What backward multiplies by; at 0 that of MyReLU may be 1 as well, and no check but one goes
+there.
+"""
+RELU, STEP, CLIPPED = (
+    "test_my_relu_has_the_right_gradient",
+    "test_ste_hands_the_gradient_on",
+    "test_clipped_ste_stops_the_gradient_outside",
+)
 """What the checks of each class need."""
 
 
 def mixed(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
-    """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger than 1, up or down."""
+    """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger
+    than 1, up or down.
+    """
     sign, order = draw.choice([1.0, -1.0]), draw.sample(range(4), 4)
-    sizes = torch.cat([draw.tensor(2, low=0.2, high=0.9, dtype=dtype), draw.tensor(2, low=1.1, high=2.5, dtype=dtype)])
+    sizes = torch.cat(
+        [
+            draw.tensor(2, low=0.2, high=0.9, dtype=dtype),
+            draw.tensor(2, low=1.1, high=2.5, dtype=dtype),
+        ]
+    )
     x = sizes * torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=dtype)
-    v = draw.tensor(4, low=1.1, high=3.0, dtype=dtype) * torch.tensor([sign, -sign, -sign, sign], dtype=dtype)
+    v = draw.tensor(4, low=1.1, high=3.0, dtype=dtype) * torch.tensor(
+        [sign, -sign, -sign, sign], dtype=dtype
+    )
     return x[order].requires_grad_(), v[order]
 
 
@@ -39,24 +62,42 @@ def gradient(name: str, x: Tensor, v: Tensor) -> Tensor:
 
 
 def applied(student: Student, name: str, x: Tensor, **tolerance: float) -> Tensor:
-    """The Function applied, whose value must be right and which must be differentiable before a gradient is asked for."""
+    """The Function applied, whose value must be right and which must be differentiable before a
+    gradient is asked for.
+    """
     details = {"inputs": {"x": x}, "facts": {"function": name}}
     y = getattr(student, name).apply(x)
-    assert_tensor(y, VALUES[name](x.detach()), "{function}.apply(x) is wrong", **tolerance, **details)
-    assert_that(y.requires_grad, "{function}.apply(x) does not require grad, although x does", actual=y, **details)
+    assert_tensor(
+        y, VALUES[name](x.detach()), "{function}.apply(x) is wrong", **tolerance, **details
+    )
+    assert_that(
+        y.requires_grad,
+        "{function}.apply(x) does not require grad, although x does",
+        actual=y,
+        **details,
+    )
     return y
 
 
-def assert_right(student: Student, name: str, x: Tensor, v: Tensor, message: str, **tolerance: float) -> None:
-    """Value, and gradient for the incoming gradient v, at the leaf x; message is for the gradient."""
+def assert_right(
+    student: Student, name: str, x: Tensor, v: Tensor, message: str, **tolerance: float
+) -> None:
+    """Value, and gradient for the incoming gradient v, at the leaf x; message is for the
+    gradient.
+    """
     (got,) = torch.autograd.grad(applied(student, name, x, **tolerance), x, v, allow_unused=True)
-    assert_gradient(got, gradient(name, x, v), message, inputs={"x": x, "v": v}, facts={"function": name})
+    assert_gradient(
+        got, gradient(name, x, v), message, inputs={"x": x, "v": v}, facts={"function": name}
+    )
 
 
 def assert_every_shape(student: Student, name: str, draw: Draw) -> None:
     """No dimension, one, two, three."""
     for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
-        x, v = draw.tensor(*shape, dtype=torch.float32, requires_grad=True), draw.tensor(*shape, dtype=torch.float32)
+        x, v = (
+            draw.tensor(*shape, dtype=torch.float32, requires_grad=True),
+            draw.tensor(*shape, dtype=torch.float32),
+        )
         assert_right(student, name, x, v, "the gradient is wrong for this shape")
 
 
@@ -65,10 +106,18 @@ def assert_strided(student: Student, name: str, draw: Draw) -> None:
     x = draw.noncontiguous(3, 4, dtype=torch.float32, requires_grad=True)
     v, row = draw.tensor(4, 3, dtype=torch.float32).t(), draw.tensor(4, dtype=torch.float32)
     assert_right(student, name, x, v, "the gradient is wrong for a transposed x and a transposed v")
-    assert_right(student, name, x, row.expand(3, 4), "the gradient is wrong for a v that is one row, expanded")
+    assert_right(
+        student,
+        name,
+        x,
+        row.expand(3, 4),
+        "the gradient is wrong for a v that is one row, expanded",
+    )
     (got,) = torch.autograd.grad(applied(student, name, x).sum(), x, allow_unused=True)
     message = "the gradient of {function}.apply(x).sum() is wrong"
-    assert_gradient(got, SLOPES[name](x.detach()), message, inputs={"x": x}, facts={"function": name})
+    assert_gradient(
+        got, SLOPES[name](x.detach()), message, inputs={"x": x}, facts={"function": name}
+    )
 
 
 def assert_empty(student: Student, name: str, draw: Draw) -> None:
@@ -93,21 +142,35 @@ def assert_linear(student: Student, name: str, draw: Draw) -> None:
     for factor in (2.0, -1.0, 100.0, 0.01, 0.0):
         (got,) = torch.autograd.grad(applied(student, name, x), x, v * factor, allow_unused=True)
         message = "for {factor} * v the gradient should be {factor} times that for v"
-        assert_gradient(got, want * factor, message, inputs={"x": x, "v": v}, facts={"function": name, "factor": factor})
-    for message in ("the gradient is wrong with retain_graph=True", "the second backward through a retained graph is wrong"):
+        assert_gradient(
+            got,
+            want * factor,
+            message,
+            inputs={"x": x, "v": v},
+            facts={"function": name, "factor": factor},
+        )
+    for message in (
+        "the gradient is wrong with retain_graph=True",
+        "the second backward through a retained graph is wrong",
+    ):
         (got,) = torch.autograd.grad(y, x, v.clone(), retain_graph=True, allow_unused=True)
         assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"function": name})
 
 
 def assert_tensors_stay(student: Student, name: str, draw: Draw) -> None:
-    """x, v and what a neighbour gets from the same v are as before; the gradient is added to what x.grad held."""
+    """x, v and what a neighbour gets from the same v are as before; the gradient is added to what
+    x.grad held.
+    """
     x, v = mixed(draw, torch.float32)
     applied(student, name, x.detach().clone().requires_grad_())
     held = draw.tensor(4, dtype=torch.float32)
     seen = student.observe("beside", name, x, v, held)
     details = {"inputs": {"x": x, "v": v, "x.grad before": held}, "facts": {"function": name}}
     assert_equal(seen["x"], x.detach(), "forward or backward changed x itself", **details)
-    message = "in {function}.apply(x) + w both get the same incoming gradient v, and backward changed what w gets"
+    message = (
+        "in {function}.apply(x) + w both get the same incoming gradient v, and backward changed"
+        " what w gets"
+    )
     assert_gradient(seen["grads"][1], v, message, **details)
     assert_equal(seen["v"], v, "backward changed the incoming gradient itself", **details)
     message = "x.grad is not what it held before plus the gradient"
@@ -115,40 +178,63 @@ def assert_tensors_stay(student: Student, name: str, draw: Draw) -> None:
 
 
 def assert_exchanged_gradient(student: Student, draw: Draw, name: str, of: str) -> None:
-    """The gradient through a function must be that of its class's backward, for a matrix and for a single number."""
+    """The gradient through a function must be that of its class's backward, for a matrix and for a
+    single number.
+    """
     for x, v in (
         (draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(3, 4)),
         (draw.tensor(requires_grad=True), draw.tensor()),
     ):
         a, b = draw.coefficients(2, low=2.0, high=5.0)
         seen = student.observe("exchanged", name, of, x, v, a, b)
-        details = {"inputs": {"x": x, "v": v}, "facts": {"name": name, "function": of, "a": a, "b": b}}
-        message = "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was made to return {a} * x)"
+        details = {
+            "inputs": {"x": x, "v": v},
+            "facts": {"name": name, "function": of, "a": a, "b": b},
+        }
+        message = (
+            "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was"
+            " made to return {a} * x)"
+        )
         assert_tensor(seen["value"], (x * a).detach(), message, **details)
-        message = "{name}(x) does not require grad, although x does: something on the way cuts the graph"
+        message = (
+            "{name}(x) does not require grad, although x does: something on the way cuts the graph"
+        )
         assert_that(seen["requires_grad"], message, **details)
-        message = "the gradient is not what {function}.backward returns (to judge {name} alone, it was made to return {b} * grad_output)"
+        message = (
+            "the gradient is not what {function}.backward returns (to judge {name} alone, it was"
+            " made to return {b} * grad_output)"
+        )
         assert_gradient(seen["gradient"], v * b, message, **details)
         assert_hands_on(student, name, f"{of}.apply", x, v)
 
 
-# ------------------------------------------------------------------------------------------------------------------- MyReLU
+# ------------------------------------------------------------------------------------------- MyReLU
 
 
 @check(points=0.5, about="MyReLU", at="MyReLU.backward", needs=RELU)
 def test_my_relu_at_zero(student: Student, draw: Draw) -> None:
     """MyReLU at exactly 0 is 0, and its slope there 0 or 1"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
-    x, v = torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True), draw.tensor(4)
+    x, v = (
+        torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True),
+        draw.tensor(4),
+    )
     (got,) = torch.autograd.grad(applied(student, "MyReLU", x), x, v.clone(), allow_unused=True)
     one, other = gradient("MyReLU", x, v), v * (x >= 0)
     details = {"inputs": {"x": x, "v": v}, "facts": {"function": "MyReLU"}}
     if isinstance(got, Tensor) and got.shape == x.shape:
-        right = torch.isclose(got, one, rtol=1e-7, atol=1e-9) | torch.isclose(got, other, rtol=1e-7, atol=1e-9)
+        right = torch.isclose(got, one, rtol=1e-7, atol=1e-9) | torch.isclose(
+            got, other, rtol=1e-7, atol=1e-9
+        )
         if got.dtype == x.dtype and bool(right.all()):
             return
         if bool(right[x != 0].all()):
-            fail("where x is 0 the gradient should be 0, or the incoming gradient as it is", expected=one, actual=got, **details)
+            fail(
+                "where x is 0 the gradient should be 0, or the incoming gradient as it is",
+                expected=one,
+                actual=got,
+                **details,
+            )
     assert_gradient(got, one, "the gradient is wrong once there are zeros in x", **details)
 
 
@@ -157,7 +243,9 @@ def test_my_relu_under_gradcheck(student: Student, draw: Draw) -> None:
     """gradcheck agrees with MyReLU on eight numbers, none near 0"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, "MyReLU", x)
-    message = "gradcheck compared your gradient with differences of your own forward, and they disagree"
+    message = (
+        "gradcheck compared your gradient with differences of your own forward, and they disagree"
+    )
     assert_gradcheck(student.MyReLU.apply, [x], message, names=["x"], eps=1e-6, atol=1e-5)
 
 
@@ -214,8 +302,16 @@ def test_my_relu_twice_at_once(student: Student, draw: Draw) -> None:
     assert_gradient(got, gradient("MyReLU", z, w), message, **details)
     outer = applied(student, "MyReLU", applied(student, "MyReLU", x) - 0.705)
     (got,) = torch.autograd.grad(outer, x, v.clone(), allow_unused=True)
-    message = "the gradient of MyReLU applied twice, to x and to what that gave minus 0.705, is wrong"
-    assert_gradient(got, v * (x.detach() > 0.705), message, inputs={"x": x, "v": v}, facts={"function": "MyReLU"})
+    message = (
+        "the gradient of MyReLU applied twice, to x and to what that gave minus 0.705, is wrong"
+    )
+    assert_gradient(
+        got,
+        v * (x.detach() > 0.705),
+        message,
+        inputs={"x": x, "v": v},
+        facts={"function": "MyReLU"},
+    )
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
@@ -230,7 +326,7 @@ def test_relu_leads_back_to_my_relu(student: Student, draw: Draw) -> None:
     assert_exchanged_gradient(student, draw, "relu", "MyReLU")
 
 
-# ---------------------------------------------------------------------------------------------------------------------- STE
+# ---------------------------------------------------------------------------------------------- STE
 
 
 @check(points=0.5, about="STE", at="STE.forward", needs="test_ste_is_a_step")
@@ -239,21 +335,40 @@ def test_ste_at_zero(student: Student, draw: Draw) -> None:
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x = torch.tensor(draw.sample(points, 4), dtype=torch.float32)
     want = VALUES["STE"](x)
-    assert_tensor(student.STE.apply(x), want, "the step is taken above 0: at 0 it is still 0", inputs={"x": x}, facts={"function": "STE"})
+    assert_tensor(
+        student.STE.apply(x),
+        want,
+        "the step is taken above 0: at 0 it is still 0",
+        inputs={"x": x},
+        facts={"function": "STE"},
+    )
 
 
 @check(points=0.5, about="STE", at="STE.forward", needs="test_ste_is_a_step")
 def test_ste_keeps_the_dtype(student: Student, draw: Draw) -> None:
     """STE returns float64 for float64"""
     x, _ = mixed(draw)
-    assert_tensor(student.STE.apply(x.detach()), VALUES["STE"](x.detach()), "STE.apply(x) is wrong in float64", inputs={"x": x})
+    assert_tensor(
+        student.STE.apply(x.detach()),
+        VALUES["STE"](x.detach()),
+        "STE.apply(x) is wrong in float64",
+        inputs={"x": x},
+    )
 
 
-@check(points=0.25, about="STE", at="STE.backward", needs=[STEP, test_ste_keeps_the_dtype, test_ste_at_zero])
+@check(
+    points=0.25,
+    about="STE",
+    at="STE.backward",
+    needs=[STEP, test_ste_keeps_the_dtype, test_ste_at_zero],
+)
 def test_ste_gradient_in_float64(student: Student, draw: Draw) -> None:
     """STE hands the gradient on in float64 and at 0 too"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
-    x, v = torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True), draw.tensor(4)
+    x, v = (
+        torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True),
+        draw.tensor(4),
+    )
     assert_right(student, "STE", x, v, "the gradient should be v as it is, where x is 0 too")
 
 
@@ -294,14 +409,17 @@ def test_binarize_leads_back_to_ste(student: Student, draw: Draw) -> None:
     assert_exchanged_gradient(student, draw, "binarize", "STE")
 
 
-# --------------------------------------------------------------------------------------------------------------- ClippedSTE
+# --------------------------------------------------------------------------------------- ClippedSTE
 
 
 @check(points=0.25, about="ClippedSTE", at="ClippedSTE.backward", bonus=True, needs=CLIPPED)
 def test_clipped_ste_at_its_borders(student: Student, draw: Draw) -> None:
     """ClippedSTE hands the gradient on at exactly -1 and 1"""
     points = [-1.0, 1.0, 0.0, draw.number(1.01, 1.2), draw.number(-1.2, -1.01)]
-    x, v = torch.tensor(draw.sample(points, 5), requires_grad=True), draw.tensor(5, dtype=torch.float32)
+    x, v = (
+        torch.tensor(draw.sample(points, 5), requires_grad=True),
+        draw.tensor(5, dtype=torch.float32),
+    )
     assert_right(student, "ClippedSTE", x, v, "the gradient is wrong at or near the borders")
 
 
@@ -310,5 +428,12 @@ def test_clipped_ste_of_all_tensors(student: Student, draw: Draw) -> None:
     """ClippedSTE takes every dtype, shape and incoming gradient"""
     x, v = mixed(draw)
     assert_right(student, "ClippedSTE", x, v, "the gradient is wrong in float64")
-    for judged in (assert_every_shape, assert_strided, assert_empty, assert_extremes, assert_linear, assert_tensors_stay):
+    for judged in (
+        assert_every_shape,
+        assert_strided,
+        assert_empty,
+        assert_extremes,
+        assert_linear,
+        assert_tensors_stay,
+    ):
         judged(student, "ClippedSTE", draw)

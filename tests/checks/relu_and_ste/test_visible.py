@@ -3,20 +3,49 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import Draw, Student, assert_gradient, assert_hands_on, assert_tensor, assert_that, check, own_graph, type_name
+from grader.judge.checks import (
+    Draw,
+    Student,
+    assert_gradient,
+    assert_hands_on,
+    assert_tensor,
+    assert_that,
+    check,
+    own_graph,
+    type_name,
+)
 
-VALUES = {"MyReLU": lambda x: x.clamp(min=0), "STE": lambda x: (x > 0).to(x.dtype), "ClippedSTE": lambda x: (x > 0).to(x.dtype)}
+VALUES = {
+    "MyReLU": lambda x: x.clamp(min=0),
+    "STE": lambda x: (x > 0).to(x.dtype),
+    "ClippedSTE": lambda x: (x > 0).to(x.dtype),
+}
 """What forward returns."""
-SLOPES = {"MyReLU": lambda x: (x > 0).to(x.dtype), "STE": torch.ones_like, "ClippedSTE": lambda x: (x.abs() <= 1).to(x.dtype)}
-"""What backward multiplies by; at 0 that of MyReLU may be 1 as well, and no check but one goes there."""
+SLOPES = {
+    "MyReLU": lambda x: (x > 0).to(x.dtype),
+    "STE": torch.ones_like,
+    "ClippedSTE": lambda x: (x.abs() <= 1).to(x.dtype),
+}
+"""What backward multiplies by; at 0 that of MyReLU may be 1 as well, and no check but one goes
+there.
+"""
 
 
 def mixed(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
-    """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger than 1, up or down."""
+    """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger
+    than 1, up or down.
+    """
     sign, order = draw.choice([1.0, -1.0]), draw.sample(range(4), 4)
-    sizes = torch.cat([draw.tensor(2, low=0.2, high=0.9, dtype=dtype), draw.tensor(2, low=1.1, high=2.5, dtype=dtype)])
+    sizes = torch.cat(
+        [
+            draw.tensor(2, low=0.2, high=0.9, dtype=dtype),
+            draw.tensor(2, low=1.1, high=2.5, dtype=dtype),
+        ]
+    )
     x = sizes * torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=dtype)
-    v = draw.tensor(4, low=1.1, high=3.0, dtype=dtype) * torch.tensor([sign, -sign, -sign, sign], dtype=dtype)
+    v = draw.tensor(4, low=1.1, high=3.0, dtype=dtype) * torch.tensor(
+        [sign, -sign, -sign, sign], dtype=dtype
+    )
     return x[order].requires_grad_(), v[order]
 
 
@@ -26,17 +55,26 @@ def gradient(name: str, x: Tensor, v: Tensor) -> Tensor:
 
 
 def applied(student: Student, name: str, x: Tensor) -> Tensor:
-    """The Function applied, whose value must be right and which must be differentiable before a gradient is asked for."""
+    """The Function applied, whose value must be right and which must be differentiable before a
+    gradient is asked for.
+    """
     details = {"inputs": {"x": x}, "facts": {"function": name}}
     y = getattr(student, name).apply(x)
     assert_tensor(y, VALUES[name](x.detach()), "{function}.apply(x) is wrong", **details)
     if x.requires_grad:
-        assert_that(y.requires_grad, "{function}.apply(x) does not require grad, although x does", actual=y, **details)
+        assert_that(
+            y.requires_grad,
+            "{function}.apply(x) does not require grad, although x does",
+            actual=y,
+            **details,
+        )
     return y
 
 
 def assert_own_gradient(student: Student, name: str, draw: Draw, dtype: torch.dtype) -> None:
-    """The gradient for a drawn v must be right, and must be the one that the class's own backward returns."""
+    """The gradient for a drawn v must be right, and must be the one that the class's own backward
+    returns.
+    """
     x, v = mixed(draw, dtype)
     want, details = gradient(name, x, v), {"inputs": {"x": x, "v": v}, "facts": {"function": name}}
     (got,) = torch.autograd.grad(applied(student, name, x), x, v.clone(), allow_unused=True)
@@ -44,30 +82,59 @@ def assert_own_gradient(student: Student, name: str, draw: Draw, dtype: torch.dt
     (a,) = draw.coefficients(1, low=2.0, high=5.0)
     details["facts"] |= {"a": a}
     seen = student.observe("handed_back", name, x, v, a)
-    message = "the graph has no node of {function}: it is no Function, or its apply does not make the result"
-    assert_that(seen["found"], message, **details, figures=[lambda: own_graph(student, name, "apply", {"x": x})])
-    message = "{function}.backward was made to return {a} times as much, and the gradient did not follow"
+    message = (
+        "the graph has no node of {function}: it is no Function, or its apply does not make the"
+        " result"
+    )
+    assert_that(
+        seen["found"],
+        message,
+        **details,
+        figures=[lambda: own_graph(student, name, "apply", {"x": x})],
+    )
+    message = (
+        "{function}.backward was made to return {a} times as much, and the gradient did not follow"
+    )
     assert_gradient(seen["gradient"], want * a, message, **details)
 
 
 def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> None:
-    """A function must hand on what the apply of its class returns, and leave the call of forward to apply."""
+    """A function must hand on what the apply of its class returns, and leave the call of forward to
+    apply.
+    """
     _ = getattr(student, name)  # a file without it is told so, and what it defines instead
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     a, b = draw.coefficients(2, low=2.0, high=5.0)
     facts = {"name": name, "function": of, "a": a}
-    assert_that(callable(getattr(student, of)), "{function} is no class any more", actual=type_name(getattr(student, of)), facts=facts)
+    assert_that(
+        callable(getattr(student, of)),
+        "{function} is no class any more",
+        actual=type_name(getattr(student, of)),
+        facts=facts,
+    )
     seen = student.observe("exchanged", name, of, x, v, a, b)
     facts |= {"forwards": len(seen["contexts"]), "given": ", ".join(seen["contexts"])}
-    message = "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was made to return {a} * x)"
+    message = (
+        "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was made"
+        " to return {a} * x)"
+    )
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
-    message = "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply calls it"
+    message = (
+        "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply"
+        " calls it"
+    )
     figures = [lambda: own_graph(student, of, name, {"x": x})]
-    assert_that(seen["node"] in seen["contexts"], message, inputs={"x": x}, facts={**facts, "direct": True}, figures=figures)
+    assert_that(
+        seen["node"] in seen["contexts"],
+        message,
+        inputs={"x": x},
+        facts={**facts, "direct": True},
+        figures=figures,
+    )
     assert_hands_on(student, name, f"{of}.apply", mixed(draw)[0])
 
 
-# ------------------------------------------------------------------------------------------------------------------- MyReLU
+# ------------------------------------------------------------------------------------------- MyReLU
 
 
 @check(points=0.5, about="MyReLU", at="MyReLU.forward")
@@ -98,7 +165,7 @@ def test_relu_returns_what_apply_returns(student: Student, draw: Draw) -> None:
     assert_exchanged_value(student, draw, "relu", "MyReLU")
 
 
-# ---------------------------------------------------------------------------------------------------------------------- STE
+# ---------------------------------------------------------------------------------------------- STE
 
 
 @check(points=0.5, about="STE", at="STE.forward")
@@ -119,7 +186,9 @@ def test_ste_after_a_sum(student: Student, draw: Draw) -> None:
     """after STE and .sum().backward() x.grad is all 1s"""
     x = draw.tensor(4, dtype=torch.float32, digits=None, requires_grad=True)
     applied(student, "STE", x).sum().backward()
-    assert_gradient(x.grad, torch.ones(4), "x.grad should be 1 everywhere", inputs={"x": x.detach()})
+    assert_gradient(
+        x.grad, torch.ones(4), "x.grad should be 1 everywhere", inputs={"x": x.detach()}
+    )
 
 
 @check(points=0.5, about="binarize")
@@ -128,7 +197,7 @@ def test_binarize_returns_what_apply_returns(student: Student, draw: Draw) -> No
     assert_exchanged_value(student, draw, "binarize", "STE")
 
 
-# --------------------------------------------------------------------------------------------------------------- ClippedSTE
+# --------------------------------------------------------------------------------------- ClippedSTE
 
 
 @check(points=0.5, about="ClippedSTE", at="ClippedSTE.backward", bonus=True)

@@ -30,28 +30,36 @@ def pair(failure):
     return result if isinstance(result, tuple) and len(result) == 2 else (None, None)
 
 
-# ------------------------------------------------------------------------------------------------- second_backward_error
+# ---------------------------------------------------------------------------- second_backward_error
 
 
 @mistake(
     "does_not_catch",
     about="second_backward_error",
     title="The error is raised on, not caught",
-    explanation="Your function ended with the very RuntimeError whose text it should return (line {line}). Put the second backward, "
-    "and only that one, into a try, and return the text in its except.",
+    explanation=(
+        "Your function ended with the very RuntimeError whose text it should return (line {line})."
+        " Put the second backward, and only that one, into a try, and return the text in its"
+        " except."
+    ),
 )
 def does_not_catch(failure, student):
     """The function lets the error through."""
-    return {"line": str(failure.error.line)} if failure.raised("RuntimeError", SECOND_TIME) else None
+    return (
+        {"line": str(failure.error.line)} if failure.raised("RuntimeError", SECOND_TIME) else None
+    )
 
 
 @mistake(
     "message_is_typed_in",
     about="second_backward_error",
     title="The message is typed in, not caught",
-    explanation="A str came back although no graph was run: while your function worked, {read} saved tensors were read by a "
-    "backward, where one pass through log(x ** 3) reads 2. The wording differs between versions of torch, so let torch "
-    "raise the error and return the text of that.",
+    explanation=(
+        "A str came back although no graph was run: while your function worked, {read} saved"
+        " tensors were read by a backward, where one pass through log(x ** 3) reads 2. The wording"
+        " differs between versions of torch, so let torch raise the error and return the text of"
+        " that."
+    ),
 )
 def message_is_typed_in(failure, student):
     """A string about a second backward, without any backward."""
@@ -64,15 +72,19 @@ def message_is_typed_in(failure, student):
     "returns_the_exception",
     about="second_backward_error",
     title="The exception came back, or its type, not only its message",
-    explanation="What came back names the type RuntimeError: {shown}. The message is the text alone, and str(error) is that text; "
-    "repr(error) and a traceback add the type to it.",
+    explanation=(
+        "What came back names the type RuntimeError: {shown}. The message is the text alone, and"
+        " str(error) is that text; repr(error) and a traceback add the type to it."
+    ),
 )
 def returns_the_exception(failure, student):
     """The exception object, its repr, or its type's name."""
     if isinstance(failure.actual, Opaque) and failure.actual.type_name in ("RuntimeError", "type"):
         return {"shown": failure.actual}
     if isinstance(failure.actual, str) and "RuntimeError" in failure.actual:
-        line = next(line for line in reversed(failure.actual.splitlines()) if "RuntimeError" in line)
+        line = next(
+            line for line in reversed(failure.actual.splitlines()) if "RuntimeError" in line
+        )
         return {"shown": line.strip()[:48] + " …"}
     return None
 
@@ -81,14 +93,19 @@ def returns_the_exception(failure, student):
     "builds_a_fresh_graph",
     about="second_backward_error",
     title="The second backward got a graph of its own",
-    explanation="Backward reached x {reached} times without an error, and each pass read tensors saved for it alone: {saved} were "
-    "saved and {read} read. z was computed again before the second backward, and a new z brings a new graph, whose saved tensors "
-    "nobody has freed. Call backward twice on one z.",
+    explanation=(
+        "Backward reached x {reached} times without an error, and each pass read tensors saved for"
+        " it alone: {saved} were saved and {read} read. z was computed again before the second"
+        " backward, and a new z brings a new graph, whose saved tensors nobody has freed. Call"
+        " backward twice on one z."
+    ),
 )
 def builds_a_fresh_graph(failure, student):
     """Each backward runs on a graph of its own, so no error arises."""
     seen = counts(student)
-    alone = seen["saved"] == seen["read"] >= 2 * seen["reached"]  # a pass through log(x ** 3) reads two; x.backward() reads none
+    alone = (
+        seen["saved"] == seen["read"] >= 2 * seen["reached"]
+    )  # a pass through log(x ** 3) reads two; x.backward() reads none
     return seen if not holds_message(seen) and seen["reached"] >= 2 and alone else None
 
 
@@ -96,15 +113,20 @@ def builds_a_fresh_graph(failure, student):
     "keeps_the_graph_it_should_lose",
     about="second_backward_error",
     title="The graph was retained, so nothing was raised",
-    explanation="Backward reached x {reached} times, so the second pass went through as well. The first one ran with retain_graph=True (or "
-    "create_graph=True, which retains too); leave that out, and the second pass raises.",
+    explanation=(
+        "Backward reached x {reached} times, so the second pass went through as well. The first one"
+        " ran with retain_graph=True (or create_graph=True, which retains too); leave that out, and"
+        " the second pass raises."
+    ),
 )
 def keeps_the_graph_it_should_lose(failure, student):
     """The first backward retained the graph."""
     seen = counts(student)
     if holds_message(seen) or seen["reached"] < 2:
         return None
-    each = seen["read"] // seen["reached"]  # several graphs save a multiple of what a pass reads, one saves that; create_graph saves more
+    each = (
+        seen["read"] // seen["reached"]
+    )  # several graphs save a multiple of what a pass reads, one saves that; create_graph saves more
     return seen if each and (seen["saved"] == each or seen["saved"] % each) else None
 
 
@@ -112,8 +134,11 @@ def keeps_the_graph_it_should_lose(failure, student):
     "stops_after_one_backward",
     about="second_backward_error",
     title="No message came of the second backward",
-    explanation="Backward reached x once, as it should, and then {shown} came back. Either there was no second backward, or its error was "
-    "caught and its text not returned: the except needs a return of str(error).",
+    explanation=(
+        "Backward reached x once, as it should, and then {shown} came back. Either there was no"
+        " second backward, or its error was caught and its text not returned: the except needs a"
+        " return of str(error)."
+    ),
 )
 def stops_after_one_backward(failure, student):
     """One pass, and no message."""
@@ -126,60 +151,93 @@ def holds_message(seen):
     return isinstance(seen["result"], str) and SECOND_TIME in seen["result"]
 
 
-# ---------------------------------------------------------------------------------------------- what all three can get wrong
+# --------------------------------------------------------------------- what all three can get wrong
 
 
 @mistake(
     "losses_compared_by_value",
     about="sum_of_gradients",
     title="The last loss is looked for by its value",
-    explanation="Of three losses the first and the last have one value, and torch's 'second time' error came; where all values differ it "
-    "does not. == and != compare what tensors hold, and so does losses.index(loss): the first loss was taken for the last, and its "
-    "backward freed the graph. Count the losses with enumerate, or split the list into losses[:-1] and losses[-1].",
+    explanation=(
+        "Of three losses the first and the last have one value, and torch's 'second time' error"
+        " came; where all values differ it does not. == and != compare what tensors hold, and so"
+        " does losses.index(loss): the first loss was taken for the last, and its backward freed"
+        " the graph. Count the losses with enumerate, or split the list into losses[:-1] and"
+        " losses[-1]."
+    ),
 )
 def losses_compared_by_value(failure, student):
-    """The graph is freed too early only where two losses are equal; that others work is what the check needs."""
-    return {} if failure.check == "test_losses_of_one_value" and failure.raised("RuntimeError", "a second time") else None
+    """The graph is freed too early only where two losses are equal; that others work is what the
+    check needs.
+    """
+    return (
+        {}
+        if failure.check == "test_losses_of_one_value"
+        and failure.raised("RuntimeError", "a second time")
+        else None
+    )
 
 
 @mistake(
     "no_retain_graph",
     about=PASSES,
     title="The graph was not kept for the next pass",
-    explanation="Line {line} raised torch's 'second time' error. A backward without retain_graph=True frees the saved tensors as "
-    "it goes, so every pass but the last must be told to keep them; told to the last one, it comes too late.",
+    explanation=(
+        "Line {line} raised torch's 'second time' error. A backward without retain_graph=True frees"
+        " the saved tensors as it goes, so every pass but the last must be told to keep them; told"
+        " to the last one, it comes too late."
+    ),
 )
 def no_retain_graph(failure, student):
     """A pass after one that freed the graph."""
-    return {"line": str(failure.error.line)} if failure.raised("RuntimeError", SECOND_TIME) else None
+    return (
+        {"line": str(failure.error.line)} if failure.raised("RuntimeError", SECOND_TIME) else None
+    )
 
 
 @mistake(
     "grad_is_none_at_first",
     about=PASSES,
     title="x.grad is None before the first backward",
-    explanation="Line {line} raised {raised}. With something in x.grad beforehand it does not raise, so it is x.grad that was None: until "
-    "a backward has stored something there, it can be neither zeroed nor copied. x.grad = None clears it whatever it is.",
+    explanation=(
+        "Line {line} raised {raised}. With something in x.grad beforehand it does not raise, so it"
+        " is x.grad that was None: until a backward has stored something there, it can be neither"
+        " zeroed nor copied. x.grad = None clears it whatever it is."
+    ),
 )
 def grad_is_none_at_first(failure, student):
     """An error about None that a gradient from before makes go away."""
-    if not stumbles_over_none(failure) or stumbles(student, failure.about, held=None, retained=True) is None:
+    if (
+        not stumbles_over_none(failure)
+        or stumbles(student, failure.about, held=None, retained=True) is None
+    ):
         return None
-    return none_error(failure) if stumbles(student, failure.about, held=torch.tensor(1.0), retained=False) is None else None
+    return (
+        none_error(failure)
+        if stumbles(student, failure.about, held=torch.tensor(1.0), retained=False) is None
+        else None
+    )
 
 
 @mistake(
     "takes_grad_of_the_loss",
     about=PASSES,
     title="The loss was asked for its .grad",
-    explanation="Line {line} raised {raised}. If the loss is made to keep a gradient it does not raise, so it is the loss's .grad that "
-    "was None: backward stores gradients in the leaves, and the loss is not a leaf. The gradient with respect to x is in x.grad.",
+    explanation=(
+        "Line {line} raised {raised}. If the loss is made to keep a gradient it does not raise, so"
+        " it is the loss's .grad that was None: backward stores gradients in the leaves, and the"
+        " loss is not a leaf. The gradient with respect to x is in x.grad."
+    ),
 )
 def takes_grad_of_the_loss(failure, student):
     """An error about None that goes away where the loss retains its gradient."""
     if not stumbles_over_none(failure):
         return None
-    return none_error(failure) if stumbles(student, failure.about, held=None, retained=True) is None else None
+    return (
+        none_error(failure)
+        if stumbles(student, failure.about, held=None, retained=True) is None
+        else None
+    )
 
 
 def stumbles_over_none(failure):
@@ -209,8 +267,11 @@ def stumbles(student, about, *, held, retained):
     "gradient_is_not_returned",
     about=PASSES,
     title="The gradient is in x.grad, and was not returned",
-    explanation="After your function ran x.grad held {stored}, and {returned} is what it returned. backward() itself returns None, and "
-    "so does a function without a return; take the gradient from x.grad.",
+    explanation=(
+        "After your function ran x.grad held {stored}, and {returned} is what it returned."
+        " backward() itself returns None, and so does a function without a return; take the"
+        " gradient from x.grad."
+    ),
 )
 def gradient_is_not_returned(failure, student):
     """None, or a pair of None, though the passes ran."""
@@ -219,30 +280,39 @@ def gradient_is_not_returned(failure, student):
         return None
     result = facts["result"]
     items = result if isinstance(result, tuple) else (result,)
-    return {"stored": facts["grad"], "returned": result} if all(item is None for item in items) else None
+    return (
+        {"stored": facts["grad"], "returned": result}
+        if all(item is None for item in items)
+        else None
+    )
 
 
 @mistake(
     "retains_every_pass",
     about=PASSES,
     title="The last pass retained the graph as well",
-    explanation="After your function one more backward still went through and gave {more}. Nobody needs the graph after the last "
-    "pass, so that one runs without retain_graph=True (and without create_graph=True) and frees what was saved.",
+    explanation=(
+        "After your function one more backward still went through and gave {more}. Nobody needs the"
+        " graph after the last pass, so that one runs without retain_graph=True (and without"
+        " create_graph=True) and frees what was saved."
+    ),
 )
 def retains_every_pass(failure, student):
     """A further differentiation works."""
     return {} if "more" in failure.facts else None
 
 
-# -------------------------------------------------------------------------------------------------------- backward_twice
+# ----------------------------------------------------------------------------------- backward_twice
 
 
 @mistake(
     "grad_is_not_stored",
     about="backward_twice",
     title="The passes never reached x.grad",
-    explanation="You returned {result}, and x.grad holds {grad} afterwards, what it held before. autograd.grad hands the gradient back "
-    "and adds it to no .grad; backward adds it there.",
+    explanation=(
+        "You returned {result}, and x.grad holds {grad} afterwards, what it held before."
+        " autograd.grad hands the gradient back and adds it to no .grad; backward adds it there."
+    ),
 )
 def grad_is_not_stored(failure, student):
     """x.grad is what it was before, and no pass wrote there."""
@@ -251,7 +321,9 @@ def grad_is_not_stored(failure, student):
         return None
     if not failure.facts["passes"]:
         return None
-    untouched = grad is None if held is None else agrees(grad, held) and differs(held + 2 * one, held)
+    untouched = (
+        grad is None if held is None else agrees(grad, held) and differs(held + 2 * one, held)
+    )
     return {} if untouched else None
 
 
@@ -259,8 +331,11 @@ def grad_is_not_stored(failure, student):
     "doubles_one_pass",
     about="backward_twice",
     title="One pass, doubled",
-    explanation="Backward went through the graph {passes} time, and the gradient was multiplied by 2 (or handed in as 2). One pass "
-    "gives {one}. Here two passes are asked for: the first keeps the graph, the second adds to x.grad by itself.",
+    explanation=(
+        "Backward went through the graph {passes} time, and the gradient was multiplied by 2 (or"
+        " handed in as 2). One pass gives {one}. Here two passes are asked for: the first keeps the"
+        " graph, the second adds to x.grad by itself."
+    ),
 )
 def doubles_one_pass(failure, student):
     """One pass, with a result that holds the gradient twice."""
@@ -268,15 +343,23 @@ def doubles_one_pass(failure, student):
     if failure.facts.get("passes") != 1:
         return None
     base = torch.zeros_like(one) if held is None else held
-    return {} if agrees(result, base + 2 * one) or agrees(result, 2 * base + 2 * one) or agrees(result, 2 * one) else None
+    return (
+        {}
+        if agrees(result, base + 2 * one)
+        or agrees(result, 2 * base + 2 * one)
+        or agrees(result, 2 * one)
+        else None
+    )
 
 
 @mistake(
     "only_one_pass",
     about="backward_twice",
     title="One pass instead of two",
-    explanation="Backward went through the graph {passes} time, and {actual} is the gradient of that one pass. Two passes through it "
-    "give {expected}.",
+    explanation=(
+        "Backward went through the graph {passes} time, and {actual} is the gradient of that one"
+        " pass. Two passes through it give {expected}."
+    ),
 )
 def only_one_pass(failure, student):
     """One pass, and its gradient."""
@@ -290,26 +373,44 @@ def only_one_pass(failure, student):
     "clears_between_the_passes",
     about="backward_twice",
     title="x.grad was cleared between the passes",
-    explanation="Both passes ran, and yet {actual} came back, the gradient of one of them; both together are {expected}. "
-    "backward_twice clears x.grad nowhere: the second pass adds to what the first left.",
+    explanation=(
+        "Both passes ran, and yet {actual} came back, the gradient of one of them; both together"
+        " are {expected}. backward_twice clears x.grad nowhere: the second pass adds to what the"
+        " first left."
+    ),
 )
 def clears_between_the_passes(failure, student):
     """Two passes, and the gradient of the second; x.grad does not hold both."""
-    result, held, one, grad = (failure.facts.get(name) for name in ("result", "held", "one", "grad"))
-    if failure.facts.get("passes") != 2 or failure.facts.get("stored") != 2 or not agrees(result, one):
+    result, held, one, grad = (
+        failure.facts.get(name) for name in ("result", "held", "one", "grad")
+    )
+    if (
+        failure.facts.get("passes") != 2
+        or failure.facts.get("stored") != 2
+        or not agrees(result, one)
+    ):
         return None
     if agrees(grad, 2 * one if held is None else held + 2 * one):
         return None
     x, earlier = torch.tensor(2.0, requires_grad=True), torch.tensor(100.0)
-    return {} if agrees(student.observe("one_loss", failure.about, CUBE, x, earlier)["result"], torch.tensor(12.0)) else None
+    return (
+        {}
+        if agrees(
+            student.observe("one_loss", failure.about, CUBE, x, earlier)["result"],
+            torch.tensor(12.0),
+        )
+        else None
+    )
 
 
 @mistake(
     "clears_what_came_before",
     about="backward_twice",
     title="What x.grad held before was not counted",
-    explanation="x.grad held {held} before, two passes add {twice}, and {actual} came back: the two passes alone. backward adds to "
-    "x.grad, and this function is to leave it at that.",
+    explanation=(
+        "x.grad held {held} before, two passes add {twice}, and {actual} came back: the two passes"
+        " alone. backward adds to x.grad, and this function is to leave it at that."
+    ),
 )
 def clears_what_came_before(failure, student):
     """Two passes, without what was there."""
@@ -317,15 +418,18 @@ def clears_what_came_before(failure, student):
     return {"twice": 2 * one} if held is not None and agrees(result, 2 * one) else None
 
 
-# --------------------------------------------------------------------------------------------------- two_fresh_gradients
+# ------------------------------------------------------------------------------ two_fresh_gradients
 
 
 @mistake(
     "counts_grad_from_before",
     about=("two_fresh_gradients", "sum_of_gradients"),
     title="What x.grad held before is in the result",
-    explanation="x.grad held {held} before, and {counted} came back: that and the gradient together. Without it, it would be "
-    "{alone}. Backward adds to x.grad, so it has to be cleared before the first pass.",
+    explanation=(
+        "x.grad held {held} before, and {counted} came back: that and the gradient together."
+        " Without it, it would be {alone}. Backward adds to x.grad, so it has to be cleared before"
+        " the first pass."
+    ),
 )
 def counts_grad_from_before(failure, student):
     """A result with the earlier gradient in it."""
@@ -346,30 +450,46 @@ def counts_grad_from_before(failure, student):
     "no_clearing_between",
     about="two_fresh_gradients",
     title="The second result still has the first in it",
-    explanation="One pass gives {one}, and your second result is {second}: both passes together. Backward adds to x.grad, so it has "
-    "to be cleared before the second pass too.",
+    explanation=(
+        "One pass gives {one}, and your second result is {second}: both passes together. Backward"
+        " adds to x.grad, so it has to be cleared before the second pass too."
+    ),
 )
 def no_clearing_between(failure, student):
     """The second result is the sum of both passes."""
     _, second = pair(failure)
     one = failure.facts.get("one")
-    return {"second": second} if isinstance(one, torch.Tensor) and agrees(second, 2 * one) and differs(second, one) else None
+    return (
+        {"second": second}
+        if isinstance(one, torch.Tensor) and agrees(second, 2 * one) and differs(second, one)
+        else None
+    )
 
 
 @mistake(
     "results_cleared_away",
     about="two_fresh_gradients",
     title="The results were zeroed after they were taken",
-    explanation="Your results are {actual_pair}, where one pass gives {one}. A name, a .detach() or a .data of x.grad is no copy: it "
-    "shows whatever is written there later, and zero_() writes zeros. Take a copy first, with clone().",
+    explanation=(
+        "Your results are {actual_pair}, where one pass gives {one}. A name, a .detach() or a .data"
+        " of x.grad is no copy: it shows whatever is written there later, and zero_() writes zeros."
+        " Take a copy first, with clone()."
+    ),
 )
 def results_cleared_away(failure, student):
     """A result of zeros where the gradient is none."""
     first, second = pair(failure)
     one = failure.facts.get("one")
-    if not isinstance(first, torch.Tensor) or not isinstance(one, torch.Tensor) or agrees(one, 0 * one):
+    if (
+        not isinstance(first, torch.Tensor)
+        or not isinstance(one, torch.Tensor)
+        or agrees(one, 0 * one)
+    ):
         return None
-    zeros = [agrees(result, 0 * one) and shared for result, shared in zip((first, second), failure.facts["shared"], strict=True)]
+    zeros = [
+        agrees(result, 0 * one) and shared
+        for result, shared in zip((first, second), failure.facts["shared"], strict=True)
+    ]
     return {"actual_pair": (first, second)} if any(zeros) else None
 
 
@@ -377,16 +497,21 @@ def results_cleared_away(failure, student):
     "results_are_one_tensor",
     about="two_fresh_gradients",
     title="Both results are one piece of memory",
-    explanation="{amount} was added to {written}, and {other} went from {before} to {after} with it. zero_() and the next backward "
-    "write into the tensor that x.grad already is, so a name, a .detach() or a .data of it shows the second gradient "
-    "too, which happens to equal the first here. Take a copy, with clone().",
+    explanation=(
+        "{amount} was added to {written}, and {other} went from {before} to {after} with it."
+        " zero_() and the next backward write into the tensor that x.grad already is, so a name, a"
+        " .detach() or a .data of it shows the second gradient too, which happens to equal the"
+        " first here. Take a copy, with clone()."
+    ),
 )
 def results_are_one_tensor(failure, student):
     """Writing to one result changes the other."""
     facts = failure.facts
     if facts.get("written") != "the first result" or facts.get("other") != "the second result":
         return None
-    before, after, _ = student.observe("after_writing", CUBE, torch.tensor(2.0, requires_grad=True), None, 7)
+    before, after, _ = student.observe(
+        "after_writing", CUBE, torch.tensor(2.0, requires_grad=True), None, 7
+    )
     return None if same(before[2], after[2]) else {}
 
 
@@ -394,8 +519,11 @@ def results_are_one_tensor(failure, student):
     "result_is_grad_itself",
     about="two_fresh_gradients",
     title="One result is x.grad itself",
-    explanation="{amount} was added to {written}, and {other} went from {before} to {after} with it. What you returned is the tensor "
-    "that x.grad holds, and the next backward would add to it. Return a copy, with clone().",
+    explanation=(
+        "{amount} was added to {written}, and {other} went from {before} to {after} with it. What"
+        " you returned is the tensor that x.grad holds, and the next backward would add to it."
+        " Return a copy, with clone()."
+    ),
 )
 def result_is_grad_itself(failure, student):
     """A result shares its memory with x.grad only."""
@@ -406,25 +534,34 @@ def result_is_grad_itself(failure, student):
     "copies_one_pass",
     about="two_fresh_gradients",
     title="One pass, handed out twice",
-    explanation="Both results are right, but backward went through the graph {passes} time. The exercise is the second pass: keep "
-    "the graph in the first, clear x.grad, run it again.",
+    explanation=(
+        "Both results are right, but backward went through the graph {passes} time. The exercise is"
+        " the second pass: keep the graph in the first, clear x.grad, run it again."
+    ),
 )
 def copies_one_pass(failure, student):
     """Two right results from one pass."""
     first, second = pair(failure)
     one = failure.facts.get("one")
-    return {} if failure.facts.get("passes") == 1 and agrees(first, one) and agrees(second, one) else None
+    return (
+        {}
+        if failure.facts.get("passes") == 1 and agrees(first, one) and agrees(second, one)
+        else None
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ sum_of_gradients
+# --------------------------------------------------------------------------------- sum_of_gradients
 
 
 @mistake(
     "only_the_last_loss",
     about="sum_of_gradients",
     title="Only one of the losses is in the result",
-    explanation="{actual} is the gradient of one loss, number {number} of {count}; all together give {expected}. x.grad adds up by "
-    "itself, so it is cleared once, before the first pass, and not between the losses.",
+    explanation=(
+        "{actual} is the gradient of one loss, number {number} of {count}; all together give"
+        " {expected}. x.grad adds up by itself, so it is cleared once, before the first pass, and"
+        " not between the losses."
+    ),
 )
 def only_the_last_loss(failure, student):
     """The gradient of one of several losses."""
@@ -441,9 +578,11 @@ def only_the_last_loss(failure, student):
     "adds_running_totals",
     about="sum_of_gradients",
     title="Running totals were added up",
-    explanation="The losses have the gradients {gradients}; {actual} holds the first of them {count} times and only the last of them "
-    "once. x.grad was added to a total after each pass, but it is a running total itself: clear it before each pass, or "
-    "read it once at the end.",
+    explanation=(
+        "The losses have the gradients {gradients}; {actual} holds the first of them {count} times"
+        " and only the last of them once. x.grad was added to a total after each pass, but it is a"
+        " running total itself: clear it before each pass, or read it once at the end."
+    ),
 )
 def adds_running_totals(failure, student):
     """x.grad is read after every pass, and never cleared."""
@@ -458,28 +597,42 @@ def adds_running_totals(failure, student):
     "averages_the_losses",
     about="sum_of_gradients",
     title="It is the mean of the gradients, not their sum",
-    explanation="{actual} times {count}, the number of losses, is {expected}. The sum is asked for, so nothing is divided.",
+    explanation=(
+        "{actual} times {count}, the number of losses, is {expected}. The sum is asked for, so"
+        " nothing is divided."
+    ),
 )
 def averages_the_losses(failure, student):
     """The sum over the number of losses."""
     each = failure.facts.get("each") or []
-    return {"count": len(each)} if len(each) > 1 and agrees(failure.actual, sum(each) / len(each)) else None
+    return (
+        {"count": len(each)}
+        if len(each) > 1 and agrees(failure.actual, sum(each) / len(each))
+        else None
+    )
 
 
 @mistake(
     "one_backward_for_all",
     about="sum_of_gradients",
     title="All losses went through one backward",
-    explanation="The value is right, and adding the losses first is often the better way; but here the trunk saw {passes} pass for "
-    "{count} losses, and the exercise is one backward for each, with the graph retained in between.",
+    explanation=(
+        "The value is right, and adding the losses first is often the better way; but here the"
+        " trunk saw {passes} pass for {count} losses, and the exercise is one backward for each,"
+        " with the graph retained in between."
+    ),
 )
 def one_backward_for_all(failure, student):
     """One pass through the trunk for several losses."""
     each, result = failure.facts.get("each") or [], failure.facts.get("result")
-    return {"count": len(each)} if len(each) > 1 and failure.facts.get("passes") == 1 and agrees(result, sum(each)) else None
+    return (
+        {"count": len(each)}
+        if len(each) > 1 and failure.facts.get("passes") == 1 and agrees(result, sum(each))
+        else None
+    )
 
 
-# ---------------------------------------------------------------------------------------------- SURVIVES_SECOND_BACKWARD
+# ------------------------------------------------------------------------- SURVIVES_SECOND_BACKWARD
 
 
 def predicted(student):
@@ -494,8 +647,11 @@ def predicted(student):
     "nothing_survives",
     about="SURVIVES_SECOND_BACKWARD",
     title="A second backward does not always fail",
-    explanation="All {count} are predicted to fail. What fails is a node that looks for a tensor which the first pass freed; {key} "
-    "has a node ({node}) that keeps none, since its derivative does not depend on any value, so it can run again.",
+    explanation=(
+        "All {count} are predicted to fail. What fails is a node that looks for a tensor which the"
+        " first pass freed; {key} has a node ({node}) that keeps none, since its derivative does"
+        " not depend on any value, so it can run again."
+    ),
 )
 def nothing_survives(failure, student):
     """False everywhere."""
@@ -506,8 +662,10 @@ def nothing_survives(failure, student):
     "everything_survives",
     about="SURVIVES_SECOND_BACKWARD",
     title="A second backward does not always work",
-    explanation="All {count} are predicted to survive. Nodes whose derivative needs a value keep it for backward: {key} has a node "
-    "({node}) that keeps {saved}, and the first pass frees it.",
+    explanation=(
+        "All {count} are predicted to survive. Nodes whose derivative needs a value keep it for"
+        " backward: {key} has a node ({node}) that keeps {saved}, and the first pass frees it."
+    ),
 )
 def everything_survives(failure, student):
     """True everywhere."""
@@ -518,8 +676,11 @@ def everything_survives(failure, student):
     "survival_inverted",
     about="SURVIVES_SECOND_BACKWARD",
     title="True and False are the wrong way round",
-    explanation="All {count} predictions are the opposite of what happens, so you see well which nodes keep tensors. True stands for "
-    "an expression whose second backward works, False for one that raises.",
+    explanation=(
+        "All {count} predictions are the opposite of what happens, so you see well which nodes keep"
+        " tensors. True stands for an expression whose second backward works, False for one that"
+        " raises."
+    ),
 )
 def survival_inverted(failure, student):
     """The complement of the truth."""
@@ -530,8 +691,11 @@ def survival_inverted(failure, student):
     "a_multiple_survives",
     about="SURVIVES_SECOND_BACKWARD",
     title="x * 2 is linear, and keeps its factor all the same",
-    explanation="The derivative of x * 2 does not depend on x, so x is not kept. But {node} multiplies the incoming gradient by the "
-    "other factor, which is 2, and that it keeps as a tensor ({saved}); the first pass frees it.",
+    explanation=(
+        "The derivative of x * 2 does not depend on x, so x is not kept. But {node} multiplies the"
+        " incoming gradient by the other factor, which is 2, and that it keeps as a tensor"
+        " ({saved}); the first pass frees it."
+    ),
 )
 def a_multiple_survives(failure, student):
     """Linear is taken for keeping nothing."""
@@ -545,13 +709,19 @@ def a_multiple_survives(failure, student):
     "a_total_does_not_survive",
     about="SURVIVES_SECOND_BACKWARD",
     title="x.sum() needs the shape of x, not its values",
-    explanation="The gradient of a sum is the incoming gradient, spread over the shape of x. {node} remembers that shape as plain "
-    "numbers; it keeps no tensor, and only tensors are freed.",
+    explanation=(
+        "The gradient of a sum is the incoming gradient, spread over the shape of x. {node}"
+        " remembers that shape as plain numbers; it keeps no tensor, and only tensors are freed."
+    ),
 )
 def a_total_does_not_survive(failure, student):
     """The sum is taken for a node that keeps its input."""
     found = predicted(student)
-    return {} if found is not None and failure.facts.get("key") == "x.sum()" and "x.sum()" not in found else None
+    return (
+        {}
+        if found is not None and failure.facts.get("key") == "x.sum()" and "x.sum()" not in found
+        else None
+    )
 
 
 def survivor(failure):

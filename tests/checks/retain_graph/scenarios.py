@@ -1,4 +1,6 @@
-"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
+"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the
+engine's walk for pictures.
+"""
 
 import sys
 import threading
@@ -7,8 +9,8 @@ import torch
 
 
 def error_text(student, x, held):
-    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by one, gradients that reached x, passes
-    that raised.
+    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by
+    one, gradients that reached x, passes that raised.
     """
     counts = {"saved": 0, "read": 0, "reached": 0, "raised": 0}
 
@@ -17,13 +19,17 @@ def error_text(student, x, held):
         return value
 
     def watch(frame, event, function):
-        if event == "c_exception" and function.__name__ == "run_backward":  # in which every pass of torch's engine runs
+        if (
+            event == "c_exception" and function.__name__ == "run_backward"
+        ):  # in which every pass of torch's engine runs
             count("raised", None)
 
     x.grad = held
     x.register_hook(lambda grad: count("reached", None))
     before, elsewhere = sys.getprofile(), threading.getprofile()
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: count("saved", t), lambda t: count("read", t)):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: count("saved", t), lambda t: count("read", t)
+    ):
         threading.setprofile(watch)  # of threads that are started meanwhile
         sys.setprofile(watch)
         try:
@@ -35,9 +41,11 @@ def error_text(student, x, held):
 
 
 def one_loss(student, name, f, x, held, retained=False):
-    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the loss, and what a further one gives.
+    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the
+    loss, and what a further one gives.
 
-    And how often a pass wrote to x.grad, and of each result whether it shares memory with what a pass left there.
+    And how often a pass wrote to x.grad, and of each result whether it shares memory with what a
+    pass left there.
     """
     loss = f(x)
     if retained:
@@ -47,12 +55,20 @@ def one_loss(student, name, f, x, held, retained=False):
     x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes), "stored": len(stored), "shared": shared(result, stored)}
+    seen = {
+        "result": kept(result),
+        "grad": kept(x.grad),
+        "passes": len(passes),
+        "stored": len(stored),
+        "shared": shared(result, stored),
+    }
     return {**seen, "further": further(loss, x)}
 
 
 def several_losses(student, f, x, held, retained=False):
-    """The same for a list of losses; the last output of f is their trunk, at which the passes are counted."""
+    """The same for a list of losses; the last output of f is their trunk, at which the passes are
+    counted.
+    """
     *losses, trunk = f(x)
     for loss in losses if retained else ():
         loss.retain_grad()
@@ -65,7 +81,9 @@ def several_losses(student, f, x, held, retained=False):
 
 
 def after_writing(student, f, x, held, amount):
-    """The two results and x.grad: as they were, once amount was added to the first, once it was added to the second as well."""
+    """The two results and x.grad: as they were, once amount was added to the first, once it was
+    added to the second as well.
+    """
     loss = f(x)
     x.grad = held
     first, second = student.two_fresh_gradients(loss, x)
@@ -78,7 +96,9 @@ def after_writing(student, f, x, held, amount):
 
 
 def graph(student, name, f, x, which):
-    """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk is t."""
+    """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk
+    is t.
+    """
     from grader.worker.wire.trace import trace
 
     made = f(x)
@@ -100,7 +120,10 @@ def shared(result, stored):
     """Of each result whether it shares memory with one of these tensors."""
     places = {tensor.untyped_storage().data_ptr() for tensor in stored}
     items = result if isinstance(result, tuple) else (result,)
-    return [isinstance(item, torch.Tensor) and item.untyped_storage().data_ptr() in places for item in items]
+    return [
+        isinstance(item, torch.Tensor) and item.untyped_storage().data_ptr() in places
+        for item in items
+    ]
 
 
 def kept(value):

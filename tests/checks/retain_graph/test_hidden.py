@@ -4,7 +4,15 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, check, fail, graph_figure, graphs_figure, type_name
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    check,
+    fail,
+    graph_figure,
+    graphs_figure,
+    type_name,
+)
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 
@@ -12,19 +20,32 @@ FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
 
 def drawn_loss(draw):
-    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved tensors; and its formula."""
+    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved
+    tensors; and its formula.
+    """
     a, b = draw.coefficients(2)
     return draw.choice(
         [
-            (program(lambda x: (x**4 * a + (x * b).exp()).sum()), f"(x**4 * {a} + (x * {b}).exp()).sum()"),
-            (program(lambda x: ((x * a).exp() + x.log() * b).sum()), f"((x * {a}).exp() + x.log() * {b}).sum()"),
-            (program(lambda x: ((x**2 + a) * x.sqrt() * b).sum()), f"((x**2 + {a}) * x.sqrt() * {b}).sum()"),
+            (
+                program(lambda x: (x**4 * a + (x * b).exp()).sum()),
+                f"(x**4 * {a} + (x * {b}).exp()).sum()",
+            ),
+            (
+                program(lambda x: ((x * a).exp() + x.log() * b).sum()),
+                f"((x * {a}).exp() + x.log() * {b}).sum()",
+            ),
+            (
+                program(lambda x: ((x**2 + a) * x.sqrt() * b).sum()),
+                f"((x**2 + {a}) * x.sqrt() * {b}).sum()",
+            ),
         ]
     )
 
 
 def drawn_losses(draw, count):
-    """A function of x to ``count`` scalars and their trunk, and the formulas of trunk and scalars."""
+    """A function of x to ``count`` scalars and their trunk, and the formulas of trunk and
+    scalars.
+    """
     a, *weights = draw.coefficients(4)
     forms = draw.sample(
         [
@@ -40,7 +61,10 @@ def drawn_losses(draw, count):
         return *(form(t, w) for (form, _), w in zip(forms, weights, strict=False)), t
 
     formulas = [text.format(w=w) for (_, text), w in zip(forms, weights, strict=False)]
-    return program(losses), {"t": f"x**2 * {a} + x.log() * 0.2 + 1.0", "losses": "[" + ", ".join(formulas) + "]"}
+    return program(losses), {
+        "t": f"x**2 * {a} + x.log() * 0.2 + 1.0",
+        "losses": "[" + ", ".join(formulas) + "]",
+    }
 
 
 def each_gradient(f, x):
@@ -50,16 +74,28 @@ def each_gradient(f, x):
 
 
 def assert_freed(further, wanted, figure, **details):
-    """A further differentiation must have raised what it raises where the graph is freed; ``figure`` draws that of a loss."""
+    """A further differentiation must have raised what it raises where the graph is freed;
+    ``figure`` draws that of a loss.
+    """
     for which, (got, want) in enumerate(zip(further, wanted, strict=True)):
         if not isinstance(got, str):
-            fail("the graph is still there afterwards: one more backward went through and gave {more}", expected=FREED, actual=got,
-                 figures=[partial(figure, which)], **{**details, "facts": {**details["facts"], "more": got}})  # fmt: skip
-        assert_equal(got, want, "one more backward raised something else than a freed graph does", **details)
+            fail(
+                "the graph is still there afterwards: one more backward went through and gave"
+                " {more}",
+                expected=FREED,
+                actual=got,
+                figures=[partial(figure, which)],
+                **{**details, "facts": {**details["facts"], "more": got}},
+            )
+        assert_equal(
+            got, want, "one more backward raised something else than a freed graph does", **details
+        )
 
 
 def left_behind(student, name, f, x, which):
-    """The graph behind a loss as the student's function leaves it, beside that with everything freed."""
+    """The graph behind a loss as the student's function leaves it, beside that with everything
+    freed.
+    """
     leaf = x.detach().clone().requires_grad_()
     made = f(leaf)
     *losses, trunk = made if isinstance(made, tuple) else (made, None)
@@ -68,10 +104,12 @@ def left_behind(student, name, f, x, which):
     return graphs_figure(student.observe("graph", name, f, x, which), wanted)
 
 
-# ------------------------------------------------------------------------------------------------- second_backward_error
+# ---------------------------------------------------------------------------- second_backward_error
 
 
-@check(points=0.5, about="second_backward_error", needs="test_the_text_of_torchs_own_error_comes_back")
+@check(
+    points=0.5, about="second_backward_error", needs="test_the_text_of_torchs_own_error_comes_back"
+)
 def test_the_error_is_made_not_typed(student, reference, draw):
     """the message comes from a second backward that really ran"""
     for x, held in (
@@ -81,13 +119,31 @@ def test_the_error_is_made_not_typed(student, reference, draw):
         want = reference.observe("error_text", x, held)
         seen = student.observe("error_text", x, held)
         details = {"inputs": {"x": x, "x.grad before": held}, "facts": seen}
-        assert_equal(text_of(seen["result"]), text_of(want["result"]), "not the message of the RuntimeError", **details)
-        if seen["read"] < 1 and seen["raised"] < 1:  # hooks of the student's own hide what is read, not what is raised
-            fail("no backward ran: nothing that a graph had saved was read while the function worked", expected=want["read"],
-                 actual=seen["read"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
+        assert_equal(
+            text_of(seen["result"]),
+            text_of(want["result"]),
+            "not the message of the RuntimeError",
+            **details,
+        )
+        if (
+            seen["read"] < 1 and seen["raised"] < 1
+        ):  # hooks of the student's own hide what is read, not what is raised
+            fail(
+                "no backward ran: nothing that a graph had saved was read while the function"
+                " worked",
+                expected=want["read"],
+                actual=seen["read"],
+                figures=[partial(freed_cube, x)],
+                **details,
+            )
         if seen["raised"] < 1:
-            fail("a backward ran, but no second one that raised an error while the function worked", expected=want["raised"],
-                 actual=seen["raised"], figures=[partial(freed_cube, x)], **details)  # fmt: skip
+            fail(
+                "a backward ran, but no second one that raised an error while the function worked",
+                expected=want["raised"],
+                actual=seen["raised"],
+                figures=[partial(freed_cube, x)],
+                **details,
+            )
 
 
 def freed_cube(x):
@@ -103,7 +159,7 @@ def text_of(value):
     return value.strip() if isinstance(value, str) else value
 
 
-# -------------------------------------------------------------------------------------------------------- backward_twice
+# ----------------------------------------------------------------------------------- backward_twice
 
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
@@ -111,17 +167,34 @@ def test_backward_twice_counts_what_was_there(student, draw):
     """backward_twice counts what x.grad held before"""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
+        (
+            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
+            draw.tensor(3, 2, dtype=torch.float32).t(),
+        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
         seen = student.observe("one_loss", "backward_twice", f, x, held)
-        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
-        assert_gradient(seen["result"], held + 2 * one, "not what x.grad held before plus two passes", **details)
+        details = {
+            "inputs": {"loss": formula, "x": x, "x.grad before": held},
+            "facts": {**seen, "one": one, "held": held},
+        }
+        assert_gradient(
+            seen["result"], held + 2 * one, "not what x.grad held before plus two passes", **details
+        )
         if seen["grad"] is None:
-            fail("the result is right, but x.grad does not hold it: it is None afterwards", expected=seen["result"], **details)
-        assert_gradient(seen["grad"], held + 2 * one, "the result is right, but x.grad does not hold it", **details)
+            fail(
+                "the result is right, but x.grad does not hold it: it is None afterwards",
+                expected=seen["result"],
+                **details,
+            )
+        assert_gradient(
+            seen["grad"],
+            held + 2 * one,
+            "the result is right, but x.grad does not hold it",
+            **details,
+        )
 
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
@@ -142,48 +215,83 @@ def count_passes(student, name, draw):
     (one,) = torch.autograd.grad(f(x), x)
     seen = student.observe("one_loss", name, f, x, None)
     if seen["passes"] < 2:
-        fail("two passes through the graph are promised; counted at the loss: {passes}", expected=2, actual=seen["passes"],
-             inputs={"loss": formula, "x": x}, facts={**seen, "one": one, "held": None})  # fmt: skip
+        fail(
+            "two passes through the graph are promised; counted at the loss: {passes}",
+            expected=2,
+            actual=seen["passes"],
+            inputs={"loss": formula, "x": x},
+            facts={**seen, "one": one, "held": None},
+        )
 
 
 def look_further(student, reference, name, draw):
     """One more differentiation must raise, with and without a gradient from before."""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), None),
-        (draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(dtype=torch.float32)),
+        (
+            draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
+            draw.tensor(dtype=torch.float32),
+        ),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
         seen = student.observe("one_loss", name, f, x, held)
         want = reference.observe("one_loss", name, f, x, held)
-        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
-        assert_freed([seen["further"]], [want["further"]], partial(left_behind, student, name, f, x), **details)
+        details = {
+            "inputs": {"loss": formula, "x": x, "x.grad before": held},
+            "facts": {**seen, "one": one, "held": held},
+        }
+        assert_freed(
+            [seen["further"]],
+            [want["further"]],
+            partial(left_behind, student, name, f, x),
+            **details,
+        )
 
 
-# --------------------------------------------------------------------------------------------------- two_fresh_gradients
+# ------------------------------------------------------------------------------ two_fresh_gradients
 
 
-@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+@check(
+    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+)
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """two_fresh_gradients leaves out what x.grad held before"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
+        (
+            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
+            draw.tensor(3, 2, dtype=torch.float32).t(),
+        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
         seen = student.observe("one_loss", "two_fresh_gradients", f, x, held)
         result = seen["result"]
-        details = {"inputs": {"loss": formula, "x": x, "x.grad before": held}, "facts": {**seen, "one": one, "held": held}}
+        details = {
+            "inputs": {"loss": formula, "x": x, "x.grad before": held},
+            "facts": {**seen, "one": one, "held": held},
+        }
         if not isinstance(result, tuple) or len(result) != 2:
             details["facts"]["type"] = type_name(result)
-            fail("{type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
-        assert_gradient(result[0], one, "the first result is not the gradient of one pass", **details)
-        assert_gradient(result[1], one, "the second result is not the gradient of one pass", **details)
+            fail(
+                "{type} came back where a tuple of two Tensors is promised",
+                expected=(one, one),
+                actual=result,
+                **details,
+            )
+        assert_gradient(
+            result[0], one, "the first result is not the gradient of one pass", **details
+        )
+        assert_gradient(
+            result[1], one, "the second result is not the gradient of one pass", **details
+        )
 
 
-@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+@check(
+    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+)
 def test_the_results_and_grad_share_no_memory(student, draw):
     """the two results and x.grad share no memory"""
     for x, held in (
@@ -198,25 +306,39 @@ def test_the_results_and_grad_share_no_memory(student, draw):
         for written in (0, 1):
             before, after = states[written], states[written + 1]
             for other in (1 - written, 2):
-                facts = {"written": names[written], "other": names[other], "amount": amount, "before": before[other], "after": after[other]}
+                facts = {
+                    "written": names[written],
+                    "other": names[other],
+                    "amount": amount,
+                    "before": before[other],
+                    "after": after[other],
+                }
                 assert_equal(
-                    after[other], before[other], "{amount} was added to {written}, and {other} changed with it", inputs=inputs, facts=facts
+                    after[other],
+                    before[other],
+                    "{amount} was added to {written}, and {other} changed with it",
+                    inputs=inputs,
+                    facts=facts,
                 )
 
 
-@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+@check(
+    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+)
 def test_two_fresh_gradients_go_through_the_graph_twice(student, draw):
     """two_fresh_gradients goes through the graph twice"""
     count_passes(student, "two_fresh_gradients", draw)
 
 
-@check(points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass")
+@check(
+    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+)
 def test_two_fresh_gradients_free_the_graph(student, reference, draw):
     """two_fresh_gradients leaves a freed graph behind"""
     look_further(student, reference, "two_fresh_gradients", draw)
 
 
-# ------------------------------------------------------------------------------------------------------ sum_of_gradients
+# --------------------------------------------------------------------------------- sum_of_gradients
 
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -224,16 +346,22 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """sum_of_gradients leaves out what x.grad held before"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True), draw.tensor(3, 2, dtype=torch.float32).t()),
+        (
+            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
+            draw.tensor(3, 2, dtype=torch.float32).t(),
+        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))
         each = each_gradient(f, x)
         seen = student.observe("several_losses", f, x, held)
         assert_gradient(
-            seen["result"], sum(each), "not the sum of the gradients", inputs={**formulas, "x": x, "x.grad before": held},
+            seen["result"],
+            sum(each),
+            "not the sum of the gradients",
+            inputs={**formulas, "x": x, "x.grad before": held},
             facts={**seen, "each": each, "held": held},
-        )  # fmt: skip
+        )
 
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -248,9 +376,12 @@ def test_one_loss_is_enough(student, draw):
         each = each_gradient(f, x)
         seen = student.observe("several_losses", f, x, None)
         assert_gradient(
-            seen["result"], each[0], "not the gradient of the one loss", inputs={**formulas, "x": x},
+            seen["result"],
+            each[0],
+            "not the gradient of the one loss",
+            inputs={**formulas, "x": x},
             facts={**seen, "each": each, "held": None},
-        )  # fmt: skip
+        )
 
 
 @check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -265,9 +396,17 @@ def test_losses_of_one_value(student, draw):
     f = program(losses)
     each = each_gradient(f, x)
     seen = student.observe("several_losses", f, x, None)
-    formulas = {"t": f"x**2 * {a} + 1.0", "losses": f"[(t**2).sum() * {w}, t.exp().sum(), (t**2).sum() * {w}]"}
-    assert_gradient(seen["result"], sum(each), "not the sum of the gradients", inputs={**formulas, "x": x},
-                    facts={**seen, "each": each, "held": None})  # fmt: skip
+    formulas = {
+        "t": f"x**2 * {a} + 1.0",
+        "losses": f"[(t**2).sum() * {w}, t.exp().sum(), (t**2).sum() * {w}]",
+    }
+    assert_gradient(
+        seen["result"],
+        sum(each),
+        "not the sum of the gradients",
+        inputs={**formulas, "x": x},
+        facts={**seen, "each": each, "held": None},
+    )
 
 
 @check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -277,8 +416,13 @@ def test_every_loss_gets_a_backward_of_its_own(student, draw):
     f, formulas = drawn_losses(draw, count)
     seen = student.observe("several_losses", f, x, None)
     if seen["passes"] < count:
-        fail("one pass for each of {count} losses is promised; counted at the trunk: {passes}", expected=count, actual=seen["passes"],
-             inputs={**formulas, "x": x}, facts={**seen, "each": each_gradient(f, x), "count": count, "held": None})  # fmt: skip
+        fail(
+            "one pass for each of {count} losses is promised; counted at the trunk: {passes}",
+            expected=count,
+            actual=seen["passes"],
+            inputs={**formulas, "x": x},
+            facts={**seen, "each": each_gradient(f, x), "count": count, "held": None},
+        )
 
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -287,7 +431,12 @@ def test_sum_of_gradients_frees_the_graph(student, reference, draw):
     for count in (3, 1):
         x = draw.tensor(2, low=0.5, requires_grad=True)
         f, formulas = drawn_losses(draw, count)
-        seen, want = student.observe("several_losses", f, x, None), reference.observe("several_losses", f, x, None)
+        seen, want = (
+            student.observe("several_losses", f, x, None),
+            reference.observe("several_losses", f, x, None),
+        )
         facts = {**seen, "each": each_gradient(f, x), "held": None}
         figure = partial(left_behind, student, "sum_of_gradients", f, x)
-        assert_freed(seen["further"], want["further"], figure, inputs={**formulas, "x": x}, facts=facts)
+        assert_freed(
+            seen["further"], want["further"], figure, inputs={**formulas, "x": x}, facts=facts
+        )

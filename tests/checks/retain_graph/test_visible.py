@@ -6,24 +6,43 @@ import torch
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import phrase
-from grader.judge.checks import assert_equal, assert_gradient, check, fail, graph_figure, prediction_figure, predictions, type_name
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    check,
+    fail,
+    graph_figure,
+    prediction_figure,
+    predictions,
+    type_name,
+)
 from grader.worker.wire.program import program
 
 
 def drawn_loss(draw):
-    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved tensors; and its formula."""
+    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved
+    tensors; and its formula.
+    """
     a, b = draw.coefficients(2)
     return draw.choice(
         [
-            (program(lambda x: (x**3 * a + (x * b).exp()).sum()), f"(x**3 * {a} + (x * {b}).exp()).sum()"),
-            (program(lambda x: ((x * a).exp() * x * b).sum()), f"((x * {a}).exp() * x * {b}).sum()"),
+            (
+                program(lambda x: (x**3 * a + (x * b).exp()).sum()),
+                f"(x**3 * {a} + (x * {b}).exp()).sum()",
+            ),
+            (
+                program(lambda x: ((x * a).exp() * x * b).sum()),
+                f"((x * {a}).exp() * x * {b}).sum()",
+            ),
             (program(lambda x: (x**2 * a + x**3 * b).sum()), f"(x**2 * {a} + x**3 * {b}).sum()"),
         ]
     )
 
 
 def freed(x):
-    """What torch says when a value that a backward has freed is asked for: a second backward stumbles over the same."""
+    """What torch says when a value that a backward has freed is asked for: a second backward
+    stumbles over the same.
+    """
     y = x.detach().clone().requires_grad_().exp()
     y.backward()
     try:
@@ -40,17 +59,34 @@ def test_the_text_of_torchs_own_error_comes_back(student, draw):
         x = draw.tensor(low=0.5, high=3.0, dtype=dtype, requires_grad=True)
         want = freed(x)
         got = student.second_backward_error(x)
-        details = {"inputs": {"x": x}, "facts": {"type": type_name(got)}, "figures": [partial(after_backward, cube, x)]}
+        details = {
+            "inputs": {"x": x},
+            "facts": {"type": type_name(got)},
+            "figures": [partial(after_backward, cube, x)],
+        }
         if not isinstance(got, str):
-            fail("{type} came back where the message, a str, is promised", expected=want, actual=got, **details)
-        assert_equal(got.strip(), want.strip(), "not the message of the RuntimeError that the second backward raises", **details)
+            fail(
+                "{type} came back where the message, a str, is promised",
+                expected=want,
+                actual=got,
+                **details,
+            )
+        assert_equal(
+            got.strip(),
+            want.strip(),
+            "not the message of the RuntimeError that the second backward raises",
+            **details,
+        )
 
 
 @check(points=0.5, about="backward_twice")
 def test_two_passes_give_twice_the_gradient(student, draw):
     """two passes give twice the gradient"""
     _ = student.backward_twice  # a file without it is told so, and what it defines instead
-    for x in (draw.tensor(low=0.5, requires_grad=True), draw.tensor(3, dtype=torch.float32, low=0.5, requires_grad=True)):
+    for x in (
+        draw.tensor(low=0.5, requires_grad=True),
+        draw.tensor(3, dtype=torch.float32, low=0.5, requires_grad=True),
+    ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
         seen = student.observe("one_loss", "backward_twice", f, x, None)
@@ -67,7 +103,10 @@ def test_the_numbers_of_the_lesson(student):
     ):
         x = torch.tensor(at, requires_grad=True)
         seen = student.observe("one_loss", "backward_twice", f, x, None)
-        details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": torch.tensor(want / 2), "held": None}}
+        details = {
+            "inputs": {"loss": formula, "x": x},
+            "facts": {**seen, "one": torch.tensor(want / 2), "held": None},
+        }
         assert_gradient(seen["result"], torch.tensor(want), "not the sum of two passes", **details)
 
 
@@ -77,18 +116,40 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
     _ = student.two_fresh_gradients  # a file without it is told so, and what it defines instead
     at, (drawn, its_formula) = draw.tensor(3, low=0.5, requires_grad=True), drawn_loss(draw)
     (slope,) = torch.autograd.grad(drawn(at), at)
-    log_of_a_cube = (program(lambda x: (x**3).log()), "log(x**3)", torch.tensor(5.0, requires_grad=True), torch.tensor(0.6))
+    log_of_a_cube = (
+        program(lambda x: (x**3).log()),
+        "log(x**3)",
+        torch.tensor(5.0, requires_grad=True),
+        torch.tensor(0.6),
+    )
     for f, formula, x, one in ((drawn, its_formula, at, slope), log_of_a_cube):
         seen = student.observe("one_loss", "two_fresh_gradients", f, x, None)
         result = seen["result"]
-        details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None, "type": type_name(result)}}
+        details = {
+            "inputs": {"loss": formula, "x": x},
+            "facts": {**seen, "one": one, "held": None, "type": type_name(result)},
+        }
         if not isinstance(result, tuple):
-            fail("{type} came back where a tuple of two Tensors is promised", expected=(one, one), actual=result, **details)
+            fail(
+                "{type} came back where a tuple of two Tensors is promised",
+                expected=(one, one),
+                actual=result,
+                **details,
+            )
         if len(result) != 2:
             details["facts"]["count"] = len(result)
-            fail("the tuple should hold two Tensors and holds {count}", expected=(one, one), actual=result, **details)
-        assert_gradient(result[0], one, "the first result is not the gradient of one pass", **details)
-        assert_gradient(result[1], one, "the second result is not the gradient of one pass", **details)
+            fail(
+                "the tuple should hold two Tensors and holds {count}",
+                expected=(one, one),
+                actual=result,
+                **details,
+            )
+        assert_gradient(
+            result[0], one, "the first result is not the gradient of one pass", **details
+        )
+        assert_gradient(
+            result[1], one, "the second result is not the gradient of one pass", **details
+        )
 
 
 @check(points=0.5, about="sum_of_gradients")
@@ -103,13 +164,20 @@ def test_the_gradients_of_all_losses_are_added_up(student, draw):
 
     f = program(losses)
     formulas = f"[t.sum(), (t**2).sum() * {b}, (t**3 + t).sum() * {c}]"
-    for x in (draw.tensor(low=0.5, requires_grad=True), draw.tensor(3, low=0.5, requires_grad=True)):
+    for x in (
+        draw.tensor(low=0.5, requires_grad=True),
+        draw.tensor(3, low=0.5, requires_grad=True),
+    ):
         *outputs, _ = f(x)
         each = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in outputs]
         seen = student.observe("several_losses", f, x, None)
         inputs = {"t": f"(x * {a}).exp()", "losses": formulas, "x": x}
         assert_gradient(
-            seen["result"], sum(each), "not the sum of the three gradients", inputs=inputs, facts={**seen, "each": each, "held": None}
+            seen["result"],
+            sum(each),
+            "not the sum of the three gradients",
+            inputs=inputs,
+            facts={**seen, "each": each, "held": None},
         )
 
 
@@ -122,17 +190,27 @@ def test_sum_multiple_and_negative_are_predicted(student, draw):
 @check(points=0.75, about="SURVIVES_SECOND_BACKWARD")
 def test_power_exponential_and_total_are_predicted(student, draw):
     """x ** 2, x.exp() and x.sum() behave as you predicted"""
-    compare(student, {"x ** 2": lambda x: x**2, "x.exp()": lambda x: x.exp(), "x.sum()": lambda x: x.sum()}, draw)
+    compare(
+        student,
+        {"x ** 2": lambda x: x**2, "x.exp()": lambda x: x.exp(), "x.sum()": lambda x: x.sum()},
+        draw,
+    )
 
 
 def compare(student, expressions, draw):
-    """Run every expression twice; fail with the first that was predicted wrongly, and with what its node keeps."""
+    """Run every expression twice; fail with the first that was predicted wrongly, and with what its
+    node keeps.
+    """
     found = predictions(student, "SURVIVES_SECOND_BACKWARD", list(expressions))
     x = draw.tensor(3, low=0.5, requires_grad=True)
     truth, nodes = {}, {}
     for key, f in expressions.items():
         y = f(x)
-        saved = [name for name in dir(y.grad_fn) if name.startswith("_saved_") and isinstance(getattr(y.grad_fn, name), torch.Tensor)]
+        saved = [
+            name
+            for name in dir(y.grad_fn)
+            if name.startswith("_saved_") and isinstance(getattr(y.grad_fn, name), torch.Tensor)
+        ]
         nodes[key] = {"key": key, "node": type(y.grad_fn).__name__, "saved": ", ".join(saved)}
         truth[key] = goes_through_twice(y)
     wrong = [key for key in expressions if found[key] is not truth[key]]
@@ -142,18 +220,35 @@ def compare(student, expressions, draw):
         "expected": {key: truth[key] for key in wrong},
         "actual": {key: found[key] for key in wrong},
         "facts": nodes[wrong[0]],
-        "figures": [lambda: prediction_figure(rows_of(wrong, found, truth, nodes)), lambda: after_backward(expressions[wrong[0]], x)],
+        "figures": [
+            lambda: prediction_figure(rows_of(wrong, found, truth, nodes)),
+            lambda: after_backward(expressions[wrong[0]], x),
+        ],
     }
     if truth[wrong[0]]:
-        fail("{key} survives: {node} keeps no tensor for its backward, so the first pass frees nothing that the second needs", **details)
-    fail("{key} does not survive: {node} keeps a tensor for its backward ({saved}), and the first pass frees it", **details)
+        fail(
+            "{key} survives: {node} keeps no tensor for its backward, so the first pass frees"
+            " nothing that the second needs",
+            **details,
+        )
+    fail(
+        "{key} does not survive: {node} keeps a tensor for its backward ({saved}), and the first"
+        " pass frees it",
+        **details,
+    )
 
 
 def rows_of(keys, found, truth, nodes):
     """What was predicted of each expression, what happened, and why."""
     words = {True: "survives", False: "does not survive"}
-    kept = {True: "{node} keeps no tensor", False: "{node} keeps {saved}, which the first pass frees"}
-    return [[key, words[found[key]], words[truth[key]], phrase(kept[truth[key]], **nodes[key])] for key in keys]
+    kept = {
+        True: "{node} keeps no tensor",
+        False: "{node} keeps {saved}, which the first pass frees",
+    }
+    return [
+        [key, words[found[key]], words[truth[key]], phrase(kept[truth[key]], **nodes[key])]
+        for key in keys
+    ]
 
 
 def cube(x):

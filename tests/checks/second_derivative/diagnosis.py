@@ -1,7 +1,8 @@
 """second_derivative: the mistakes that people make here, and what tells each of them.
 
-A rule may ask the student about a function of its own (``CURVED``, ``STRAIGHT``, ``learned``): where the student's code raises there
-is no input to look at, but what it does with a cube and what with a line tells one cause of the same message from another.
+A rule may ask the student about a function of its own (``CURVED``, ``STRAIGHT``, ``learned``):
+where the student's code raises there is no input to look at, but what it does with a cube and what
+with a line tells one cause of the same message from another.
 """
 
 import ast
@@ -35,7 +36,9 @@ TILTED = {
     "hessian": program(lambda x: x.sum() ** 3 + (x**3).sum() + x.sum() * 1e8),
     "gradient_penalty": program(lambda x: (x**3).sum(1) + 1e8),
 }
-"""The curves, and a large constant or linear term: differences feel it, and what autograd differentiates often enough does not."""
+"""The curves, and a large constant or linear term: differences feel it, and what autograd
+differentiates often enough does not.
+"""
 STRAIGHT = {
     "second_derivative": [("3 * x", program(lambda x: 3 * x), ())],
     "nth_derivative": [
@@ -45,7 +48,11 @@ STRAIGHT = {
     ],
     "hessian": [("(3 * x).sum()", program(lambda x: (3 * x).sum()), ())],
 }
-LEARNED_TEXT = {"second_derivative": "w * x", "nth_derivative": "w * x (n = 2)", "hessian": "(w * x).sum()"}
+LEARNED_TEXT = {
+    "second_derivative": "w * x",
+    "nth_derivative": "w * x (n = 2)",
+    "hessian": "(w * x).sum()",
+}
 
 NO_GRAPH = "element 0 of tensors does not require grad"
 UNUSED = "appears to not have been used"
@@ -54,7 +61,9 @@ SECOND_TIME = "second time"
 
 
 def learned(name):
-    """A curved function with a parameter that requires grad, so that f(x) has a graph whatever x is."""
+    """A curved function with a parameter that requires grad, so that f(x) has a graph whatever x
+    is.
+    """
     w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     forms = {
         "hessian": lambda x, w: (x**3).sum() * w,
@@ -66,7 +75,9 @@ def learned(name):
 def straight_learned(name):
     """A line whose slope requires grad."""
     w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
-    return program((lambda x, w: (x * w).sum()) if name == "hessian" else (lambda x, w: x * w), parameters=[w])
+    return program(
+        (lambda x, w: (x * w).sum()) if name == "hessian" else (lambda x, w: x * w), parameters=[w]
+    )
 
 
 def point(name, *, requires_grad=True):
@@ -90,11 +101,15 @@ def asked(student, name, f, x, *rest):
 
 def raised_by(answer, *fragments):
     """Whether an answer is an exception with one of these in its text."""
-    return isinstance(answer, StudentError) and any(fragment in str(answer) for fragment in fragments)
+    return isinstance(answer, StudentError) and any(
+        fragment in str(answer) for fragment in fragments
+    )
 
 
 def stopped_with(failure, *fragments):
-    """Whether the check ended with an exception that has one of these in its text; asked before the student is."""
+    """Whether the check ended with an exception that has one of these in its text; asked before the
+    student is.
+    """
     return raised_by(failure.error, *fragments)
 
 
@@ -107,7 +122,9 @@ def right_on_a_curve(failure, student):
     """Whether the function is right for a curved f and an x that requires grad."""
     name = failure.about
     f, x = CURVED[name], point(name)
-    return same(asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name)))
+    return same(
+        asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
+    )
 
 
 def order(failure):
@@ -123,13 +140,24 @@ def steps(failure, student):
 
 def calls_backward(student):
     """Whether the file asks for a backward() that writes to .grad."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in student.source.nodes)
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "backward" for node in student.source.nodes
+    )
 
 
 def returned(student, name):
     """The expressions that the function returns."""
-    functions = [node for node in student.source.nodes if isinstance(node, ast.FunctionDef) and node.name == name]
-    return [node.value for function in functions for node in ast.walk(function) if isinstance(node, ast.Return)]
+    functions = [
+        node
+        for node in student.source.nodes
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    return [
+        node.value
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return)
+    ]
 
 
 def true_derivative(failure, n):
@@ -142,89 +170,146 @@ def true_derivative(failure, n):
 
 def row_gradients(failure, x):
     """The gradient of each row's f, the failure's own, at x."""
-    return torch.autograd.functional.vjp(lambda x: failure.inputs["f"].program(x).sum(), x.detach())[1]
+    return torch.autograd.functional.vjp(
+        lambda x: failure.inputs["f"].program(x).sum(), x.detach()
+    )[1]
 
 
 def penalty_formula(failure, student, formulas):
-    """The facts of the first of these formulas of the rows' gradients ``g`` that gives what came back; None where none does.
+    """The facts of the first of these formulas of the rows' gradients ``g`` that gives what came
+    back; None where none does.
 
-    Two formulas may give nearly the same number at one x, so it has to give what comes back at another, too.
+    Two formulas may give nearly the same number at one x, so it has to give what comes back at
+    another, too.
     """
     f, x = failure.inputs.get("f"), failure.inputs.get("x")
-    if f is None or x is None or not isinstance(failure.actual, torch.Tensor) or not isinstance(failure.expected, torch.Tensor):
+    if (
+        f is None
+        or x is None
+        or not isinstance(failure.actual, torch.Tensor)
+        or not isinstance(failure.expected, torch.Tensor)
+    ):
         return None
-    g, elsewhere = row_gradients(failure, x), failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
+    g, elsewhere = (
+        row_gradients(failure, x),
+        failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad),
+    )
     for formula in formulas:
         value = eval(formula, {"g": g})
         if same(failure.actual, value) and not same(value, failure.expected):
             there = eval(formula, {"g": row_gradients(failure, elsewhere)})
-            if same(asked(student, "gradient_penalty", f.program, elsewhere), there, rtol=1e-3, atol=1e-4):
+            if same(
+                asked(student, "gradient_penalty", f.program, elsewhere),
+                there,
+                rtol=1e-3,
+                atol=1e-4,
+            ):
                 return {"formula": formula, "norms": g.norm(dim=1)}
     return None
 
 
-# ------------------------------------------------------------------------------------------- told by the exception's text
+# --------------------------------------------------------------------- told by the exception's text
 
 
 @mistake(
-    "uses_the_judges_tool", about=ALL, title="A ready-made derivative is used",
-    explanation="{found} works out the answer by itself. This lesson is about what it does inside: a gradient that was computed with "
-    "create_graph=True, and differentiated again.",
-)  # fmt: skip
+    "uses_the_judges_tool",
+    about=ALL,
+    title="A ready-made derivative is used",
+    explanation=(
+        "{found} works out the answer by itself. This lesson is about what it does inside: a"
+        " gradient that was computed with create_graph=True, and differentiated again."
+    ),
+)
 def uses_the_judges_tool(failure, student):
     found = failure.facts.get("used") or failure.facts.get("modules")
-    return {"found": found} if found and not str(found).endswith(".vmap") else None  # vmap by itself differentiates nothing
+    return (
+        {"found": found} if found and not str(found).endswith(".vmap") else None
+    )  # vmap by itself differentiates nothing
 
 
 @mistake(
-    "tuple_of_gradients", about=ALL, title="torch.autograd.grad returns a tuple",
-    explanation="torch.autograd.grad returns one gradient for each input, as a tuple, also for a single input. Here such a tuple was taken "
-    "for a tensor: {shown}. Take its only element: (g,) = torch.autograd.grad(…), or torch.autograd.grad(…)[0].",
-)  # fmt: skip
+    "tuple_of_gradients",
+    about=ALL,
+    title="torch.autograd.grad returns a tuple",
+    explanation=(
+        "torch.autograd.grad returns one gradient for each input, as a tuple, also for a single"
+        " input. Here such a tuple was taken for a tensor: {shown}. Take its only element: (g,) ="
+        " torch.autograd.grad(…), or torch.autograd.grad(…)[0]."
+    ),
+)
 def tuple_of_gradients(failure, student):
     if failure.raised("'append'") or failure.raised("item assignment"):
         return None  # rows are to be collected in a tuple
-    if failure.raised("'tuple' object") or failure.raised("not tuple") or failure.raised("got tuple"):
+    if (
+        failure.raised("'tuple' object")
+        or failure.raised("not tuple")
+        or failure.raised("got tuple")
+    ):
         return {"shown": said(failure.error)}
     if any(isinstance(value, ast.Tuple) for value in returned(student, failure.about)):
         return None  # a comma after what is returned makes a tuple too
-    return {"shown": failure.actual} if isinstance(failure.actual, tuple) and len(failure.actual) == 1 else None
+    return (
+        {"shown": failure.actual}
+        if isinstance(failure.actual, tuple) and len(failure.actual) == 1
+        else None
+    )
 
 
 @mistake(
-    "vector_without_v", about=ALL, title="A vector was differentiated as if it were a scalar",
-    explanation="Without a vector v to multiply the Jacobian with, autograd differentiates a single number only, and here it was "
-    "given several. Your code ended with: {text}. Where each of them depends on its own part of x alone, the gradient of the sum, or "
-    "v = ones, holds all the derivatives at once. For a Hessian the elements of the gradient are differentiated one by one.",
-)  # fmt: skip
+    "vector_without_v",
+    about=ALL,
+    title="A vector was differentiated as if it were a scalar",
+    explanation=(
+        "Without a vector v to multiply the Jacobian with, autograd differentiates a single number"
+        " only, and here it was given several. Your code ended with: {text}. Where each of them"
+        " depends on its own part of x alone, the gradient of the sum, or v = ones, holds all the"
+        " derivatives at once. For a Hessian the elements of the gradient are differentiated one by"
+        " one."
+    ),
+)
 def vector_without_v(failure, student):
     return {"text": said(failure.error)} if failure.raised(NOT_SCALAR) else None
 
 
 @mistake(
-    "rows_free_the_graph", about=ALL, title="The first backward pass freed the graph that the next one needs",
-    explanation="Your code ended with: {text}. A backward pass frees what its graph has saved unless it is told not to. Here one graph "
-    "is walked more than once (by the rows of a Hessian, or for row after row), so every pass but the last needs retain_graph=True.",
-)  # fmt: skip
+    "rows_free_the_graph",
+    about=ALL,
+    title="The first backward pass freed the graph that the next one needs",
+    explanation=(
+        "Your code ended with: {text}. A backward pass frees what its graph has saved unless it is"
+        " told not to. Here one graph is walked more than once (by the rows of a Hessian, or for"
+        " row after row), so every pass but the last needs retain_graph=True."
+    ),
+)
 def rows_free_the_graph(failure, student):
     rows = failure.about in ("hessian", "gradient_penalty")
     return {"text": said(failure.error)} if rows and failure.raised(SECOND_TIME) else None
 
 
 @mistake(
-    "ones_of_the_wrong_shape", about="gradient_penalty", title="The vector of ones has not the shape of f(x)",
-    explanation="Your code ended with: {text}. The vector v of a vector-Jacobian product has the shape of f(x), which is (batch,) for "
-    "one function and (batch, 1) for another. torch.ones_like(f(x)) always has it, and f(x).sum() needs no v at all.",
-)  # fmt: skip
+    "ones_of_the_wrong_shape",
+    about="gradient_penalty",
+    title="The vector of ones has not the shape of f(x)",
+    explanation=(
+        "Your code ended with: {text}. The vector v of a vector-Jacobian product has the shape of"
+        " f(x), which is (batch,) for one function and (batch, 1) for another."
+        " torch.ones_like(f(x)) always has it, and f(x).sum() needs no v at all."
+    ),
+)
 def ones_of_the_wrong_shape(failure, student):
     return {"text": said(failure.error)} if failure.raised("Mismatch in shape") else None
 
 
 @mistake(
-    "squeezes_the_batch_away", about="gradient_penalty", title="squeeze() took the batch away with the column",
-    explanation="Your code ended with: {text}. squeeze() without a dimension drops every dimension of size 1: of f(x) with one row, "
-    "shape (1,) or (1, 1), it leaves a 0-d tensor without any rows. squeeze(1), flatten() or a sum drop just what is meant.",
-)  # fmt: skip
+    "squeezes_the_batch_away",
+    about="gradient_penalty",
+    title="squeeze() took the batch away with the column",
+    explanation=(
+        "Your code ended with: {text}. squeeze() without a dimension drops every dimension of size"
+        " 1: of f(x) with one row, shape (1,) or (1, 1), it leaves a 0-d tensor without any rows."
+        " squeeze(1), flatten() or a sum drop just what is meant."
+    ),
+)
 def squeezes_the_batch_away(failure, student):
     if "one_row" in failure.check and failure.raised("0-d tensor"):
         return {"text": said(failure.error)}
@@ -233,56 +318,91 @@ def squeezes_the_batch_away(failure, student):
     return None
 
 
-# ----------------------------------------------------------------------- one message, several causes: told apart by asking
+# ------------------------------------------------ one message, several causes: told apart by asking
 
 
 @mistake(
-    "x_must_require_grad", about=ALL, title="The x that f is called with does not require grad",
-    explanation="autograd records what is computed from tensors that require grad, and the x that came in need not be one. For "
-    "x.requires_grad = {requires_grad} your code ended with: {text}. x.detach().requires_grad_() is an x of your own that always "
-    "requires grad, and leaves the caller's as it is.",
-)  # fmt: skip
+    "x_must_require_grad",
+    about=ALL,
+    title="The x that f is called with does not require grad",
+    explanation=(
+        "autograd records what is computed from tensors that require grad, and the x that came in"
+        " need not be one. For x.requires_grad = {requires_grad} your code ended with: {text}."
+        " x.detach().requires_grad_() is an x of your own that always requires grad, and leaves the"
+        " caller's as it is."
+    ),
+)
 def x_must_require_grad(failure, student):
     name = failure.about
     if not stopped_with(failure, "require grad", "NoneType"):
         return None
     answer = asked(student, name, learned(name), point(name), *more(name))
     if raised_by(answer, "ifferentiated Tensor") and raised_by(answer, "does not require grad"):
-        return None if any(steps(failure, student)["given"]) else {"requires_grad": True, "text": said(answer)}
-    if not failure.check.endswith(("plain_tensor", "keeps_grad")) or not right_on_a_curve(failure, student):
+        return (
+            None
+            if any(steps(failure, student)["given"])
+            else {"requires_grad": True, "text": said(answer)}
+        )
+    if not failure.check.endswith(("plain_tensor", "keeps_grad")) or not right_on_a_curve(
+        failure, student
+    ):
         return None
     plain = asked(student, name, CURVED[name], point(name, requires_grad=False), *more(name))
-    return {"requires_grad": False, "text": said(plain)} if isinstance(plain, StudentError) else None
+    return (
+        {"requires_grad": False, "text": said(plain)} if isinstance(plain, StudentError) else None
+    )
 
 
 @mistake(
-    "only_a_leaf_keeps_grad", about=ORDERS, title="x.grad of a tensor that is no leaf stays None",
-    explanation="At a leaf your answer is right. At an x that was computed from another tensor it ended with: {text}. backward() writes "
-    "to the .grad of leaves only, unless retain_grad() was called. torch.autograd.grad returns the gradient in place of writing it, for "
-    "any tensor of the graph.",
-)  # fmt: skip
+    "only_a_leaf_keeps_grad",
+    about=ORDERS,
+    title="x.grad of a tensor that is no leaf stays None",
+    explanation=(
+        "At a leaf your answer is right. At an x that was computed from another tensor it ended"
+        " with: {text}. backward() writes to the .grad of leaves only, unless retain_grad() was"
+        " called. torch.autograd.grad returns the gradient in place of writing it, for any tensor"
+        " of the graph."
+    ),
+)
 def only_a_leaf_keeps_grad(failure, student):
-    if not failure.check.endswith("at_a_result") or not failure.raised("NoneType") or not right_on_a_curve(failure, student):
+    if (
+        not failure.check.endswith("at_a_result")
+        or not failure.raised("NoneType")
+        or not right_on_a_curve(failure, student)
+    ):
         return None
     return {"text": said(failure.error)}
 
 
 @mistake(
-    "flag_of_a_result", about=ALL, title="x.requires_grad can't be set on a tensor that is no leaf",
-    explanation="At a leaf your answer is right. At an x that was computed from another tensor it ended with: {text}. Such an x requires "
-    "grad because its inputs do, and its flag can't be written to. x.detach().requires_grad_() makes a leaf of your own.",
-)  # fmt: skip
+    "flag_of_a_result",
+    about=ALL,
+    title="x.requires_grad can't be set on a tensor that is no leaf",
+    explanation=(
+        "At a leaf your answer is right. At an x that was computed from another tensor it ended"
+        " with: {text}. Such an x requires grad because its inputs do, and its flag can't be"
+        " written to. x.detach().requires_grad_() makes a leaf of your own."
+    ),
+)
 def flag_of_a_result(failure, student):
-    if not failure.check.endswith("at_a_result") or not failure.raised("requires_grad", "leaf") or not right_on_a_curve(failure, student):
+    if (
+        not failure.check.endswith("at_a_result")
+        or not failure.raised("requires_grad", "leaf")
+        or not right_on_a_curve(failure, student)
+    ):
         return None
     return {"text": said(failure.error)}
 
 
 @mistake(
-    "create_graph_once", about="nth_derivative", title="Only the first differentiation recorded a graph",
-    explanation="For f = x ** 3 your second derivative is right; the third ended with: {text}. Every gradient that is to be "
-    "differentiated again needs create_graph=True, not only the first.",
-)  # fmt: skip
+    "create_graph_once",
+    about="nth_derivative",
+    title="Only the first differentiation recorded a graph",
+    explanation=(
+        "For f = x ** 3 your second derivative is right; the third ended with: {text}. Every"
+        " gradient that is to be differentiated again needs create_graph=True, not only the first."
+    ),
+)
 def create_graph_once(failure, student):
     if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
         return None
@@ -293,12 +413,17 @@ def create_graph_once(failure, student):
 
 
 @mistake(
-    "past_cut_off", about=ORDERS, title="The gradient was copied into a new tensor, and lost its past",
-    explanation="For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. What is differentiated there does require grad, and yet "
-    "no path leads from it to x: it was made anew, by torch.tensor(…), .item(), tolist() or detach(), which keep the numbers only. "
-    "allow_unused=True, which torch suggests, would give None here. Differentiate the very tensor that autograd.grad returned, made with "
-    "create_graph=True.",
-)  # fmt: skip
+    "past_cut_off",
+    about=ORDERS,
+    title="The gradient was copied into a new tensor, and lost its past",
+    explanation=(
+        "For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. What is differentiated"
+        " there does require grad, and yet no path leads from it to x: it was made anew, by"
+        " torch.tensor(…), .item(), tolist() or detach(), which keep the numbers only."
+        " allow_unused=True, which torch suggests, would give None here. Differentiate the very"
+        " tensor that autograd.grad returned, made with create_graph=True."
+    ),
+)
 def past_cut_off(failure, student):
     name = failure.about
     if not stopped_with(failure, UNUSED):
@@ -307,15 +432,22 @@ def past_cut_off(failure, student):
     led = steps(failure, student)["asked"]
     if len(led) < 2 or led[-1]:
         return None  # the value of f has lost its past, or it is x that is another
-    return {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
+    return (
+        {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
+    )
 
 
 @mistake(
-    "create_graph_missing", about=ORDERS, title="The first gradient has no graph, so there is nothing to differentiate",
-    explanation="For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. A gradient is as a rule a plain number: no graph leads "
-    "from it back to x. retain_graph=True keeps the graph of f(x); it is create_graph=True that records how the gradient itself is "
-    "computed, so that it can be differentiated in its turn.",
-)  # fmt: skip
+    "create_graph_missing",
+    about=ORDERS,
+    title="The first gradient has no graph, so there is nothing to differentiate",
+    explanation=(
+        "For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. A gradient is as a rule"
+        " a plain number: no graph leads from it back to x. retain_graph=True keeps the graph of"
+        " f(x); it is create_graph=True that records how the gradient itself is computed, so that"
+        " it can be differentiated in its turn."
+    ),
+)
 def create_graph_missing(failure, student):
     name = failure.about
     if not stopped_with(failure, NO_GRAPH):
@@ -323,7 +455,11 @@ def create_graph_missing(failure, student):
     answer = asked(student, name, CURVED[name], point(name), *more(name))
     if not without_create_graph(failure, student):
         return None
-    return {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, NO_GRAPH) else None
+    return (
+        {"f_asked": CURVED_TEXT[name], "text": said(answer)}
+        if raised_by(answer, NO_GRAPH)
+        else None
+    )
 
 
 def without_create_graph(failure, student):
@@ -333,11 +469,16 @@ def without_create_graph(failure, student):
 
 
 @mistake(
-    "constant_derivative_raises", about=ORDERS, title="A constant gradient has no graph to differentiate",
-    explanation="Where f bends your answer is right; for f = {f_asked} your code ended with: {text}. A lower derivative is constant "
-    "there: its computation doesn't involve x, so it has no graph, create_graph or not. Its derivative is zero, and autograd leaves "
-    "it to you to say so.",
-)  # fmt: skip
+    "constant_derivative_raises",
+    about=ORDERS,
+    title="A constant gradient has no graph to differentiate",
+    explanation=(
+        "Where f bends your answer is right; for f = {f_asked} your code ended with: {text}. A"
+        " lower derivative is constant there: its computation doesn't involve x, so it has no"
+        " graph, create_graph or not. Its derivative is zero, and autograd leaves it to you to"
+        " say so."
+    ),
+)
 def constant_derivative_raises(failure, student):
     name = failure.about
     if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
@@ -350,47 +491,82 @@ def constant_derivative_raises(failure, student):
 
 
 @mistake(
-    "graph_that_misses_x", about=ORDERS, title="The gradient has a graph, but x is not in it",
-    explanation="Where f bends your answer is right; for f = {f_asked}, with a w that requires grad, your code ended with: {text}. The "
-    "gradient is w: it requires grad, yet no path leads from it to x. To ask whether it requires grad is not enough. With "
-    "allow_unused=True autograd answers None for such an x, with materialize_grads=True zeros.",
-)  # fmt: skip
+    "graph_that_misses_x",
+    about=ORDERS,
+    title="The gradient has a graph, but x is not in it",
+    explanation=(
+        "Where f bends your answer is right; for f = {f_asked}, with a w that requires grad, your"
+        " code ended with: {text}. The gradient is w: it requires grad, yet no path leads from it"
+        " to x. To ask whether it requires grad is not enough. With allow_unused=True autograd"
+        " answers None for such an x, with materialize_grads=True zeros."
+    ),
+)
 def graph_that_misses_x(failure, student):
     name = failure.about
     if not stopped_with(failure, UNUSED) or not right_on_a_curve(failure, student):
         return None
     answer = asked(student, name, straight_learned(name), point(name), *more(name))
-    return {"f_asked": LEARNED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
+    return (
+        {"f_asked": LEARNED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
+    )
 
 
-# --------------------------------------------------------------------------------------------------- told by what came back
+# --------------------------------------------------------------------------- told by what came back
 
 
 @mistake(
-    "writes_to_x_grad", about=ALL, title="backward() wrote to x.grad",
-    explanation="x.grad held {held}; after your function it held {actual}. backward() adds to the .grad of every leaf, and whatever clears "
-    "it afterwards clears the caller's gradient too. torch.autograd.grad returns the gradient and writes nowhere.",
-)  # fmt: skip
+    "writes_to_x_grad",
+    about=ALL,
+    title="backward() wrote to x.grad",
+    explanation=(
+        "x.grad held {held}; after your function it held {actual}. backward() adds to the .grad of"
+        " every leaf, and whatever clears it afterwards clears the caller's gradient too."
+        " torch.autograd.grad returns the gradient and writes nowhere."
+    ),
+)
 def writes_to_x_grad(failure, student):
-    return {} if failure.check.endswith("keeps_grad") and "held" in failure.facts and calls_backward(student) else None
+    return (
+        {}
+        if failure.check.endswith("keeps_grad")
+        and "held" in failure.facts
+        and calls_backward(student)
+        else None
+    )
 
 
 @mistake(
-    "negative_order_accepted", about="nth_derivative", title="A negative order is not refused",
-    explanation="For n = {n} your function returned {actual}. range({n}) is empty, so a loop over it does nothing at all and says "
-    "nothing about it: the check has to come first.",
-)  # fmt: skip
+    "negative_order_accepted",
+    about="nth_derivative",
+    title="A negative order is not refused",
+    explanation=(
+        "For n = {n} your function returned {actual}. range({n}) is empty, so a loop over it does"
+        " nothing at all and says nothing about it: the check has to come first."
+    ),
+)
 def negative_order_accepted(failure, student):
     asked_for = failure.inputs.get("n")
-    return {} if isinstance(asked_for, int) and asked_for < 0 and isinstance(failure.actual, torch.Tensor) else None
+    return (
+        {}
+        if isinstance(asked_for, int) and asked_for < 0 and isinstance(failure.actual, torch.Tensor)
+        else None
+    )
 
 
 @mistake(
-    "order_zero", about="nth_derivative", title="The derivative of order 0 is f itself",
-    explanation="For n = 0 your function returned {actual}; f(x) is {expected}. To differentiate no times at all leaves f(x) as it is.",
-)  # fmt: skip
+    "order_zero",
+    about="nth_derivative",
+    title="The derivative of order 0 is f itself",
+    explanation=(
+        "For n = 0 your function returned {actual}; f(x) is {expected}. To differentiate no times"
+        " at all leaves f(x) as it is."
+    ),
+)
 def order_zero(failure, student):
-    if failure.inputs.get("n") != 0 or not right_on_a_curve(failure, student) or not isinstance(failure.actual, torch.Tensor):
+    if (
+        failure.inputs.get("n") != 0
+        or not right_on_a_curve(failure, student)
+        or not isinstance(failure.actual, torch.Tensor)
+    ):
         return None
     x = failure.inputs["x"]
     known = (x, torch.zeros_like(x), torch.ones_like(x), true_derivative(failure, 1))
@@ -398,34 +574,56 @@ def order_zero(failure, student):
 
 
 @mistake(
-    "zeros_unlike_x", about=ORDERS, title="Zeros, but not of the promised shape and dtype",
-    explanation="The derivative is zero, and what came back is {actual}, of shape {shape} and dtype {dtype}; promised is shape "
-    "{wanted_shape} and dtype {wanted_dtype}. torch.zeros(…) makes float32 unless told otherwise; torch.zeros_like(t) and "
-    "t.new_zeros(…) take after t.",
-)  # fmt: skip
+    "zeros_unlike_x",
+    about=ORDERS,
+    title="Zeros, but not of the promised shape and dtype",
+    explanation=(
+        "The derivative is zero, and what came back is {actual}, of shape {shape} and dtype"
+        " {dtype}; promised is shape {wanted_shape} and dtype {wanted_dtype}. torch.zeros(…) makes"
+        " float32 unless told otherwise; torch.zeros_like(t) and t.new_zeros(…) take after t."
+    ),
+)
 def zeros_unlike_x(failure, student):
     got, want = failure.actual, failure.expected
-    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or want.any() or got.any() or not want.numel():
+    if (
+        not isinstance(got, torch.Tensor)
+        or not isinstance(want, torch.Tensor)
+        or want.any()
+        or got.any()
+        or not want.numel()
+    ):
         return None
     if got.shape == want.shape and got.dtype == want.dtype:
         return None
-    dtypes = {"dtype": str(got.dtype).removeprefix("torch."), "wanted_dtype": str(want.dtype).removeprefix("torch.")}
+    dtypes = {
+        "dtype": str(got.dtype).removeprefix("torch."),
+        "wanted_dtype": str(want.dtype).removeprefix("torch."),
+    }
     return {"shape": str(tuple(got.shape)), "wanted_shape": str(tuple(want.shape)), **dtypes}
 
 
 @mistake(
-    "connected_by_force", about=ORDERS, title="Zeros came back where f bends",
-    explanation="For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is {truth}. A gradient that was "
-    "computed without create_graph=True has no path to x, whatever f is: it does not require grad, and once it is told to, by "
-    "requires_grad_(), it is a leaf. So 'no graph' and 'not connected' (None or zeros, by allow_unused or materialize_grads) do not yet "
-    "mean that the derivative is zero. It must be computed with create_graph=True to begin with.",
-)  # fmt: skip
+    "connected_by_force",
+    about=ORDERS,
+    title="Zeros came back where f bends",
+    explanation=(
+        "For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is"
+        " {truth}. A gradient that was computed without create_graph=True has no path to x,"
+        " whatever f is: it does not require grad, and once it is told to, by requires_grad_(), it"
+        " is a leaf. So 'no graph' and 'not connected' (None or zeros, by allow_unused or"
+        " materialize_grads) do not yet mean that the derivative is zero. It must be computed with"
+        " create_graph=True to begin with."
+    ),
+)
 def connected_by_force(failure, student):
     name = failure.about
     if failure.error is not None:
         return None
     f, x = CURVED[name], point(name)
-    answer, truth = asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
+    answer, truth = (
+        asked(student, name, f, x, *more(name)),
+        getattr(failure.reference, name)(f, x, *more(name)),
+    )
     if not isinstance(answer, torch.Tensor) or answer.any() or answer.shape != truth.shape:
         return None
     if raised_by(asked(student, name, learned(name), x, *more(name)), "ifferentiated Tensor"):
@@ -436,14 +634,21 @@ def connected_by_force(failure, student):
 
 
 @mistake(
-    "none_came_back", about=ALL, title="None came back",
-    explanation="Either the function ends without return, or it returns what torch.autograd.grad gave for an x that is not in the graph: "
-    "with allow_unused=True that is None, no matter what the derivative is.",
-)  # fmt: skip
+    "none_came_back",
+    about=ALL,
+    title="None came back",
+    explanation=(
+        "Either the function ends without return, or it returns what torch.autograd.grad gave for"
+        " an x that is not in the graph: with allow_unused=True that is None, no matter what the"
+        " derivative is."
+    ),
+)
 def none_came_back(failure, student):
     missing = failure.expected is not None and failure.actual is None and failure.error is None
     if any(
-        isinstance(node, ast.Attribute) and node.attr in ("backward", "grad") and not isinstance(node.value, ast.Attribute)
+        isinstance(node, ast.Attribute)
+        and node.attr in ("backward", "grad")
+        and not isinstance(node.value, ast.Attribute)
         for value in returned(student, failure.about)
         if value is not None
         for node in ast.walk(value)
@@ -453,10 +658,15 @@ def none_came_back(failure, student):
 
 
 @mistake(
-    "accumulated_in_grad", about=CURVES, title="The derivatives piled up in .grad",
-    explanation="f'(x) = {first} and f''(x) = {second}. What came back is {actual}: lower derivatives are added in. backward() adds to "
-    ".grad, and the first derivative was still in it when the second arrived.",
-)  # fmt: skip
+    "accumulated_in_grad",
+    about=CURVES,
+    title="The derivatives piled up in .grad",
+    explanation=(
+        "f'(x) = {first} and f''(x) = {second}. What came back is {actual}: lower derivatives are"
+        " added in. backward() adds to .grad, and the first derivative was still in it when the"
+        " second arrived."
+    ),
+)
 def accumulated_in_grad(failure, student):
     n, first = order(failure), true_derivative(failure, 1)
     if first is None or n < 2 or not calls_backward(student):
@@ -468,47 +678,83 @@ def accumulated_in_grad(failure, student):
 
 
 @mistake(
-    "one_derivative_short", about=CURVES, title="One differentiation too few, or one too many",
-    explanation="Asked for was the derivative of order {order}. What came back is that of order {found}: {actual}.",
-)  # fmt: skip
+    "one_derivative_short",
+    about=CURVES,
+    title="One differentiation too few, or one too many",
+    explanation=(
+        "Asked for was the derivative of order {order}. What came back is that of order {found}:"
+        " {actual}."
+    ),
+)
 def one_derivative_short(failure, student):
     n = order(failure)
     for found in (n - 1, n + 1):
-        if same(failure.actual, true_derivative(failure, found)) and differs(failure.actual, failure.expected):
+        if same(failure.actual, true_derivative(failure, found)) and differs(
+            failure.actual, failure.expected
+        ):
             return {"order": n, "found": found}
     return None
 
 
 @mistake(
-    "square_of_the_first", about="second_derivative", title="The first derivative was squared, not differentiated",
-    explanation="f'(x) = {first}, and what came back, {actual}, is its square. d²f/dx² is the derivative of f', a matter of how f' "
-    "changes with x.",
-)  # fmt: skip
+    "square_of_the_first",
+    about="second_derivative",
+    title="The first derivative was squared, not differentiated",
+    explanation=(
+        "f'(x) = {first}, and what came back, {actual}, is its square. d²f/dx² is the derivative of"
+        " f', a matter of how f' changes with x."
+    ),
+)
 def square_of_the_first(failure, student):
     first = true_derivative(failure, 1)
-    return {"first": first} if first is not None and same(failure.actual, first**2) and differs(failure.actual, failure.expected) else None
+    return (
+        {"first": first}
+        if first is not None
+        and same(failure.actual, first**2)
+        and differs(failure.actual, failure.expected)
+        else None
+    )
 
 
 @mistake(
-    "everything_summed", about=CURVES, title="The answer was summed into one number",
-    explanation="{actual} is the sum of the {count} derivatives {expected}. Summing f(x) before differentiating is right; the gradient of "
-    "that sum has x's shape already.",
-)  # fmt: skip
+    "everything_summed",
+    about=CURVES,
+    title="The answer was summed into one number",
+    explanation=(
+        "{actual} is the sum of the {count} derivatives {expected}. Summing f(x) before"
+        " differentiating is right; the gradient of that sum has x's shape already."
+    ),
+)
 def everything_summed(failure, student):
     got, want = failure.actual, failure.expected
-    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or got.numel() != 1 or want.numel() < 2:
+    if (
+        not isinstance(got, torch.Tensor)
+        or not isinstance(want, torch.Tensor)
+        or got.numel() != 1
+        or want.numel() < 2
+    ):
         return None
     return {"count": want.numel()} if same(got.reshape(()), want.sum()) else None
 
 
 @mistake(
-    "mean_for_sum", about=CURVES, title="The derivatives are divided by the number of elements",
-    explanation="What came back is 1/{factor} of the truth, and x has {count} elements. mean() turns f(x) into a scalar as sum() does, "
-    "but each element's derivative is divided by their number, once for each differentiation that begins with it.",
-)  # fmt: skip
+    "mean_for_sum",
+    about=CURVES,
+    title="The derivatives are divided by the number of elements",
+    explanation=(
+        "What came back is 1/{factor} of the truth, and x has {count} elements. mean() turns f(x)"
+        " into a scalar as sum() does, but each element's derivative is divided by their number,"
+        " once for each differentiation that begins with it."
+    ),
+)
 def mean_for_sum(failure, student):
     got, want = failure.actual, failure.expected
-    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or want.numel() < 2 or not want.any():
+    if (
+        not isinstance(got, torch.Tensor)
+        or not isinstance(want, torch.Tensor)
+        or want.numel() < 2
+        or not want.any()
+    ):
         return None
     for times in range(1, order(failure) + 1):
         factor = want.numel() ** times
@@ -518,10 +764,15 @@ def mean_for_sum(failure, student):
 
 
 @mistake(
-    "row_sums", about="hessian", title="The sums of the Hessian's rows came back, not its elements",
-    explanation="The gradient of gradient.sum() adds up each row of the Hessian: here {sums}. That is the trick for functions that work "
-    "elementwise, whose Hessian is diagonal. With mixed terms every element of the gradient has to be differentiated by itself.",
-)  # fmt: skip
+    "row_sums",
+    about="hessian",
+    title="The sums of the Hessian's rows came back, not its elements",
+    explanation=(
+        "The gradient of gradient.sum() adds up each row of the Hessian: here {sums}. That is the"
+        " trick for functions that work elementwise, whose Hessian is diagonal. With mixed terms"
+        " every element of the gradient has to be differentiated by itself."
+    ),
+)
 def row_sums(failure, student):
     want = failure.expected
     if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
@@ -532,10 +783,14 @@ def row_sums(failure, student):
 
 
 @mistake(
-    "diagonal_only", about="hessian", title="The mixed second derivatives are missing",
-    explanation="What came back holds {diagonal}, the diagonal of the Hessian, right; off the diagonal belongs d²f/dx_i dx_j, for instance "
-    "{mixed} for i = 0, j = 1.",
-)  # fmt: skip
+    "diagonal_only",
+    about="hessian",
+    title="The mixed second derivatives are missing",
+    explanation=(
+        "What came back holds {diagonal}, the diagonal of the Hessian, right; off the diagonal"
+        " belongs d²f/dx_i dx_j, for instance {mixed} for i = 0, j = 1."
+    ),
+)
 def diagonal_only(failure, student):
     want = failure.expected
     if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
@@ -546,10 +801,14 @@ def diagonal_only(failure, student):
 
 
 @mistake(
-    "outer_product_of_gradients", about="hessian", title="Products of first derivatives, not second derivatives",
-    explanation="What came back is the gradient {gradient} times itself, as an outer product. It has the Hessian's shape and symmetry, "
-    "but none of its elements was differentiated twice.",
-)  # fmt: skip
+    "outer_product_of_gradients",
+    about="hessian",
+    title="Products of first derivatives, not second derivatives",
+    explanation=(
+        "What came back is the gradient {gradient} times itself, as an outer product. It has the"
+        " Hessian's shape and symmetry, but none of its elements was differentiated twice."
+    ),
+)
 def outer_product_of_gradients(failure, student):
     f, x = failure.inputs.get("f"), failure.inputs.get("x")
     if f is None or x is None:
@@ -559,26 +818,47 @@ def outer_product_of_gradients(failure, student):
 
 
 @mistake(
-    "rows_pile_up", about="hessian", title="The rows piled up in one .grad",
-    explanation="The rows that came back, {actual}, are sums of rows of the Hessian {expected}. backward() adds each row to the same "
-    "x.grad, and a list of x.grad is one tensor many times over. torch.autograd.grad returns each row by itself.",
-)  # fmt: skip
+    "rows_pile_up",
+    about="hessian",
+    title="The rows piled up in one .grad",
+    explanation=(
+        "The rows that came back, {actual}, are sums of rows of the Hessian {expected}. backward()"
+        " adds each row to the same x.grad, and a list of x.grad is one tensor many times over."
+        " torch.autograd.grad returns each row by itself."
+    ),
+)
 def rows_pile_up(failure, student):
     f, x, want = failure.inputs.get("f"), failure.inputs.get("x"), failure.expected
-    if f is None or x is None or not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2 or not calls_backward(student):
+    if (
+        f is None
+        or x is None
+        or not isinstance(want, torch.Tensor)
+        or want.dim() != 2
+        or len(want) < 2
+        or not calls_backward(student)
+    ):
         return None
     gradient = torch.autograd.functional.vjp(f.program, x.detach())[1]
     piled, last = want.cumsum(0), want.sum(0).expand_as(want)
     forms = (piled, last, piled + gradient, last + gradient)
-    return {} if any(same(failure.actual, form) for form in forms) and differs(failure.actual, want) else None
+    return (
+        {}
+        if any(same(failure.actual, form) for form in forms) and differs(failure.actual, want)
+        else None
+    )
 
 
 @mistake(
-    "penalty_cut_off", about="gradient_penalty", title="The penalty's graph ends before it reaches the parameters",
-    explanation="The value {penalty} is right, but it does not require grad, although f's parameters do. The gradient in it was computed "
-    "without create_graph=True, or what was made of it was cut off afterwards (detach, item, torch.tensor(…)). A loss that nothing can "
-    "learn from changes nothing in training.",
-)  # fmt: skip
+    "penalty_cut_off",
+    about="gradient_penalty",
+    title="The penalty's graph ends before it reaches the parameters",
+    explanation=(
+        "The value {penalty} is right, but it does not require grad, although f's parameters do."
+        " The gradient in it was computed without create_graph=True, or what was made of it was cut"
+        " off afterwards (detach, item, torch.tensor(…)). A loss that nothing can learn from"
+        " changes nothing in training."
+    ),
+)
 def penalty_cut_off(failure, student):
     if failure.error is not None or "trains" not in failure.check:
         return None
@@ -591,86 +871,135 @@ def penalty_cut_off(failure, student):
 
 
 @mistake(
-    "norm_of_the_wrong_elements", about="gradient_penalty", title="The norm is not taken row by row",
-    explanation="The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. dim=1 sums over the features and "
-    "leaves one norm for each row.",
-)  # fmt: skip
+    "norm_of_the_wrong_elements",
+    about="gradient_penalty",
+    title="The norm is not taken row by row",
+    explanation=(
+        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}."
+        " dim=1 sums over the features and leaves one norm for each row."
+    ),
+)
 def norm_of_the_wrong_elements(failure, student):
-    return penalty_formula(failure, student, [
-        "(g.norm() - 1) ** 2",
-        "((g.norm(dim=0) - 1) ** 2).mean()",
-        "((g - 1) ** 2).mean()",
-        "((g.abs() - 1) ** 2).mean()",
-        "((g - 1) ** 2).sum(1).mean()",
-    ])  # fmt: skip
+    return penalty_formula(
+        failure,
+        student,
+        [
+            "(g.norm() - 1) ** 2",
+            "((g.norm(dim=0) - 1) ** 2).mean()",
+            "((g - 1) ** 2).mean()",
+            "((g.abs() - 1) ** 2).mean()",
+            "((g - 1) ** 2).sum(1).mean()",
+        ],
+    )
 
 
 @mistake(
-    "another_norm", about="gradient_penalty", title="Not the 2-norm",
-    explanation="The rows' gradients g have the 2-norms {norms}. What came back, {actual}, is {formula}.",
-)  # fmt: skip
+    "another_norm",
+    about="gradient_penalty",
+    title="Not the 2-norm",
+    explanation=(
+        "The rows' gradients g have the 2-norms {norms}. What came back, {actual}, is {formula}."
+    ),
+)
 def another_norm(failure, student):
-    return penalty_formula(failure, student, [
-        "((g.square().sum(1) - 1) ** 2).mean()",
-        "((g.square().mean(1).sqrt() - 1) ** 2).mean()",
-        "((g.square().mean(1) - 1) ** 2).mean()",
-        "((g.abs().sum(1) - 1) ** 2).mean()",
-        "((g.sum(1) - 1) ** 2).mean()",
-        "((g.abs().amax(1) - 1) ** 2).mean()",
-    ])  # fmt: skip
+    return penalty_formula(
+        failure,
+        student,
+        [
+            "((g.square().sum(1) - 1) ** 2).mean()",
+            "((g.square().mean(1).sqrt() - 1) ** 2).mean()",
+            "((g.square().mean(1) - 1) ** 2).mean()",
+            "((g.abs().sum(1) - 1) ** 2).mean()",
+            "((g.sum(1) - 1) ** 2).mean()",
+            "((g.abs().amax(1) - 1) ** 2).mean()",
+        ],
+    )
 
 
 @mistake(
-    "target_forgotten", about="gradient_penalty", title="It is the norm's squared distance from 1 that costs",
-    explanation="The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. A row whose norm is 1 costs "
-    "nothing; shorter and longer ones cost (norm - 1) ** 2.",
-)  # fmt: skip
+    "target_forgotten",
+    about="gradient_penalty",
+    title="It is the norm's squared distance from 1 that costs",
+    explanation=(
+        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. A"
+        " row whose norm is 1 costs nothing; shorter and longer ones cost (norm - 1) ** 2."
+    ),
+)
 def target_forgotten(failure, student):
-    return penalty_formula(failure, student, [
-        "(g.norm(dim=1) ** 2).mean()",
-        "g.norm(dim=1).mean()",
-        "(g.norm(dim=1) - 1).mean()",
-        "(g.norm(dim=1) - 1).abs().mean()",
-        "((g.norm(dim=1) - 1).clamp(min=0) ** 2).mean()",
-    ])  # fmt: skip
+    return penalty_formula(
+        failure,
+        student,
+        [
+            "(g.norm(dim=1) ** 2).mean()",
+            "g.norm(dim=1).mean()",
+            "(g.norm(dim=1) - 1).mean()",
+            "(g.norm(dim=1) - 1).abs().mean()",
+            "((g.norm(dim=1) - 1).clamp(min=0) ** 2).mean()",
+        ],
+    )
 
 
 @mistake(
-    "rows_put_together_wrongly", about="gradient_penalty", title="The rows' penalties are not averaged",
-    explanation="The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. First each row's (norm - 1) ** 2, "
-    "then the mean over the rows.",
-)  # fmt: skip
+    "rows_put_together_wrongly",
+    about="gradient_penalty",
+    title="The rows' penalties are not averaged",
+    explanation=(
+        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}."
+        " First each row's (norm - 1) ** 2, then the mean over the rows."
+    ),
+)
 def rows_put_together_wrongly(failure, student):
-    return penalty_formula(failure, student, [
-        "((g.norm(dim=1) - 1) ** 2).sum()",
-        "(g.norm(dim=1).mean() - 1) ** 2",
-        "(g.mean(0).norm() - 1) ** 2",
-        "(g.norm(dim=1) - 1) ** 2",
-        "((g.norm(dim=1, keepdim=True) - 1) ** 2)",
-    ])  # fmt: skip
+    return penalty_formula(
+        failure,
+        student,
+        [
+            "((g.norm(dim=1) - 1) ** 2).sum()",
+            "(g.norm(dim=1).mean() - 1) ** 2",
+            "(g.mean(0).norm() - 1) ** 2",
+            "(g.norm(dim=1) - 1) ** 2",
+            "((g.norm(dim=1, keepdim=True) - 1) ** 2)",
+        ],
+    )
 
 
 @mistake(
-    "mean_of_the_critic", about="gradient_penalty", title="f(x).mean() divides every row's gradient by the batch",
-    explanation="The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. The sum over the rows has each "
-    "row's gradient unchanged; the mean has it divided by the number of rows, and the penalty comes to depend on the size of the batch.",
-)  # fmt: skip
+    "mean_of_the_critic",
+    about="gradient_penalty",
+    title="f(x).mean() divides every row's gradient by the batch",
+    explanation=(
+        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. The"
+        " sum over the rows has each row's gradient unchanged; the mean has it divided by the"
+        " number of rows, and the penalty comes to depend on the size of the batch."
+    ),
+)
 def mean_of_the_critic(failure, student):
     return penalty_formula(failure, student, ["(((g / len(g)).norm(dim=1) - 1) ** 2).mean()"])
 
 
 @mistake(
-    "finite_differences", about=ALL, title="Close, but not exact: differences of values of f",
-    explanation="For f = {f_asked} your answer is off by {error} at most, which is how far off quotients of differences are. autograd "
-    "applies the rules of differentiation and has no step size: it is exact to rounding.",
-)  # fmt: skip
+    "finite_differences",
+    about=ALL,
+    title="Close, but not exact: differences of values of f",
+    explanation=(
+        "For f = {f_asked} your answer is off by {error} at most, which is how far off quotients of"
+        " differences are. autograd applies the rules of differentiation and has no step size: it"
+        " is exact to rounding."
+    ),
+)
 def finite_differences(failure, student):
     name = failure.about
     if failure.error is not None:
         return None
     f, x = CURVED[name], point(name)
-    answer, truth = asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
-    if not isinstance(answer, torch.Tensor) or answer.shape != truth.shape or answer.dtype != truth.dtype:
+    answer, truth = (
+        asked(student, name, f, x, *more(name)),
+        getattr(failure.reference, name)(f, x, *more(name)),
+    )
+    if (
+        not isinstance(answer, torch.Tensor)
+        or answer.shape != truth.shape
+        or answer.dtype != truth.dtype
+    ):
         return None
     if same(asked(student, name, TILTED[name], x, *more(name)), answer, rtol=0.0, atol=0.0):
         return None  # something small is added, to the norm, say, or under its root

@@ -29,7 +29,9 @@ SURFACES = [
 CRITICS = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v + (x ** 2).sum(1)", "((x @ W) ** 2) @ v"]
 
 STABILISED = {"rtol": 1e-4, "atol": 1e-5}
-"""Tolerances that leave room for a small number under the root, which keeps its derivative finite where a gradient is zero."""
+"""Tolerances that leave room for a small number under the root, which keeps its derivative finite
+where a gradient is zero.
+"""
 
 
 class Formula:
@@ -39,7 +41,9 @@ class Formula:
         self.text = text
         self.parameters = parameters
         names = ", ".join(["x", *parameters])
-        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+        self.program = program(
+            eval(f"lambda {names}: {text}"), parameters=list(parameters.values())
+        )
 
     def __str__(self):
         return self.text
@@ -52,7 +56,9 @@ def drawn(draw, texts, **parameters):
 
 
 def derivative(f, x, n):
-    """The n-th derivative of an elementwise function at x: n times the product of ones with the Jacobian."""
+    """The n-th derivative of an elementwise function at x: n times the product of ones with the
+    Jacobian.
+    """
     function = f.program
     for _ in range(n):
         function = partial(gradient, function)
@@ -66,35 +72,45 @@ def gradient(function, x):
 
 def penalty(f, x):
     """The gradient penalty, from the whole Jacobian of all rows by all rows."""
-    jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).flatten(), x.detach(), create_graph=True)
+    jacobian = torch.autograd.functional.jacobian(
+        lambda x: f.program(x).flatten(), x.detach(), create_graph=True
+    )
     rows = jacobian.diagonal(dim1=0, dim2=1).t()
     return ((rows**2).sum(1).sqrt() - 1).square().mean()
 
 
 def steep(f, draw_x):
-    """An x, of those that are drawn, at which no row's gradient is near zero: a small number under the root would count there."""
+    """An x, of those that are drawn, at which no row's gradient is near zero: a small number under
+    the root would count there.
+    """
     drawn = []
     for _ in range(50):
         x = draw_x()
-        norms = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), x.detach()).norm(dim=1)
+        norms = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), x.detach()).norm(
+            dim=1
+        )
         drawn.append((float(norms.min().detach()), len(drawn), x))
         if drawn[-1][0] > 0.4:
             break
     return max(drawn)[2]
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def drawn_behind(student, name, f, x, *more):
-    """A block that asks ``name`` for f at x: a failure in it shows the graph that was cut off from x or a parameter, if one was."""
+    """A block that asks ``name`` for f at x: a failure in it shows the graph that was cut off from
+    x or a parameter, if one was.
+    """
     return drawing(partial(cut_off, student, name, f, x, *more))
 
 
 def cut_off(student, name, f, x, *more):
-    """The first graph that is cut off, of what was differentiated or is the penalty, beside the one that it should be; None if none is.
+    """The first graph that is cut off, of what was differentiated or is the penalty, beside the one
+    that it should be; None if none is.
 
-    A derivative that is rightly constant in x shows its graph alone, where the student's code raised over it.
+    A derivative that is rightly constant in x shows its graph alone, where the student's code
+    raised over it.
     """
     orders = names_of_orders(name, *more)
     seen = student.observe("graphs", name, orders, f.parameters, f.program, x, *more)
@@ -107,14 +123,18 @@ def cut_off(student, name, f, x, *more):
             continue
         right = right_graph(f, x, orders, order if at != "penalty" else None)
         if reached(right, f) - reached(graph, f):
-            return graphs_figure(graph, right, notes=({at: leads_to(graph, f)}, {at: leads_to(right, f)}))
+            return graphs_figure(
+                graph, right, notes=({at: leads_to(graph, f)}, {at: leads_to(right, f)})
+            )
         if seen["raised"] and 0 < order < len(mine) and "x" not in reached(right, f):
             return graphs_figure(None, right, notes=({}, {at: leads_to(right, f)}), at=at)
     return None
 
 
 def names_of_orders(name, n=2):
-    """What is differentiated on the way to what ``name`` returns: f(x), and the derivatives below the last."""
+    """What is differentiated on the way to what ``name`` returns: f(x), and the derivatives below
+    the last.
+    """
     if name in ("hessian", "gradient_penalty"):
         return ["f(x)", "∇f(x)"]
     return ["f" + "'" * order + "(x)" for order in range(n)]
@@ -139,7 +159,12 @@ def right_graph(f, x, orders, order):
 
 def reached(graph, f):
     """Of x and f's parameters, those that a graph leads to."""
-    found = {one for node in graph["nodes"] if node["kind"] != "constant" for one in node["name"].split(", ")}
+    found = {
+        one
+        for node in graph["nodes"]
+        if node["kind"] != "constant"
+        for one in node["name"].split(", ")
+    }
     return found & {"x", *f.parameters}
 
 

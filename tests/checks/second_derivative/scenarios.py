@@ -1,4 +1,6 @@
-"""What has to be seen from inside for second_derivative. Sent into the sandbox; imports torch, and the engine's walk for pictures."""
+"""What has to be seen from inside for second_derivative. Sent into the sandbox; imports torch, and
+the engine's walk for pictures.
+"""
 
 from contextlib import suppress
 
@@ -38,8 +40,8 @@ def modules_around(student, name, f, x, *more):
 
 
 def steps(student, name, f, x, *more):
-    """Whether each x that f was called with requires grad; of what was differentiated, whether it leads to it; of the gradients, whether
-    they have a graph.
+    """Whether each x that f was called with requires grad; of what was differentiated, whether it
+    leads to it; of the gradients, whether they have a graph.
     """
     given = []
 
@@ -70,14 +72,18 @@ def leads_to(tensor, x):
     return False
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 PARTS = {"sum", "flatten", "reshape", "view", "unbind", "select", "__getitem__"}
-"""Operations whose result stands for the tensor that it was made of: to differentiate it is to differentiate that."""
+"""Operations whose result stands for the tensor that it was made of: to differentiate it is to
+differentiate that.
+"""
 
 
 class Watch(TorchFunctionMode):
-    """What is differentiated while it is on, what came back of it, and which tensors stand for which."""
+    """What is differentiated while it is on, what came back of it, and which tensors stand for
+    which.
+    """
 
     def __init__(self):
         super().__init__()
@@ -94,7 +100,9 @@ class Watch(TorchFunctionMode):
         if differentiates and isinstance(first, torch.Tensor):
             self.gradients.append(first)
         elif name in PARTS and isinstance(head, torch.Tensor):
-            self.made_of += [(one, head) for one in (result if isinstance(result, (tuple, list)) else (result,))]
+            self.made_of += [
+                (one, head) for one in (result if isinstance(result, (tuple, list)) else (result,))
+            ]
         return result
 
     def whole(self, tensor):
@@ -106,9 +114,11 @@ class Watch(TorchFunctionMode):
 
 
 def graphs(student, name, orders, parameters, f, x, *more):
-    """The graphs of what a function differentiated, one after the other, of the last gradient, and of the tensor that it returned.
+    """The graphs of what a function differentiated, one after the other, of the last gradient, and
+    of the tensor that it returned.
 
-    ``orders`` are the names of f(x) and its derivatives, ``parameters`` f's own by their names; x is what f was last called with.
+    ``orders`` are the names of f(x) and its derivatives, ``parameters`` f's own by their names; x
+    is what f was last called with.
     """
     from grader.worker.wire.trace import trace
 
@@ -124,11 +134,23 @@ def graphs(student, name, orders, parameters, f, x, *more):
         except Exception:
             raised = True
     asked = watch.asked[: len(orders)]
-    last = watch.gradients[-1] if watch.gradients and len(watch.gradients) == len(watch.asked) < len(orders) else None
+    last = (
+        watch.gradients[-1]
+        if watch.gradients and len(watch.gradients) == len(watch.asked) < len(orders)
+        else None
+    )
     named = {"x": given[-1] if given else None, **parameters}
-    named |= {**dict(zip(orders, [*asked, last], strict=False)), **({"penalty": result} if name == "gradient_penalty" else {})}
+    named |= {
+        **dict(zip(orders, [*asked, last], strict=False)),
+        **({"penalty": result} if name == "gradient_penalty" else {}),
+    }
 
     def seen(tensor):
         return trace(tensor, named, limit=60) if isinstance(tensor, torch.Tensor) else None
 
-    return {"differentiated": [seen(tensor) for tensor in asked], "gradient": seen(last), "result": seen(result), "raised": raised}
+    return {
+        "differentiated": [seen(tensor) for tensor in asked],
+        "gradient": seen(last),
+        "result": seen(result),
+        "raised": raised,
+    }

@@ -4,16 +4,43 @@ import ast
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_not_used, assert_tensor, assert_that, beside, check
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    assert_not_used,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+)
 
 helpers = beside(__file__)
-WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
-CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
-Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
+WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = (
+    helpers.WRONG,
+    helpers.WRONG_ORDER,
+    helpers.WRONG_HESSIAN,
+    helpers.WRONG_PENALTY,
+)
+CURVES, SURFACES, CRITICS, STABILISED = (
+    helpers.CURVES,
+    helpers.SURFACES,
+    helpers.CRITICS,
+    helpers.STABILISED,
+)
+Formula, drawn, derivative, penalty = (
+    helpers.Formula,
+    helpers.drawn,
+    helpers.derivative,
+    helpers.penalty,
+)
 drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
-NOT_EXACT = "only exact differentiation gets this right: rounding drowns every difference of values of f"
-CHANGED_GRAD = "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
+NOT_EXACT = (
+    "only exact differentiation gets this right: rounding drowns every difference of values of f"
+)
+CHANGED_GRAD = (
+    "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
+)
 BANNED = "{used} is not to be used in this lesson; build the derivative from torch.autograd.grad"
 
 JUDGES = ("torch.func", "torch.autograd.functional", "torch._functorch", "functorch")
@@ -40,35 +67,59 @@ def within(name, places):
 def assert_own_work(student, name, f, x, *more):
     """Neither the text of ``name`` nor the call stack under it shows one of the judge's own tools.
 
-    A name that is imported from there and then given to something of the student's own is no sign; the call stack still is.
+    A name that is imported from there and then given to something of the student's own is no sign;
+    the call stack still is.
     """
     used = student.source.names_used(name)
     nodes = list(ast.walk(student.source.tree))
-    own = {*student.source.definitions, *(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))}
+    own = {
+        *student.source.definitions,
+        *(
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        ),
+    }
     shadowed = [student.source.imports[local] for local in own if local in student.source.imports]
     banned = [found for found in used if within(found, JUDGES) and not within(found, shadowed)]
     assert_not_used(student, [name], sorted(banned, key=len, reverse=True), BANNED)
     around = student.observe("modules_around", name, f.program, x, *more)
-    met = [module for module in around if module in JUDGES_INSIDE] if isinstance(around, list) else [str(around)]
-    assert_that(not met, "{modules} was at work while f was called; build it from torch.autograd.grad", facts={"modules": ", ".join(met)})
+    met = (
+        [module for module in around if module in JUDGES_INSIDE]
+        if isinstance(around, list)
+        else [str(around)]
+    )
+    assert_that(
+        not met,
+        "{modules} was at work while f was called; build it from torch.autograd.grad",
+        facts={"modules": ", ".join(met)},
+    )
 
 
 def assert_grad_kept(student, draw, name, f, x, *more):
-    """x.grad holds after a call what it held before: a gradient, None, and None where x does not require grad."""
+    """x.grad holds after a call what it held before: a gradient, None, and None where x does not
+    require grad.
+    """
     filled = draw.tensor(*x.shape)
-    for start, held in [(x.clone().requires_grad_(), filled), (x.clone().requires_grad_(), None), (x, None)]:
+    for start, held in [
+        (x.clone().requires_grad_(), filled),
+        (x.clone().requires_grad_(), None),
+        (x, None),
+    ]:
         after = student.observe("grad_afterwards", name, f.program, start, held, *more)
         facts = {"held": held, "after": after, "requires_grad": start.requires_grad}
         assert_equal(after, held, CHANGED_GRAD, inputs={"f": f, "x": start}, facts=facts)
 
 
-# ------------------------------------------------------------------------------------------------------ second_derivative
+# -------------------------------------------------------------------------------- second_derivative
 
 
 @check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_drawn_function")
 def test_second_derivative_is_your_own(student, draw):
     """second_derivative does without torch.func and its kin"""
-    assert_own_work(student, "second_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True))
+    assert_own_work(
+        student, "second_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
+    )
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_your_own)
@@ -86,7 +137,12 @@ def test_second_derivative_at_a_plain_tensor(student, draw):
     """second_derivative takes an x that does not require grad"""
     f, x = drawn(draw, CURVES), draw.tensor(2, 3)
     with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.second_derivative(f.program, x),
+            derivative(f, x, 2),
+            WRONG,
+            inputs={"f": f, "x": x},
+        )
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
@@ -108,21 +164,32 @@ def test_second_derivative_in_single_precision(student, draw):
     """second_derivative keeps float32"""
     f, x = drawn(draw, CURVES), draw.tensor(3, dtype=torch.float32, requires_grad=True)
     want = derivative(f, x.double(), 2).float()
-    assert_tensor(student.second_derivative(f.program, x), want, WRONG, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x})
+    assert_tensor(
+        student.second_derivative(f.program, x),
+        want,
+        WRONG,
+        rtol=1e-3,
+        atol=1e-4,
+        inputs={"f": f, "x": x},
+    )
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_transposed_memory(student, draw):
     """second_derivative takes a non-contiguous x"""
     f, x = drawn(draw, CURVES), draw.noncontiguous(3, 2, requires_grad=True)
-    assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+    assert_tensor(
+        student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x}
+    )
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_of_nothing(student, draw):
     """second_derivative of an empty x is empty"""
     f, x = drawn(draw, CURVES), draw.tensor(0, 3, requires_grad=True)
-    assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
+    assert_tensor(
+        student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x}
+    )
 
 
 @check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_line_is_zero")
@@ -131,16 +198,23 @@ def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
     w, x = draw.tensor(requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("w * x + 1.5", w=w)
     with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "w": w, "x": x})
+        assert_tensor(
+            student.second_derivative(f.program, x),
+            torch.zeros_like(x),
+            WRONG,
+            inputs={"f": f, "w": w, "x": x},
+        )
 
 
-# --------------------------------------------------------------------------------------------------------- nth_derivative
+# ----------------------------------------------------------------------------------- nth_derivative
 
 
 @check(points=0.2, about="nth_derivative", needs="test_first_three_derivatives")
 def test_nth_derivative_is_your_own(student, draw):
     """nth_derivative does without torch.func and its kin"""
-    assert_own_work(student, "nth_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True), 2)
+    assert_own_work(
+        student, "nth_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True), 2
+    )
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
@@ -184,20 +258,25 @@ def test_nth_derivative_at_a_plain_tensor(student, draw):
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_at_a_plain_tensor)
 def test_nth_derivative_keeps_grad(student, draw):
     """nth_derivative leaves x.grad as it was"""
-    assert_grad_kept(student, draw, "nth_derivative", drawn(draw, CURVES), draw.tensor(3), draw.integer(1, 3))
+    assert_grad_kept(
+        student, draw, "nth_derivative", drawn(draw, CURVES), draw.tensor(3), draw.integer(1, 3)
+    )
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
 def test_nth_derivative_shapes_and_dtypes(student, draw):
     """nth_derivative keeps float32, 0-d and empty shapes"""
     f = drawn(draw, CURVES)
-    for x in (draw.tensor(dtype=torch.float32, requires_grad=True), draw.tensor(2, 0, dtype=torch.float32, requires_grad=True)):
+    for x in (
+        draw.tensor(dtype=torch.float32, requires_grad=True),
+        draw.tensor(2, 0, dtype=torch.float32, requires_grad=True),
+    ):
         got = student.nth_derivative(f.program, x, 2)
         want = derivative(f, x.double(), 2).float()
         assert_tensor(got, want, WRONG_ORDER, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x, "n": 2})
 
 
-# ---------------------------------------------------------------------------------------------------------------- hessian
+# ------------------------------------------------------------------------------------------ hessian
 
 
 @check(points=0.2, about="hessian", needs="test_hessian_of_a_drawn_function")
@@ -209,8 +288,18 @@ def test_hessian_is_your_own(student, draw):
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
 def test_hessian_is_exact(student, draw):
     """hessian is exact, whatever linear term f has"""
-    f, x = Formula("(x[0] * x[1]).sin() + x[1] ** 3 + 1e8 * x.sum()"), draw.tensor(2, requires_grad=True)
-    assert_tensor(student.hessian(f.program, x), curvature(f, x), NOT_EXACT, rtol=1e-9, atol=1e-9, inputs={"f": f, "x": x})
+    f, x = (
+        Formula("(x[0] * x[1]).sin() + x[1] ** 3 + 1e8 * x.sum()"),
+        draw.tensor(2, requires_grad=True),
+    )
+    assert_tensor(
+        student.hessian(f.program, x),
+        curvature(f, x),
+        NOT_EXACT,
+        rtol=1e-9,
+        atol=1e-9,
+        inputs={"f": f, "x": x},
+    )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
@@ -219,7 +308,12 @@ def test_hessian_of_a_linear_function(student, draw):
     (a,), x = draw.coefficients(1), draw.tensor(draw.integer(2, 4), requires_grad=True)
     f, n = Formula(f"({a} * x).sum() + 1"), len(x)
     with drawn_behind(student, "hessian", f, x):
-        assert_tensor(student.hessian(f.program, x), torch.zeros(n, n, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.hessian(f.program, x),
+            torch.zeros(n, n, dtype=x.dtype),
+            WRONG_HESSIAN,
+            inputs={"f": f, "x": x},
+        )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_of_a_linear_function)
@@ -228,7 +322,12 @@ def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
     w, x = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("x @ w", w=w)
     with drawn_behind(student, "hessian", f, x):
-        assert_tensor(student.hessian(f.program, x), torch.zeros(3, 3, dtype=x.dtype), WRONG_HESSIAN, inputs={"f": f, "w": w, "x": x})
+        assert_tensor(
+            student.hessian(f.program, x),
+            torch.zeros(3, 3, dtype=x.dtype),
+            WRONG_HESSIAN,
+            inputs={"f": f, "w": w, "x": x},
+        )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
@@ -236,7 +335,9 @@ def test_hessian_at_a_plain_tensor(student, draw):
     """hessian takes an x that does not require grad"""
     f, x = drawn(draw, SURFACES), draw.noncontiguous(3, 2)[:, 0]
     with drawn_behind(student, "hessian", f, x):
-        assert_tensor(student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x}
+        )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
@@ -250,7 +351,9 @@ def test_hessian_at_a_result(student, draw):
     """hessian takes an x that is no leaf"""
     f, start = drawn(draw, SURFACES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
     got = student.observe("at_a_result", "hessian", f.program, start)
-    assert_tensor(got, curvature(f, start * 2), WRONG_HESSIAN, inputs={"f": f, "x": start.detach() * 2})
+    assert_tensor(
+        got, curvature(f, start * 2), WRONG_HESSIAN, inputs={"f": f, "x": start.detach() * 2}
+    )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
@@ -259,10 +362,17 @@ def test_hessian_in_single_precision(student, draw):
     for texts, n in ((SURFACES, 3), (["(x ** 3).sum() * {a}"], 1)):
         f, x = drawn(draw, texts), draw.tensor(n, dtype=torch.float32, requires_grad=True)
         want = curvature(f, x.double()).float()
-        assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.hessian(f.program, x),
+            want,
+            WRONG_HESSIAN,
+            rtol=1e-3,
+            atol=1e-4,
+            inputs={"f": f, "x": x},
+        )
 
 
-# ------------------------------------------------------------------------------------------------------- gradient_penalty
+# --------------------------------------------------------------------------------- gradient_penalty
 
 
 @check(points=0.2, about="gradient_penalty", needs="test_penalty_of_a_drawn_critic")
@@ -278,7 +388,9 @@ def test_penalty_is_exact(student, draw):
     f, parameters = critic(draw, ["(x @ W).tanh() @ v + 1e12"])
     x = steep(f, lambda: draw.tensor(3, 3, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
-    assert_tensor(got, penalty(f, x), NOT_EXACT, **STABILISED, inputs={"f": f, **parameters, "x": x})
+    assert_tensor(
+        got, penalty(f, x), NOT_EXACT, **STABILISED, inputs={"f": f, **parameters, "x": x}
+    )
 
 
 @check(points=0.6, about="gradient_penalty", needs=test_penalty_is_exact)
@@ -291,12 +403,19 @@ def test_penalty_trains_the_parameters(student, draw):
         got = student.gradient_penalty(f.program, x)
         want = penalty(f, x)
         assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
-        assert_that(got.requires_grad, "the penalty does not require grad: f's parameters can't learn from it", actual=got, inputs=inputs)
+        assert_that(
+            got.requires_grad,
+            "the penalty does not require grad: f's parameters can't learn from it",
+            actual=got,
+            inputs=inputs,
+        )
         found = torch.autograd.grad(got, list(parameters.values()), allow_unused=True)
         wanted = torch.autograd.grad(want, list(parameters.values()))
         for name, here, there in zip(parameters, found, wanted, strict=True):
             message = "the penalty's gradient with respect to {parameter} is wrong"
-            assert_gradient(here, there, message, **STABILISED, inputs=inputs, facts={"parameter": name})
+            assert_gradient(
+                here, there, message, **STABILISED, inputs=inputs, facts={"parameter": name}
+            )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
@@ -305,7 +424,9 @@ def test_penalty_of_a_column(student, draw):
     f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=(1,))
     x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
-    assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+    assert_tensor(
+        got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
+    )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
@@ -315,7 +436,9 @@ def test_penalty_of_one_row(student, draw):
         f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=columns)
         x = steep(f, lambda: draw.tensor(1, 3, requires_grad=True))
         got = student.gradient_penalty(f.program, x)
-        assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+        assert_tensor(
+            got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
+        )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
@@ -325,7 +448,9 @@ def test_penalty_at_a_plain_tensor(student, draw):
     x = steep(f, lambda: draw.noncontiguous(4, 3))
     with drawn_behind(student, "gradient_penalty", f, x):
         got = student.gradient_penalty(f.program, x)
-        assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x})
+        assert_tensor(
+            got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
+        )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)
@@ -341,4 +466,11 @@ def test_penalty_in_single_precision(student, draw):
     f, parameters = critic(draw, dtype=torch.float32)
     x = steep(f, lambda: draw.tensor(4, 3, dtype=torch.float32, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
-    assert_tensor(got, penalty(f, x), WRONG_PENALTY, rtol=1e-3, atol=1e-4, inputs={"f": f, **parameters, "x": x})
+    assert_tensor(
+        got,
+        penalty(f, x),
+        WRONG_PENALTY,
+        rtol=1e-3,
+        atol=1e-4,
+        inputs={"f": f, **parameters, "x": x},
+    )

@@ -9,13 +9,28 @@ from grader.core.errors import StudentError
 from grader.judge.checks import assert_raises, assert_tensor, beside, check, fail
 
 helpers = beside(__file__)
-WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = helpers.WRONG, helpers.WRONG_ORDER, helpers.WRONG_HESSIAN, helpers.WRONG_PENALTY
-CURVES, SURFACES, CRITICS, STABILISED = helpers.CURVES, helpers.SURFACES, helpers.CRITICS, helpers.STABILISED
-Formula, drawn, derivative, penalty = helpers.Formula, helpers.drawn, helpers.derivative, helpers.penalty
+WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = (
+    helpers.WRONG,
+    helpers.WRONG_ORDER,
+    helpers.WRONG_HESSIAN,
+    helpers.WRONG_PENALTY,
+)
+CURVES, SURFACES, CRITICS, STABILISED = (
+    helpers.CURVES,
+    helpers.SURFACES,
+    helpers.CRITICS,
+    helpers.STABILISED,
+)
+Formula, drawn, derivative, penalty = (
+    helpers.Formula,
+    helpers.drawn,
+    helpers.derivative,
+    helpers.penalty,
+)
 drawn_behind = helpers.drawn_behind
 
 
-# ------------------------------------------------------------------------------------------------------ second_derivative
+# -------------------------------------------------------------------------------- second_derivative
 
 
 @check(points=0.4, about="second_derivative")
@@ -23,7 +38,12 @@ def test_second_derivative_of_a_drawn_function(student, draw):
     """second_derivative is right for a function that is drawn"""
     f, x = drawn(draw, CURVES), draw.tensor(4, requires_grad=True)
     with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.second_derivative(f.program, x),
+            derivative(f, x, 2),
+            WRONG,
+            inputs={"f": f, "x": x},
+        )
 
 
 @check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
@@ -31,7 +51,12 @@ def test_log_of_a_cube_at_five(student):
     """log(x ** 3) has the second derivative -0.12 at x = 5"""
     f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, requires_grad=True)
     with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(student.second_derivative(f.program, x), torch.tensor(-0.12), WRONG, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.second_derivative(f.program, x),
+            torch.tensor(-0.12),
+            WRONG,
+            inputs={"f": f, "x": x},
+        )
 
 
 @check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
@@ -40,10 +65,15 @@ def test_second_derivative_of_a_line_is_zero(student, draw):
     a, b = draw.coefficients(2)
     f, x = Formula(f"{a} * x + {b}"), draw.tensor(3, requires_grad=True)
     with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x})
+        assert_tensor(
+            student.second_derivative(f.program, x),
+            torch.zeros_like(x),
+            WRONG,
+            inputs={"f": f, "x": x},
+        )
 
 
-# --------------------------------------------------------------------------------------------------------- nth_derivative
+# ----------------------------------------------------------------------------------- nth_derivative
 
 
 @check(points=0.4, about="nth_derivative")
@@ -61,7 +91,12 @@ def test_derivative_of_order_zero(student, draw):
     """The derivative of order 0 is the function itself"""
     f, x = drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
     got = student.nth_derivative(f.program, x, 0)
-    assert_tensor(got, derivative(f, x, 0), "for n = 0 the value of f is promised", inputs={"f": f, "x": x, "n": 0})
+    assert_tensor(
+        got,
+        derivative(f, x, 0),
+        "for n = 0 the value of f is promised",
+        inputs={"f": f, "x": x, "n": 0},
+    )
 
 
 @check(points=0.2, about="nth_derivative")
@@ -71,13 +106,25 @@ def test_negative_order(student, draw):
     student.nth_derivative(f.program, x, 1)
     inputs = {"f": f, "x": x, "n": n}
     try:
-        assert_raises("ValueError", student.nth_derivative, f.program, x, n, message="for n = {n} ValueError is promised", inputs=inputs)
+        assert_raises(
+            "ValueError",
+            student.nth_derivative,
+            f.program,
+            x,
+            n,
+            message="for n = {n} ValueError is promised",
+            inputs=inputs,
+        )
     except StudentError as error:
         facts = {"raised": str(error), "line": error.line}
-        fail("for n = {n} ValueError is promised, but this was raised: {raised}", inputs=inputs, facts=facts)
+        fail(
+            "for n = {n} ValueError is promised, but this was raised: {raised}",
+            inputs=inputs,
+            facts=facts,
+        )
 
 
-# ---------------------------------------------------------------------------------------------------------------- hessian
+# ------------------------------------------------------------------------------------------ hessian
 
 
 @check(points=0.4, about="hessian")
@@ -96,10 +143,12 @@ def test_hessian_of_a_quadratic_form(student, draw):
     a, x = draw.tensor(n, n), draw.tensor(n, requires_grad=True)
     f = Formula("x @ A @ x", A=a)
     with drawn_behind(student, "hessian", f, x):
-        assert_tensor(student.hessian(f.program, x), a + a.t(), WRONG_HESSIAN, inputs={"f": f, "A": a, "x": x})
+        assert_tensor(
+            student.hessian(f.program, x), a + a.t(), WRONG_HESSIAN, inputs={"f": f, "A": a, "x": x}
+        )
 
 
-# ------------------------------------------------------------------------------------------------------- gradient_penalty
+# --------------------------------------------------------------------------------- gradient_penalty
 
 
 @check(points=0.4, about="gradient_penalty")
@@ -110,7 +159,13 @@ def test_penalty_of_a_drawn_critic(student, draw):
     x = helpers.steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
     inputs = {"f": f, "W": w, "v": v, "x": x}
     with drawn_behind(student, "gradient_penalty", f, x):
-        assert_tensor(student.gradient_penalty(f.program, x), penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
+        assert_tensor(
+            student.gradient_penalty(f.program, x),
+            penalty(f, x),
+            WRONG_PENALTY,
+            **STABILISED,
+            inputs=inputs,
+        )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_of_a_drawn_critic)
@@ -120,4 +175,10 @@ def test_penalty_of_a_linear_critic(student, draw):
     f, x = Formula("x @ w", w=w), draw.tensor(draw.integer(2, 5), 2, requires_grad=True)
     want = torch.tensor(16.0, dtype=torch.float64)
     with drawn_behind(student, "gradient_penalty", f, x):
-        assert_tensor(student.gradient_penalty(f.program, x), want, WRONG_PENALTY, **STABILISED, inputs={"f": f, "w": w, "x": x})
+        assert_tensor(
+            student.gradient_penalty(f.program, x),
+            want,
+            WRONG_PENALTY,
+            **STABILISED,
+            inputs={"f": f, "w": w, "x": x},
+        )

@@ -1,4 +1,6 @@
-"""The mistakes that people make with leaves, intermediate results and .grad, each recognised by what comes back."""
+"""The mistakes that people make with leaves, intermediate results and .grad, each recognised by
+what comes back.
+"""
 
 import re
 
@@ -21,45 +23,66 @@ def agrees(left, right):
 
 
 def entry(failure, key):
-    """What came back and what should have, where the failure is about the entry ``key``; else a pair of None."""
+    """What came back and what should have, where the failure is about the entry ``key``; else a
+    pair of None.
+    """
     if failure.facts.get("key") != key:
         return None, None
     return failure.facts["state"].get(key), failure.facts["want"]
 
 
 def none_for_a_gradient(failure):
-    """Whether the error is about something that a gradient, or a node, is asked for; other Nones come from elsewhere."""
-    taken = r"no attribute '(name|next_functions|clone|detach_?|data|zero_|fill_|copy_|item|tolist|numpy|shape|dtype)'"
+    """Whether the error is about something that a gradient, or a node, is asked for; other Nones
+    come from elsewhere.
+    """
+    taken = (
+        r"no attribute"
+        r" '(name|next_functions|clone|detach_?|data|zero_|fill_|copy_|item|tolist|numpy|shape|dtype)'"
+    )
     about = taken + r"|unsupported operand|must be Tensor, not NoneType"
     return failure.raised("NoneType") and re.search(about, failure.error.message) is not None
 
 
-# ---------------------------------------------------------------------------------------------------------- tensor_state
+# ------------------------------------------------------------------------------------- tensor_state
 
 
 @mistake(
     "retains_on_the_way",
     about="tensor_state",
     title="tensor_state calls retain_grad() itself",
-    explanation="Before tensor_state looked at {which}, its retains_grad was False; afterwards it was True. retain_grad() "
-    "silences the warning by changing the tensor: from now on every backward stores a gradient there. Looking must leave the "
-    "tensor alone.",
+    explanation=(
+        "Before tensor_state looked at {which}, its retains_grad was False; afterwards it was True."
+        " retain_grad() silences the warning by changing the tensor: from now on every backward"
+        " stores a gradient there. Looking must leave the tensor alone."
+    ),
 )
 def retains_on_the_way(failure, student):
     """An intermediate result keeps its gradient once it was looked at."""
-    if failure.facts.get("key", "retains_grad") not in ("retains_grad", "grad") or "text" in failure.facts:
+    if (
+        failure.facts.get("key", "retains_grad") not in ("retains_grad", "grad")
+        or "text" in failure.facts
+    ):
         return None
     seen = student.observe("around", LOG_OF_CUBE, [FIVE], [], {})
-    changed = [name for name, b, a in zip("xyz", seen["before"], seen["after"], strict=True) if a["retains_grad"] and not b["retains_grad"]]
-    return {"which": {"y": "y = x ** 3", "z": "z = log(y)"}.get(changed[0], "x")} if changed else None
+    changed = [
+        name
+        for name, b, a in zip("xyz", seen["before"], seen["after"], strict=True)
+        if a["retains_grad"] and not b["retains_grad"]
+    ]
+    return (
+        {"which": {"y": "y = x ** 3", "z": "z = log(y)"}.get(changed[0], "x")} if changed else None
+    )
 
 
 @mistake(
     "none_is_asked",
     about="tensor_state",
     title="grad_fn and grad can be None",
-    explanation="Line {line} raised {raised}. A leaf has no node, so its grad_fn is None, and where no backward has stored anything .grad "
-    "is None as well. Look whether there is one before you ask it for anything.",
+    explanation=(
+        "Line {line} raised {raised}. A leaf has no node, so its grad_fn is None, and where no"
+        " backward has stored anything .grad is None as well. Look whether there is one before you"
+        " ask it for anything."
+    ),
 )
 def none_is_asked(failure, student):
     """An attribute of None."""
@@ -72,8 +95,11 @@ def none_is_asked(failure, student):
     "leaf_means_requires_grad",
     about="tensor_state",
     title="A tensor without requires_grad is a leaf too",
-    explanation="{tensor} does not require grad and has no grad_fn, and for it your is_leaf is False. Nothing is recorded for "
-    "such a tensor, even where it was computed from others, so no graph lies behind it: torch calls it a leaf. Ask t.is_leaf.",
+    explanation=(
+        "{tensor} does not require grad and has no grad_fn, and for it your is_leaf is False."
+        " Nothing is recorded for such a tensor, even where it was computed from others, so no"
+        " graph lies behind it: torch calls it a leaf. Ask t.is_leaf."
+    ),
 )
 def leaf_means_requires_grad(failure, student):
     """False for a leaf that does not require grad."""
@@ -94,7 +120,10 @@ def node_is_no_name(failure, student):
         return None
     facts = {"wanted": repr(want["grad_fn"])}
     if want["grad_fn"] is None and isinstance(got, str) and "None" in got:
-        advice = "A tensor without a node has None there, and that None has a type with a name too: look whether t.grad_fn is None first."
+        advice = (
+            "A tensor without a node has None there, and that None has a type with a name too: look"
+            " whether t.grad_fn is None first."
+        )
         return {**facts, "shown": repr(got), "advice": advice}
     if want["grad_fn"] is None:
         return None
@@ -105,7 +134,10 @@ def node_is_no_name(failure, student):
             "advice": "That is the node itself. The name belongs to its type: type(...).__name__.",
         }
     if isinstance(got, str) and want["grad_fn"] in got and " object at " in got:
-        advice = "The node's text has more in it than the name, such as an address. The name belongs to its type: type(...).__name__."
+        advice = (
+            "The node's text has more in it than the name, such as an address. The name belongs to"
+            " its type: type(...).__name__."
+        )
         return {**facts, "shown": repr(got), "advice": advice}
     return None
 
@@ -114,77 +146,133 @@ def node_is_no_name(failure, student):
     "leaf_said_to_retain",
     about="tensor_state",
     title="A leaf keeps its gradient, and its retains_grad is False",
-    explanation="{tensor} is a leaf, and for it your retains_grad is {actual}. A leaf that requires grad gets its gradient in "
-    "any case. retains_grad tells only of intermediate results on which retain_grad() was called; on such a leaf that call "
-    "does nothing.",
+    explanation=(
+        "{tensor} is a leaf, and for it your retains_grad is {actual}. A leaf that requires grad"
+        " gets its gradient in any case. retains_grad tells only of intermediate results on which"
+        " retain_grad() was called; on such a leaf that call does nothing."
+    ),
 )
 def leaf_said_to_retain(failure, student):
     """True for a leaf, and for an intermediate result that does retain."""
     got, want = entry(failure, "retains_grad")
     if got is not True or not want["is_leaf"]:
         return None
-    return {} if student.observe("states", LOG_OF_CUBE, [FIVE], [1], {}, False)["before"][1]["retains_grad"] is True else None
+    return (
+        {}
+        if student.observe("states", LOG_OF_CUBE, [FIVE], [1], {}, False)["before"][1][
+            "retains_grad"
+        ]
+        is True
+        else None
+    )
 
 
 @mistake(
     "zero_taken_for_none",
     about="tensor_state",
     title="A gradient is asked whether it is true",
-    explanation="{seen} Whether there is a gradient is one question, what its numbers are is another: ask `t.grad is not None`.",
+    explanation=(
+        "{seen} Whether there is a gradient is one question, what its numbers are is another: ask"
+        " `t.grad is not None`."
+    ),
 )
 def zero_taken_for_none(failure, student):
     """None for a zero, or torch's error about the truth of a gradient."""
     if failure.raised("RuntimeError", "Boolean value of Tensor"):
         looks_at_tensors_without(student)
-        return {"seen": "A tensor of several elements, or of none, is neither true nor false, so torch raised an error."}
+        return {
+            "seen": (
+                "A tensor of several elements, or of none, is neither true nor false, so torch"
+                " raised an error."
+            )
+        }
     got, want = entry(failure, "grad")
-    if want is None or got is not None or not isinstance(want["grad"], torch.Tensor) or want["grad"].any():
+    if (
+        want is None
+        or got is not None
+        or not isinstance(want["grad"], torch.Tensor)
+        or want["grad"].any()
+    ):
         return None
     if student.observe("states", SQUARE, [ZERO], [], {}, True)["after"][0]["grad"] is not None:
         return None
-    return {"seen": "The gradient held no number but 0, which counts as false, and None came back for it."}
+    return {
+        "seen": (
+            "The gradient held no number but 0, which counts as false, and None came back for it."
+        )
+    }
 
 
 @mistake(
     "grad_is_a_number",
     about="tensor_state",
     title="grad came back as a plain number or a list",
-    explanation="{seen} The gradient of a tensor is a tensor, with shape and dtype: clone() copies all of it, item() and "
-    "tolist() only the numbers.",
+    explanation=(
+        "{seen} The gradient of a tensor is a tensor, with shape and dtype: clone() copies all of"
+        " it, item() and tolist() only the numbers."
+    ),
 )
 def grad_is_a_number(failure, student):
     """Numbers without their tensor; or item() on a gradient of several elements."""
     if failure.raised("RuntimeError", "cannot be converted to Scalar"):
         looks_at_tensors_without(student)
-        return {"seen": "item() raised an error: the gradient has several elements, or none, and a plain number is only one."}
+        return {
+            "seen": (
+                "item() raised an error: the gradient has several elements, or none, and a plain"
+                " number is only one."
+            )
+        }
     got, want = entry(failure, "grad")
     plain = want is not None and isinstance(want["grad"], torch.Tensor) and plainly(got)
-    return {"seen": "A plain number or a list of them came back where a tensor is promised."} if plain else None
+    return (
+        {"seen": "A plain number or a list of them came back where a tensor is promised."}
+        if plain
+        else None
+    )
 
 
 def looks_at_tensors_without(student):
-    """Have two elements looked at that hold no gradient: what raises there too (and ends the rule) was asked of the tensor itself."""
+    """Have two elements looked at that hold no gradient: what raises there too (and ends the rule)
+    was asked of the tensor itself.
+    """
     student.observe("states", LOG_OF_CUBE, [PAIR], [], {}, False)
 
 
 def plainly(value):
     """Whether a value is a number or a list of them."""
-    return all(map(plainly, value)) if isinstance(value, list) else isinstance(value, int | float) and not isinstance(value, bool)
+    return (
+        all(map(plainly, value))
+        if isinstance(value, list)
+        else isinstance(value, int | float) and not isinstance(value, bool)
+    )
 
 
 @mistake(
     "grad_is_an_alias",
     about="tensor_state",
     title="grad is the tensor's own .grad, not a copy",
-    explanation="After one backward the gradient of {tensor} was {first}. {seen} Expected {expected}, found {actual}. A name, "
-    "a .detach() or a .data of t.grad is that same memory under another name; clone() is a copy.",
+    explanation=(
+        "After one backward the gradient of {tensor} was {first}. {seen} Expected {expected}, found"
+        " {actual}. A name, a .detach() or a .data of t.grad is that same memory under another"
+        " name; clone() is a copy."
+    ),
 )
 def grad_is_an_alias(failure, student):
     """What is written into one shows in the other."""
     if failure.facts.get("shares") == "later":
-        return {"seen": "Then a second backward added to t.grad, and the entry that had come back earlier changed with it."}
+        return {
+            "seen": (
+                "Then a second backward added to t.grad, and the entry that had come back earlier"
+                " changed with it."
+            )
+        }
     if failure.facts.get("shares") == "held":
-        return {"seen": "After a second one a number was added to the entry that had come back, and t.grad changed with it."}
+        return {
+            "seen": (
+                "After a second one a number was added to the entry that had come back, and t.grad"
+                " changed with it."
+            )
+        }
     return None
 
 
@@ -192,20 +280,24 @@ def grad_is_an_alias(failure, student):
     "warns_on_intermediates",
     about="tensor_state",
     title=".grad was read on a tensor that keeps none",
-    explanation="While tensor_state looked at {tensor}, torch warned that the .grad of a tensor that is no leaf was read. Its "
-    "retains_grad is False as well, so backward leaves no gradient there. Look at is_leaf and retains_grad first, "
-    "and read .grad only where one of them is True.",
+    explanation=(
+        "While tensor_state looked at {tensor}, torch warned that the .grad of a tensor that is no"
+        " leaf was read. Its retains_grad is False as well, so backward leaves no gradient there."
+        " Look at is_leaf and retains_grad first, and read .grad only where one of them is True."
+    ),
 )
 def warns_on_intermediates(failure, student):
     """Torch's warning about the .grad of a non-leaf."""
     return {} if "not a leaf Tensor" in failure.facts.get("text", "") else None
 
 
-# ------------------------------------------------------------------------------------------------------- gradients_along
+# ---------------------------------------------------------------------------------- gradients_along
 
 
 def stumbled(failure, student):
-    """Where the call raised an error about None: what is known of that call with C5's tensors (y, z and x); else None."""
+    """Where the call raised an error about None: what is known of that call with C5's tensors (y, z
+    and x); else None.
+    """
     if not failure.raised("NoneType"):
         return None
     seen = student.observe("attempt", LOG_OF_CUBE, [FIVE], [1, 2, 0])
@@ -216,24 +308,36 @@ def stumbled(failure, student):
     "grad_is_none_at_first",
     about="gradients_along",
     title=".grad is None before the first backward",
-    explanation="Line {line} raised {raised}, and no backward had begun at z by then. Before a backward .grad may be None, "
-    "which can be neither zeroed nor copied. `t.grad = None` clears it whatever it is.",
+    explanation=(
+        "Line {line} raised {raised}, and no backward had begun at z by then. Before a backward"
+        " .grad may be None, which can be neither zeroed nor copied. `t.grad = None` clears it"
+        " whatever it is."
+    ),
 )
 def grad_is_none_at_first(failure, student):
     """An error about None before any backward."""
     seen = stumbled(failure, student) if none_for_a_gradient(failure) else None
-    return {"line": str(failure.error.line), "raised": str(failure.error)} if seen and seen["passes"] == 0 else None
+    return (
+        {"line": str(failure.error.line), "raised": str(failure.error)}
+        if seen and seen["passes"] == 0
+        else None
+    )
 
 
 @mistake(
     "never_retained",
     about="gradients_along",
     title="An intermediate result was not told to keep its gradient",
-    explanation="{which} is no leaf, and its .grad is None: afterwards its retains_grad is still False. backward computes the "
-    "gradient there, hands it on and drops it. retain_grad(), called before backward, makes the tensor keep it.",
+    explanation=(
+        "{which} is no leaf, and its .grad is None: afterwards its retains_grad is still False."
+        " backward computes the gradient there, hands it on and drops it. retain_grad(), called"
+        " before backward, makes the tensor keep it."
+    ),
 )
 def never_retained(failure, student):
-    """No gradient where retain_grad() was not called, and .grad was read all the same; a gradient can also be missing in a hook."""
+    """No gradient where retain_grad() was not called, and .grad was read all the same; a gradient
+    can also be missing in a hook.
+    """
     return missing(failure, student, keeps=False)
 
 
@@ -241,8 +345,11 @@ def never_retained(failure, student):
     "retained_too_late",
     about="gradients_along",
     title="retain_grad() came after backward",
-    explanation="{which} has retains_grad True in the end, and its .grad is None all the same. The gradient passed through "
-    "before the tensor was told to keep it, and none is kept for later. Call retain_grad() first, then backward.",
+    explanation=(
+        "{which} has retains_grad True in the end, and its .grad is None all the same. The gradient"
+        " passed through before the tensor was told to keep it, and none is kept for later. Call"
+        " retain_grad() first, then backward."
+    ),
 )
 def retained_too_late(failure, student):
     """No gradient, although retain_grad() was called: not before a backward began."""
@@ -250,7 +357,9 @@ def retained_too_late(failure, student):
 
 
 def missing(failure, student, *, keeps):
-    """A None, or an error about one after a backward, where the tensor keeps its gradient by now and did not in time, or never does."""
+    """A None, or an error about one after a backward, where the tensor keeps its gradient by now
+    and did not in time, or never does.
+    """
     if "keeps" in failure.facts and failure.actual is None:
         seen, which = failure.facts, failure.facts["tensor"]
     else:
@@ -267,23 +376,34 @@ def missing(failure, student, *, keeps):
     "counts_grad_from_before",
     about="gradients_along",
     title="What .grad held before is in the result",
-    explanation="{tensor}.grad held {held} before, and {actual} came back: that and the gradient together. Without it, it "
-    "would be {expected}. backward adds to .grad, for a leaf and for a tensor that retains its gradient alike; clear it first.",
+    explanation=(
+        "{tensor}.grad held {held} before, and {actual} came back: that and the gradient together."
+        " Without it, it would be {expected}. backward adds to .grad, for a leaf and for a tensor"
+        " that retains its gradient alike; clear it first."
+    ),
 )
 def counts_grad_from_before(failure, student):
     """The earlier gradient and the new one."""
     held = failure.facts.get("held")
     if not isinstance(held, torch.Tensor) or not isinstance(failure.expected, torch.Tensor):
         return None
-    return {} if agrees(failure.actual, failure.expected + held) and differs(failure.actual, failure.expected) else None
+    return (
+        {}
+        if agrees(failure.actual, failure.expected + held)
+        and differs(failure.actual, failure.expected)
+        else None
+    )
 
 
 @mistake(
     "one_backward_for_each",
     about="gradients_along",
     title="One backward is enough for all of them",
-    explanation="{passes} backwards began at z. {seen} A single backward from z passes through every tensor on its way to the "
-    "leaves, so let all of them keep their gradients first and call backward once.",
+    explanation=(
+        "{passes} backwards began at z. {seen} A single backward from z passes through every tensor"
+        " on its way to the leaves, so let all of them keep their gradients first and call backward"
+        " once."
+    ),
 )
 def one_backward_for_each(failure, student):
     """A whole multiple of the gradient, or torch's error about a second time."""
@@ -291,25 +411,37 @@ def one_backward_for_each(failure, student):
         seen = student.observe("attempt", LOG_OF_CUBE, [FIVE], [1, 2, 0])
         if seen["passes"] < 2 or seen["raised"] != failure.error.type_name:
             return None
-        return {"passes": seen["passes"], "seen": "The second one raised an error, since the first had freed the graph."}
+        return {
+            "passes": seen["passes"],
+            "seen": "The second one raised an error, since the first had freed the graph.",
+        }
     passes = failure.facts.get("passes", 0)
-    if not isinstance(failure.expected, torch.Tensor) or not differs(failure.actual, failure.expected):
+    if not isinstance(failure.expected, torch.Tensor) or not differs(
+        failure.actual, failure.expected
+    ):
         return None
     if any(agrees(failure.actual, times * failure.expected) for times in range(2, passes + 1)):
-        return {"seen": "Each one added its gradient to what was there already, and a whole multiple came back."}
+        return {
+            "seen": (
+                "Each one added its gradient to what was there already, and a whole multiple came"
+                " back."
+            )
+        }
     return None
 
 
-# ----------------------------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
+# -------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
 
 
 @mistake(
     "every_result_keeps_one",
     about="HAS_GRAD_AFTER_BACKWARD",
     title="Computed is not kept",
-    explanation="{key} is predicted to have a gradient. backward does compute one there, since it needs it for the next step, "
-    "but only leaves that require grad and tensors with retain_grad() keep theirs. In C4 nobody called it, so {key}'s .grad is "
-    "None.",
+    explanation=(
+        "{key} is predicted to have a gradient. backward does compute one there, since it needs it"
+        " for the next step, but only leaves that require grad and tensors with retain_grad() keep"
+        " theirs. In C4 nobody called it, so {key}'s .grad is None."
+    ),
 )
 def every_result_keeps_one(failure, student):
     """A gradient in an intermediate result that retains none."""
@@ -321,9 +453,11 @@ def every_result_keeps_one(failure, student):
     "only_leaves_ever_keep_one",
     about="HAS_GRAD_AFTER_BACKWARD",
     title="retain_grad() makes an intermediate result keep its gradient",
-    explanation="{key} is predicted to have none, and it holds {grad}. By default only leaves keep a gradient, but in C5 "
-    "retain_grad() was called on y and z before the backward, and that is what it is for. z has one too: the gradient of z "
-    "with respect to itself, 1.",
+    explanation=(
+        "{key} is predicted to have none, and it holds {grad}. By default only leaves keep a"
+        " gradient, but in C5 retain_grad() was called on y and z before the backward, and that is"
+        " what it is for. z has one too: the gradient of z with respect to itself, 1."
+    ),
 )
 def only_leaves_ever_keep_one(failure, student):
     """No gradient in an intermediate result that retains one."""

@@ -4,13 +4,22 @@ from functools import partial
 
 from torch import Tensor
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, fail, graph_figure, type_name
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    assert_tensor,
+    fail,
+    graph_figure,
+    type_name,
+)
 
 FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
 
 
 def drawn(f, leaves, names, retained=(), *, at):
-    """The graph of f, its tensors by name, those at the places ``retained`` keeping their gradient; and the tensor ``at`` marked."""
+    """The graph of f, its tensors by name, those at the places ``retained`` keeping their gradient;
+    and the tensor ``at`` marked.
+    """
     copies = [leaf.detach().clone().requires_grad_(leaf.requires_grad) for leaf in leaves]
     tensors = [*copies, *f(*copies)]
     for place in retained:
@@ -19,17 +28,33 @@ def drawn(f, leaves, names, retained=(), *, at):
 
 
 def assert_entries(states, wanted, names, keys, message, inputs, figure=None):
-    """The entries ``keys`` of what came back for each tensor; ``figure`` draws the graph and marks one."""
+    """The entries ``keys`` of what came back for each tensor; ``figure`` draws the graph and marks
+    one.
+    """
     for name, state, want in zip(names, states, wanted, strict=True):
         facts = {"tensor": name, "state": state, "want": want}
         if not isinstance(state, dict):
-            fail("for {tensor} {type} came back where a dictionary is promised", expected=want, actual=state, inputs=inputs,
-                 facts={**facts, "type": type_name(state)})  # fmt: skip
+            fail(
+                "for {tensor} {type} came back where a dictionary is promised",
+                expected=want,
+                actual=state,
+                inputs=inputs,
+                facts={**facts, "type": type_name(state)},
+            )
         for key in keys:
             figures = [partial(figure, at=name)] if figure else []
-            details = {"inputs": inputs, "facts": {**facts, "key": key, "present": ", ".join(map(str, state))}, "figures": figures}
+            details = {
+                "inputs": inputs,
+                "facts": {**facts, "key": key, "present": ", ".join(map(str, state))},
+                "figures": figures,
+            }
             if key not in state:
-                fail("for {tensor} the dictionary has no entry {key}; it has {present}", expected=want, actual=state, **details)
+                fail(
+                    "for {tensor} the dictionary has no entry {key}; it has {present}",
+                    expected=want,
+                    actual=state,
+                    **details,
+                )
             if isinstance(want[key], Tensor):
                 assert_gradient(state[key], want[key], message, **details)
             else:
@@ -42,18 +67,45 @@ def state(*flags):
 
 
 def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
-    """One gradient for each of ``names``, in that order; whether they are in a list is another check's matter."""
+    """One gradient for each of ``names``, in that order; whether they are in a list is another
+    check's matter.
+    """
     result, wanted, held = seen["result"], list(wanted), held or {}
     if not isinstance(result, list | tuple):
-        fail("{type} came back where a list of gradients is promised", expected=wanted, actual=result, inputs=inputs,
-             facts={"type": type_name(result)})  # fmt: skip
+        fail(
+            "{type} came back where a list of gradients is promised",
+            expected=wanted,
+            actual=result,
+            inputs=inputs,
+            facts={"type": type_name(result)},
+        )
     if len(result) != len(wanted):
-        fail("{count} gradients came back for {asked} tensors", expected=wanted, actual=result, inputs=inputs,
-             facts={"count": len(result), "asked": len(wanted)})  # fmt: skip
+        fail(
+            "{count} gradients came back for {asked} tensors",
+            expected=wanted,
+            actual=result,
+            inputs=inputs,
+            facts={"count": len(result), "asked": len(wanted)},
+        )
     for place, name in enumerate(names):
-        facts = {"tensor": name, "keeps": seen["keeps"][place], "in_time": seen["in_time"][place],
-                 "read": seen["read"], "passes": seen["passes"], "held": held.get(name)}  # fmt: skip
-        details = {"inputs": inputs, "facts": facts, "figures": [partial(figure, at=name)] if figure else []}
+        facts = {
+            "tensor": name,
+            "keeps": seen["keeps"][place],
+            "in_time": seen["in_time"][place],
+            "read": seen["read"],
+            "passes": seen["passes"],
+            "held": held.get(name),
+        }
+        details = {
+            "inputs": inputs,
+            "facts": facts,
+            "figures": [partial(figure, at=name)] if figure else [],
+        }
         if result[place] is None:
-            fail("the gradient of {tensor} is missing: None came back", expected=wanted[place], actual=None, **details)
+            fail(
+                "the gradient of {tensor} is missing: None came back",
+                expected=wanted[place],
+                actual=None,
+                **details,
+            )
         assert_tensor(result[place], wanted[place], "the gradient of {tensor} is wrong", **details)

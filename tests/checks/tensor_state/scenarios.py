@@ -1,6 +1,8 @@
-"""What has to be seen from inside for tensor_state. Sent into the sandbox; imports torch, and warnings to listen to them.
+"""What has to be seen from inside for tensor_state. Sent into the sandbox; imports torch, and
+warnings to listen to them.
 
-A graph is f of the inputs; its tensors are the inputs and then the outputs of f, and the last one is where a backward starts.
+A graph is f of the inputs; its tensors are the inputs and then the outputs of f, and the last one
+is where a backward starts.
 """
 
 import warnings
@@ -9,7 +11,9 @@ import torch
 
 
 def states(student, f, inputs, retained, held, backward):
-    """What tensor_state returned for each tensor of a graph, before a backward and, if there is to be one, after it."""
+    """What tensor_state returned for each tensor of a graph, before a backward and, if there is to
+    be one, after it.
+    """
     tensors = graph(f, inputs, retained, held)
     before = [kept(student.tensor_state(t)) for t in tensors]
     if not backward:
@@ -19,7 +23,9 @@ def states(student, f, inputs, retained, held, backward):
 
 
 def two_backwards(student, f, x, which, amount):
-    """What tensor_state returned for one tensor after one backward and after a second, and what is held once that was written to."""
+    """What tensor_state returned for one tensor after one backward and after a second, and what is
+    held once that was written to.
+    """
     tensors = graph(f, [x], [which], {})
     t, z = tensors[which], tensors[-1]
     z.backward(retain_graph=True)
@@ -34,7 +40,9 @@ def two_backwards(student, f, x, which, amount):
 
 
 def heard(student, f, inputs):
-    """The texts of the warnings during tensor_state, for each tensor, before a backward and after it."""
+    """The texts of the warnings during tensor_state, for each tensor, before a backward and after
+    it.
+    """
     tensors = graph(f, inputs, [], {})
     before = [listen(student, t) for t in tensors]
     tensors[-1].backward()
@@ -50,7 +58,9 @@ def listen(student, t):
 
 
 def around(student, f, inputs, retained, held):
-    """Each tensor as it was before tensor_state and after it, and the gradients that a backward then leaves."""
+    """Each tensor as it was before tensor_state and after it, and the gradients that a backward
+    then leaves.
+    """
     tensors = graph(f, inputs, retained, held)
     before = [measured(t) for t in tensors]
     for t in tensors:
@@ -70,7 +80,9 @@ def measured(t):
 
 
 def gradients(student, f, inputs, chosen, retained, held):
-    """What gradients_along returned for the chosen tensors of a graph; how many backwards began at z; who keeps a gradient now."""
+    """What gradients_along returned for the chosen tensors of a graph; how many backwards began at
+    z; who keeps a gradient now.
+    """
     asked, z, passes = watched(f, inputs, chosen, retained, held)
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", append=True)
@@ -114,7 +126,9 @@ def read_in_vain(caught):
 
 
 def watched(f, inputs, chosen, retained, held):
-    """The chosen tensors of a graph, its last one, and a list to which every backward from there adds which of them keep a gradient."""
+    """The chosen tensors of a graph, its last one, and a list to which every backward from there
+    adds which of them keep a gradient.
+    """
     tensors, passes = graph(f, inputs, retained, held), []
     asked = [tensors[k] for k in chosen]
     tensors[-1].register_hook(lambda grad: passes.append(keeping(asked)))
@@ -122,7 +136,9 @@ def watched(f, inputs, chosen, retained, held):
 
 
 def graph(f, inputs, retained, held):
-    """The tensors of a graph; those at the places ``retained`` keep their gradient, those in ``held`` hold one already."""
+    """The tensors of a graph; those at the places ``retained`` keep their gradient, those in
+    ``held`` hold one already.
+    """
     tensors = [*inputs, *f(*inputs)]
     for k in retained:
         tensors[k].retain_grad()

@@ -9,19 +9,35 @@ from grader.worker.wire.program import program
 
 helpers = beside(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state
-assert_entries, assert_gradients, drawn = helpers.assert_entries, helpers.assert_gradients, helpers.drawn
+assert_entries, assert_gradients, drawn = (
+    helpers.assert_entries,
+    helpers.assert_gradients,
+    helpers.drawn,
+)
 
 NAMES = ("x", "c", "k", "u", "y", "d", "z")
 
 
 def drawn_graph(draw):
-    """A function of x and c to (k, u, y, d, z): k made of c alone, d detached, u, y and z on the way from x; and how each is made."""
+    """A function of x and c to (k, u, y, d, z): k made of c alone, d detached, u, y and z on the
+    way from x; and how each is made.
+    """
     a = draw.number(0.5, 2.0)
     first, u_text = draw.choice(
-        [(lambda x: x.exp(), "x.exp()"), (lambda x: x.sin(), "x.sin()"), (lambda x: x.tanh(), "x.tanh()"), (lambda x: x**3, "x ** 3")]
+        [
+            (lambda x: x.exp(), "x.exp()"),
+            (lambda x: x.sin(), "x.sin()"),
+            (lambda x: x.tanh(), "x.tanh()"),
+            (lambda x: x**3, "x ** 3"),
+        ]
     )
     second, y_text = draw.choice(
-        [(lambda u, k: u * k, "u * k"), (lambda u, k: u + k, "u + k"), (lambda u, k: u - k, "u - k"), (lambda u, k: u / k, "u / k")]
+        [
+            (lambda u, k: u * k, "u * k"),
+            (lambda u, k: u + k, "u + k"),
+            (lambda u, k: u - k, "u - k"),
+            (lambda u, k: u / k, "u / k"),
+        ]
     )
     last, z_text = draw.choice([(lambda y: y.sum(), "y.sum()"), (lambda y: y.mean(), "y.mean()")])
 
@@ -30,10 +46,16 @@ def drawn_graph(draw):
         y = second(u, k)
         return k, u, y, y.detach(), last(y)
 
-    return program(tensors, inputs=2), {"k": f"c * {a}", "u": u_text, "y": y_text, "d": "y.detach()", "z": z_text}
+    return program(tensors, inputs=2), {
+        "k": f"c * {a}",
+        "u": u_text,
+        "y": y_text,
+        "d": "y.detach()",
+        "z": z_text,
+    }
 
 
-# ---------------------------------------------------------------------------------------------------------- tensor_state
+# ------------------------------------------------------------------------------------- tensor_state
 
 
 @check(points=0.5, about="tensor_state")
@@ -44,7 +66,10 @@ def test_requires_grad_and_is_leaf(student, draw):
         (draw.tensor(3, requires_grad=True), draw.tensor(3)),
         (draw.tensor(dtype=torch.float32, requires_grad=True), draw.integers(low=1)),
         *(
-            (draw.tensor(2, requires_grad=draw.choice((True, False))), draw.tensor(2, requires_grad=draw.choice((True, False))))
+            (
+                draw.tensor(2, requires_grad=draw.choice((True, False))),
+                draw.tensor(2, requires_grad=draw.choice((True, False))),
+            )
             for _ in "ab"
         ),
     ):
@@ -53,14 +78,25 @@ def test_requires_grad_and_is_leaf(student, draw):
         inputs = {"x": x, "c": c, **texts}
         keys, figure = ("requires_grad", "is_leaf"), partial(drawn, f, [x, c], NAMES)
         want = [{key: getattr(t, key) for key in keys} for t in (x, c, *f(x, c))]
-        assert_entries(seen["before"], want, NAMES, keys, "the entry {key} is wrong for {tensor}", inputs, figure)
+        assert_entries(
+            seen["before"],
+            want,
+            NAMES,
+            keys,
+            "the entry {key} is wrong for {tensor}",
+            inputs,
+            figure,
+        )
 
 
 @check(points=0.5, about="tensor_state")
 def test_grad_fn_is_a_name_or_none(student, draw):
     """grad_fn is the type name of the node, or None"""
     for shape, dtype in (((2, 2), torch.float64), ((), torch.float32)):
-        x, c = draw.tensor(*shape, dtype=dtype, requires_grad=True), draw.tensor(*shape, dtype=dtype)
+        x, c = (
+            draw.tensor(*shape, dtype=dtype, requires_grad=True),
+            draw.tensor(*shape, dtype=dtype),
+        )
         f, texts = drawn_graph(draw)
         seen = student.observe("states", f, [x, c], [], {}, False)
         inputs = {"x": x, "c": c, **texts}
@@ -69,30 +105,67 @@ def test_grad_fn_is_a_name_or_none(student, draw):
         assert_entries(seen["before"], want, NAMES, ("grad_fn",), message, inputs, figure)
 
 
-@check(points=0.25, about="tensor_state", needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none])
+@check(
+    points=0.25,
+    about="tensor_state",
+    needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none],
+)
 def test_the_states_of_c4(student):
     """C4: the states before the backward and after it"""
-    f, inputs = program(lambda x: (y := x**3, y.log())), {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"}
+    f, inputs = (
+        program(lambda x: (y := x**3, y.log())),
+        {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"},
+    )
     seen = student.observe("states", f, [torch.tensor(5.0, requires_grad=True)], [], {}, True)
-    y, z = state(True, False, False, "PowBackward0", None), state(True, False, False, "LogBackward0", None)
+    y, z = (
+        state(True, False, False, "PowBackward0", None),
+        state(True, False, False, "LogBackward0", None),
+    )
     before = [state(True, True, False, None, None), y, z]
     after = [state(True, True, False, None, torch.tensor(0.6)), y, z]
     figure = partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz")
-    assert_entries(seen["before"], before, "xyz", FLAGS, "before the backward, the entry {key} is wrong for {tensor}", inputs, figure)
-    assert_entries(seen["after"], after, "xyz", FLAGS, "after the backward, the entry {key} is wrong for {tensor}", inputs, figure)
+    assert_entries(
+        seen["before"],
+        before,
+        "xyz",
+        FLAGS,
+        "before the backward, the entry {key} is wrong for {tensor}",
+        inputs,
+        figure,
+    )
+    assert_entries(
+        seen["after"],
+        after,
+        "xyz",
+        FLAGS,
+        "after the backward, the entry {key} is wrong for {tensor}",
+        inputs,
+        figure,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------- gradients_along
+# ---------------------------------------------------------------------------------- gradients_along
 
 
 def drawn_chain(draw):
-    """A function of x to (y, z), z a scalar that needs the values of y for its backward; and how they are made."""
+    """A function of x to (y, z), z a scalar that needs the values of y for its backward; and how
+    they are made.
+    """
     a, b = draw.coefficients(2)
     return draw.choice(
         [
-            (program(lambda x: (y := (x * a).exp(), (y**2 * b).sum())), {"y": f"(x * {a}).exp()", "z": f"(y ** 2 * {b}).sum()"}),
-            (program(lambda x: (y := x**3 * a, (y * b).sin().sum())), {"y": f"x ** 3 * {a}", "z": f"(y * {b}).sin().sum()"}),
-            (program(lambda x: (y := (x * a).tanh(), (y * b).exp().sum())), {"y": f"(x * {a}).tanh()", "z": f"(y * {b}).exp().sum()"}),
+            (
+                program(lambda x: (y := (x * a).exp(), (y**2 * b).sum())),
+                {"y": f"(x * {a}).exp()", "z": f"(y ** 2 * {b}).sum()"},
+            ),
+            (
+                program(lambda x: (y := x**3 * a, (y * b).sin().sum())),
+                {"y": f"x ** 3 * {a}", "z": f"(y * {b}).sin().sum()"},
+            ),
+            (
+                program(lambda x: (y := (x * a).tanh(), (y * b).exp().sum())),
+                {"y": f"(x * {a}).tanh()", "z": f"(y * {b}).exp().sum()"},
+            ),
         ]
     )
 
@@ -107,21 +180,36 @@ def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
         wanted = torch.autograd.grad(z, [(x, y)[k] for k in chosen])
         names = [("x", "y")[k] for k in chosen]
         seen = student.observe("gradients", f, [x], chosen, [], {})
-        assert_gradients(seen, wanted, names, {"x": x, **texts, "tensors": names}, figure=partial(drawn, f, [x], "xyz"))
+        assert_gradients(
+            seen,
+            wanted,
+            names,
+            {"x": x, **texts, "tensors": names},
+            figure=partial(drawn, f, [x], "xyz"),
+        )
 
 
-@check(points=0.25, about="gradients_along", needs=test_leaf_and_intermediate_in_the_order_asked_for)
+@check(
+    points=0.25, about="gradients_along", needs=test_leaf_and_intermediate_in_the_order_asked_for
+)
 def test_the_numbers_of_c5(student):
     """C5: the gradients at x, y, z are 0.6, 0.008 and 1"""
     f = program(lambda x: (y := x**3, y.log()))
-    seen = student.observe("gradients", f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {})
+    seen = student.observe(
+        "gradients", f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {}
+    )
     wanted = [torch.tensor(0.6), torch.tensor(0.008), torch.tensor(1.0)]
-    inputs = {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)", "tensors": ["x", "y", "z"]}
+    inputs = {
+        "x": torch.tensor(5.0),
+        "y": "x ** 3",
+        "z": "torch.log(y)",
+        "tensors": ["x", "y", "z"],
+    }
     figure = partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz")
     assert_gradients(seen, wanted, "xyz", inputs, figure=figure)
 
 
-# ----------------------------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
+# -------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
 
 
 @check(points=0.5, about="HAS_GRAD_AFTER_BACKWARD")
@@ -164,16 +252,32 @@ def compare(student, name):
     def rows():
         words = {True: "has a gradient", False: "has none"}
         why = {k: WHY[t.is_leaf, t.retains_grad] for k, t in tensors.items()}
-        return prediction_figure([[k, words[found[k]], words[grads[k] is not None], why[k]] for k in wrong])
+        return prediction_figure(
+            [[k, words[found[k]], words[grads[k] is not None], why[k]] for k in wrong]
+        )
 
-    details = {"expected": {k: grads[k] is not None for k in wrong}, "actual": {k: found[k] for k in wrong},
-               "facts": {"key": key, "grad": shown(grads[key]), "found": {k: found[k] for k in keys}},
-               "figures": [rows, lambda: graph_figure(z, {"x": x, "y": y, "z": z})]}  # fmt: skip
+    details = {
+        "expected": {k: grads[k] is not None for k in wrong},
+        "actual": {k: found[k] for k in wrong},
+        "facts": {"key": key, "grad": shown(grads[key]), "found": {k: found[k] for k in keys}},
+        "figures": [rows, lambda: graph_figure(z, {"x": x, "y": y, "z": z})],
+    }
     if grads[key] is None:
-        fail("{key} has no gradient after the backward: it is no leaf, and retain_grad() was not called on it", **details)
+        fail(
+            "{key} has no gradient after the backward: it is no leaf, and retain_grad() was not"
+            " called on it",
+            **details,
+        )
     if tensors[key].is_leaf:
-        fail("{key} has a gradient after the backward, {grad}: it is a leaf that requires grad", **details)
-    fail("{key} has a gradient after the backward, {grad}: retain_grad() was called on it beforehand", **details)
+        fail(
+            "{key} has a gradient after the backward, {grad}: it is a leaf that requires grad",
+            **details,
+        )
+    fail(
+        "{key} has a gradient after the backward, {grad}: retain_grad() was called on it"
+        " beforehand",
+        **details,
+    )
 
 
 def shown(grad):

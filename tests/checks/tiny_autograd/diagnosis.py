@@ -1,4 +1,6 @@
-"""The mistakes that people make with an engine of their own, each recognised by what small expressions give."""
+"""The mistakes that people make with an engine of their own, each recognised by what small
+expressions give.
+"""
 
 import math
 import re
@@ -32,7 +34,10 @@ def grads(student, text, *roots, **leaves):
     """The grads of the leaves, NaN in place of what is no number; empty where there are none."""
     seen = ask(student, text, *roots, **leaves)
     found = seen["grads"] if seen else {}
-    return {name: float(grad) if isinstance(grad, int | float) else math.nan for name, grad in found.items()}
+    return {
+        name: float(grad) if isinstance(grad, int | float) else math.nan
+        for name, grad in found.items()
+    }
 
 
 def is_near(left, right):
@@ -41,18 +46,28 @@ def is_near(left, right):
 
 
 def single_steps_right(student):
-    """Whether a sum and a product alone have right gradients, so that what is wrong is how steps are put together."""
+    """Whether a sum and a product alone have right gradients, so that what is wrong is how steps
+    are put together.
+    """
     sums, products = (grads(student, f"root = a {sign} b", a=2.0, b=3.0) for sign in "+*")
-    return all(is_near(sums.get(name), 1.0) and is_near(products.get(name), slope) for name, slope in (("a", 3.0), ("b", 2.0)))
+    return all(
+        is_near(sums.get(name), 1.0) and is_near(products.get(name), slope)
+        for name, slope in (("a", 3.0), ("b", 2.0))
+    )
 
 
 def shown(text, leaves):
     """An expression in one line, with its numbers."""
-    return {"asked": text.replace("\n", "; "), "numbers": ", ".join(f"{name} = {number:g}" for name, number in leaves.items())}
+    return {
+        "asked": text.replace("\n", "; "),
+        "numbers": ", ".join(f"{name} = {number:g}" for name, number in leaves.items()),
+    }
 
 
 def wrong_gradient(failure):
-    """Whether a gradient came back wrong, of an expression: what no other rule than that for backward can explain."""
+    """Whether a gradient came back wrong, of an expression: what no other rule than that for
+    backward can explain.
+    """
     return "got" in failure.facts and "lines" in failure.facts and failure.error is None
 
 
@@ -65,15 +80,17 @@ def shares(failure):
     return any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
 
 
-# ------------------------------------------------------------------------------------------------------ what a file may use
+# ------------------------------------------------------------------------------ what a file may use
 
 
 @mistake(
     "uses_torch",
     about=BOTH,
     title="torch does the work",
-    explanation="This was seen of torch: {seen_of_torch}. The lesson is to build what torch does, out of numbers and Python; "
-    "math.exp, math.log and math.tanh are all that you need from outside.",
+    explanation=(
+        "This was seen of torch: {seen_of_torch}. The lesson is to build what torch does, out of"
+        " numbers and Python; math.exp, math.log and math.tanh are all that you need from outside."
+    ),
 )
 def uses_torch(failure, student):
     """A name of torch in the source, or an operator of it in the trace."""
@@ -81,16 +98,19 @@ def uses_torch(failure, student):
     return {"seen_of_torch": found} if found else None
 
 
-# ------------------------------------------------------------------------------------------------------- what raises
+# -------------------------------------------------------------------------------------- what raises
 
 
 @mistake(
     "recursion_too_deep",
     about=BOTH,
     title="One call for each node, one inside the other",
-    explanation="On a chain of ten thousand nodes line {line} ended in a RecursionError; on a chain of ten it works. A function that "
-    "calls itself for each source goes as deep as the graph, and Python stops at a depth of about 1,000. Keep a list of "
-    "your own of what is still to be visited, and work through it in a loop.",
+    explanation=(
+        "On a chain of ten thousand nodes line {line} ended in a RecursionError; on a chain of ten"
+        " it works. A function that calls itself for each source goes as deep as the graph, and"
+        " Python stops at a depth of about 1,000. Keep a list of your own of what is still to be"
+        " visited, and work through it in a loop."
+    ),
 )
 def recursion_too_deep(failure, student):
     """A RecursionError that a short chain doesn't raise."""
@@ -105,38 +125,59 @@ def recursion_too_deep(failure, student):
     "defines_equality",
     about=BOTH,
     title="Values with an __eq__ of their own can't be told apart",
-    explanation="Python raised {raised}. A class that says when two of its objects are equal, as a dataclass does, loses its hash, so "
-    "Values fit into no set; and two different nodes with equal numbers would be taken for one. Leave __eq__ out, or "
-    "write @dataclass(eq=False): then every Value is equal to itself only.",
+    explanation=(
+        "Python raised {raised}. A class that says when two of its objects are equal, as a"
+        " dataclass does, loses its hash, so Values fit into no set; and two different nodes with"
+        " equal numbers would be taken for one. Leave __eq__ out, or write @dataclass(eq=False):"
+        " then every Value is equal to itself only."
+    ),
 )
 def defines_equality(failure, student):
     """No hash."""
-    return {"raised": str(failure.error)} if failure.raised("TypeError", "unhashable type: 'Value'") else None
+    return (
+        {"raised": str(failure.error)}
+        if failure.raised("TypeError", "unhashable type: 'Value'")
+        else None
+    )
 
 
 def lone_number(error):
-    """Whether the expression that an error ends with is one operation of + - * / with a plain number."""
+    """Whether the expression that an error ends with is one operation of + - * / with a plain
+    number.
+    """
     number, name = r"-?[\d.]+", r"\w+"
-    return re.search(rf"\[root = ({name} [-+*/] {number}|{number} [-+*/] {name})\]$", error) is not None
+    return (
+        re.search(rf"\[root = ({name} [-+*/] {number}|{number} [-+*/] {name})\]$", error)
+        is not None
+    )
 
 
 @mistake(
     "plain_number_not_taken",
     about="Value",
     title="A plain number is not taken for a Value",
-    explanation="{raised}. With two Values in place of the number the same operation works. Make a Value of what is none before you "
-    "use it; and for a number on the left, as in 3 - a, Python asks a.__rsub__(3), so each of + - * / needs its reflected "
-    "form too.",
+    explanation=(
+        "{raised}. With two Values in place of the number the same operation works. Make a Value of"
+        " what is none before you use it; and for a number on the left, as in 3 - a, Python asks"
+        " a.__rsub__(3), so each of + - * / needs its reflected form too."
+    ),
 )
 def plain_number_not_taken(failure, student):
     """An error about an int or a float that Values don't raise."""
     error = failure.error
     if error is None or not any(f"'{kind}'" in error.message for kind in ("int", "float")):
         return None
-    refused = re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message) if failure.raised("TypeError") else None
+    refused = (
+        re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message)
+        if failure.raised("TypeError")
+        else None
+    )
     if not refused and not (failure.raised("AttributeError") and lone_number(str(error))):
         return None
-    works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in (refused[1] if refused else "+-*/"))
+    works = all(
+        ask(student, f"root = a {sign} b", a=2.0, b=4.0)
+        for sign in (refused[1] if refused else "+-*/")
+    )
     return {"raised": str(error)} if works else None
 
 
@@ -144,8 +185,11 @@ def plain_number_not_taken(failure, student):
     "result_is_no_value",
     about="Value",
     title="An operation gives no Value back",
-    explanation="{step} gave a result of type {type}. {cause} Every operation returns a new Value, which holds the number and "
-    "remembers what it was computed from; else the chain ends there, and nothing can flow back through it.",
+    explanation=(
+        "{step} gave a result of type {type}. {cause} Every operation returns a new Value, which"
+        " holds the number and remembers what it was computed from; else the chain ends there, and"
+        " nothing can flow back through it."
+    ),
 )
 def result_is_no_value(failure, student):
     """None, or a plain number."""
@@ -158,25 +202,34 @@ def result_is_no_value(failure, student):
     return {"cause": "Only a Value can be computed with further."}
 
 
-# ---------------------------------------------------------------------------------------------------- backward as a whole
+# ------------------------------------------------------------------------------ backward as a whole
 
 
 @mistake(
     "root_without_gradient",
     about="Value",
     title="backward starts from nothing",
-    explanation="After root = a + b and root.backward() both a.grad and b.grad are 0. What flows back begins with the derivative of "
-    "root with respect to itself, which is 1: root.grad has to be 1 before the first step back, or everything is "
-    "multiplied by 0.",
+    explanation=(
+        "After root = a + b and root.backward() both a.grad and b.grad are 0. What flows back"
+        " begins with the derivative of root with respect to itself, which is 1: root.grad has to"
+        " be 1 before the first step back, or everything is multiplied by 0."
+    ),
 )
 def root_without_gradient(failure, student):
-    """Zeros even one step away from the root, which has nothing itself: a root that is a leaf shows it."""
+    """Zeros even one step away from the root, which has nothing itself: a root that is a leaf shows
+    it.
+    """
     if not wrong_gradient(failure) or is_near(grads(student, "", "a", a=2.0).get("a"), 1.0):
         return None
-    found = [*grads(student, "root = a + b", a=2.0, b=3.0).values(), *grads(student, "root = a * b", a=2.0, b=3.0).values()]
+    found = [
+        *grads(student, "root = a + b", a=2.0, b=3.0).values(),
+        *grads(student, "root = a * b", a=2.0, b=3.0).values(),
+    ]
     if not found or any(found):
         return None
-    begun = student.observe("run", {"a": 2.0, "b": 3.0}, lines_of("root = a * b"), ["root"], {"root": 1.0})["grads"]
+    begun = student.observe(
+        "run", {"a": 2.0, "b": 3.0}, lines_of("root = a * b"), ["root"], {"root": 1.0}
+    )["grads"]
     return {} if begun == {"a": 3.0, "b": 2.0} else None
 
 
@@ -184,26 +237,37 @@ def root_without_gradient(failure, student):
     "stops_after_one_step",
     about="Value",
     title="Gradients don't get past the first step",
-    explanation="For {asked} with {numbers} c.grad is right, 6, but a.grad is 0 where it should be 15. Only the last step was undone, "
-    "or the steps were undone in the order in which they were computed; they have to be undone last to first, all the way "
-    "to the leaves.",
+    explanation=(
+        "For {asked} with {numbers} c.grad is right, 6, but a.grad is 0 where it should be 15. Only"
+        " the last step was undone, or the steps were undone in the order in which they were"
+        " computed; they have to be undone last to first, all the way to the leaves."
+    ),
 )
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
     if not wrong_gradient(failure) or not single_steps_right(student):
         return None
     text, leaves = STRAIGHT
-    found, turned = grads(student, text, **leaves), grads(student, text.replace("s * c", "c * s"), **leaves)
-    return shown(text, leaves) if found.get("a") == turned.get("a") == 0 and is_near(found["c"], 6.0) else None
+    found, turned = (
+        grads(student, text, **leaves),
+        grads(student, text.replace("s * c", "c * s"), **leaves),
+    )
+    return (
+        shown(text, leaves)
+        if found.get("a") == turned.get("a") == 0 and is_near(found["c"], 6.0)
+        else None
+    )
 
 
 @mistake(
     "ignores_incoming_gradient",
     about="Value",
     title="The local derivative alone is passed on",
-    explanation="For {asked} with {numbers} a.grad came back as {got}. That is b, the derivative of s; s itself is multiplied by c "
-    "afterwards, so the derivative of root is b * c = 15. Each step multiplies its own derivative by the gradient that "
-    "arrived at its result.",
+    explanation=(
+        "For {asked} with {numbers} a.grad came back as {got}. That is b, the derivative of s; s"
+        " itself is multiplied by c afterwards, so the derivative of root is b * c = 15. Each step"
+        " multiplies its own derivative by the gradient that arrived at its result."
+    ),
 )
 def ignores_incoming_gradient(failure, student):
     """The derivative of the innermost step."""
@@ -218,8 +282,11 @@ def ignores_incoming_gradient(failure, student):
     "overwrites_gradients",
     about="Value",
     title="A second gradient replaces the first",
-    explanation="For root = a + a your a.grad is {sum} where it should be 2, and for root = a * a at a = 3 it is {product} where it "
-    "should be 6. Each use of a sends a gradient of its own, and they add up: += where there is an = now.",
+    explanation=(
+        "For root = a + a your a.grad is {sum} where it should be 2, and for root = a * a at a = 3"
+        " it is {product} where it should be 6. Each use of a sends a gradient of its own, and they"
+        " add up: += where there is an = now."
+    ),
 )
 def overwrites_gradients(failure, student):
     """Half of what two uses give."""
@@ -228,16 +295,22 @@ def overwrites_gradients(failure, student):
     found = [grads(student, f"root = a {sign} a", a=3.0).get("a") for sign in "+*"]
     if is_near(grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a"), 6.0):
         return None  # gradients of two steps do add up
-    return {"sum": found[0], "product": found[1]} if is_near(found[0], 1.0) and is_near(found[1], 3.0) else None
+    return (
+        {"sum": found[0], "product": found[1]}
+        if is_near(found[0], 1.0) and is_near(found[1], 3.0)
+        else None
+    )
 
 
 @mistake(
     "clears_before_backward",
     about="Value",
     title="backward throws away what was there",
-    explanation="For p = a * b and q = a * c with b = 3 and c = 5, a.grad is 5 after p.backward() and q.backward(), where 3 + 5 = 8 "
-    "is right. The second call began by clearing grads, or by writing over them. Gradients stay until zero_grad is "
-    "called.",
+    explanation=(
+        "For p = a * b and q = a * c with b = 3 and c = 5, a.grad is 5 after p.backward() and"
+        " q.backward(), where 3 + 5 = 8 is right. The second call began by clearing grads, or by"
+        " writing over them. Gradients stay until zero_grad is called."
+    ),
 )
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
@@ -252,9 +325,12 @@ def clears_before_backward(failure, student):
     "counts_again",
     about=BOTH,
     title="A node passes on more than once what has arrived",
-    explanation="For {asked} with {numbers} a.grad came back as {got}, where b * (1 + c) = 18 is right. t is reached along two ways, "
-    "and each time it passed on all that had arrived until then, so a part was counted again. Visit every node once, in "
-    "an order in which all that uses it comes before it.",
+    explanation=(
+        "For {asked} with {numbers} a.grad came back as {got}, where b * (1 + c) = 18 is right. t"
+        " is reached along two ways, and each time it passed on all that had arrived until then, so"
+        " a part was counted again. Visit every node once, in an order in which all that uses it"
+        " comes before it."
+    ),
 )
 def counts_again(failure, student):
     """More than the derivative, by a part of it."""
@@ -271,9 +347,12 @@ def counts_again(failure, student):
     "order_not_topological",
     about="Value",
     title="A node passes its gradient on before all of it is there",
-    explanation="For {asked} with {numbers} a.grad came back as {got}: that is b times 1, what root itself sent to t. The rest, c, "
-    "reached t by way of u, and t had passed its gradient on by then. Put all nodes in an order first in which each "
-    "stands before everything that was computed from it; then go through it from the end.",
+    explanation=(
+        "For {asked} with {numbers} a.grad came back as {got}: that is b times 1, what root itself"
+        " sent to t. The rest, c, reached t by way of u, and t had passed its gradient on by then."
+        " Put all nodes in an order first in which each stands before everything that was computed"
+        " from it; then go through it from the end."
+    ),
 )
 def order_not_topological(failure, student):
     """Only the direct part."""
@@ -290,9 +369,12 @@ def order_not_topological(failure, student):
     "equal_taken_for_same",
     about=BOTH,
     title="Two Values with the same number are taken for one",
-    explanation="For root = (a + b) * (c + d) with a = 1, b = 5, c = 2 the grads are right at d = 5, but at d = 4, where both sums "
-    "are 6, a.grad and c.grad are {first} and {second} and should both be 6. Ask whether it is the same object (a set of "
-    "Values, id, is), not whether it holds the same number.",
+    explanation=(
+        "For root = (a + b) * (c + d) with a = 1, b = 5, c = 2 the grads are right at d = 5, but at"
+        " d = 4, where both sums are 6, a.grad and c.grad are {first} and {second} and should both"
+        " be 6. Ask whether it is the same object (a set of Values, id, is), not whether it holds"
+        " the same number."
+    ),
 )
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
@@ -302,16 +384,22 @@ def equal_taken_for_same(failure, student):
     other, equal = grads(student, text, **leaves, d=5.0), grads(student, text, **leaves, d=4.0)
     if not other or not equal or not (is_near(other["a"], 7.0) and is_near(other["c"], 6.0)):
         return None
-    return None if is_near(equal["a"], 6.0) and is_near(equal["c"], 6.0) else {"first": equal["a"], "second": equal["c"]}
+    return (
+        None
+        if is_near(equal["a"], 6.0) and is_near(equal["c"], 6.0)
+        else {"first": equal["a"], "second": equal["c"]}
+    )
 
 
 @mistake(
     "path_by_path",
     about=BOTH,
     title="Every path is walked, not every node",
-    explanation="{function} took {few} lines of Python for 6 steps x = x + x * c in a row, and {many} for 12. Twice the nodes is "
-    "about twice the work only if a node that was visited is not visited again; along every path it is 64 times. Remember "
-    "the nodes that you have seen.",
+    explanation=(
+        "{function} took {few} lines of Python for 6 steps x = x + x * c in a row, and {many} for"
+        " 12. Twice the nodes is about twice the work only if a node that was visited is not"
+        " visited again; along every path it is 64 times. Remember the nodes that you have seen."
+    ),
 )
 def path_by_path(failure, student):
     """Far more than twice the steps for twice the nodes."""
@@ -320,11 +408,14 @@ def path_by_path(failure, student):
         return None
     filled = 1.0 if name == "zero_grad" else None
     leaves = {"x": 2.0, "c": 0.5}
-    few, many = (student.observe("repeated", leaves, ["x + x * c"], count, 1_000_000, filled)["steps"] for count in (6, 12))
+    few, many = (
+        student.observe("repeated", leaves, ["x + x * c"], count, 1_000_000, filled)["steps"]
+        for count in (6, 12)
+    )
     return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
 
 
-# ------------------------------------------------------------------------------------------------------- one operation
+# ------------------------------------------------------------------------------------ one operation
 
 POINTS = {"a": 1.7, "b": 0.6}
 BELOW = {"a": -1.7, "b": 0.6}
@@ -333,42 +424,102 @@ FORMULAS = [
     ("-", "a - b", "b", POINTS, ["1"]),
     ("*", "a * b", "a", POINTS, ["a", "1", "a * b"]),
     ("*", "a * b", "b", POINTS, ["b", "1", "a * b"]),
-    ("** /", "a ** 3", "a", POINTS, ["a ** 2", "3 * a", "3 * a ** 3", "3 * a ** 4", "a ** 3 * log(a)", "2 * a ** 3", "2 * a ** 2", "3",
-                               "3 * a ** 3 - 1"]),
+    (
+        "** /",
+        "a ** 3",
+        "a",
+        POINTS,
+        [
+            "a ** 2",
+            "3 * a",
+            "3 * a ** 3",
+            "3 * a ** 4",
+            "a ** 3 * log(a)",
+            "2 * a ** 3",
+            "2 * a ** 2",
+            "3",
+            "3 * a ** 3 - 1",
+        ],
+    ),
     ("/", "a / b", "a", POINTS, ["b", "1", "a / b", "-1 / b"]),
-    ("/", "a / b", "b", POINTS, ["a / b ** 2", "-a / b", "a / b", "-1 / b ** 2", "1 / b ** 2", "-a", "a", "-a * b ** 2"]),
+    (
+        "/",
+        "a / b",
+        "b",
+        POINTS,
+        ["a / b ** 2", "-a / b", "a / b", "-1 / b ** 2", "1 / b ** 2", "-a", "a", "-a * b ** 2"],
+    ),
     ("exp", "a.exp()", "a", POINTS, ["a", "1", "a * exp(a)", "a * exp(a - 1)"]),
     ("log", "a.log()", "a", POINTS, ["a", "1 / log(a)", "log(a)", "-1 / a", "-1 / a ** 2"]),
-    ("tanh", "a.tanh()", "a", POINTS, ["1 - a ** 2", "1 - tanh(a)", "tanh(a)", "1 + tanh(a) ** 2", "tanh(a) ** 2",
-                               "1 - tanh(tanh(a)) ** 2"]),
+    (
+        "tanh",
+        "a.tanh()",
+        "a",
+        POINTS,
+        [
+            "1 - a ** 2",
+            "1 - tanh(a)",
+            "tanh(a)",
+            "1 + tanh(a) ** 2",
+            "tanh(a) ** 2",
+            "1 - tanh(tanh(a)) ** 2",
+        ],
+    ),
     ("relu", "a.relu()", "a", POINTS, ["a", "0"]),
     ("relu", "a.relu()", "a", BELOW, ["1", "-1", "a"]),
-]  # fmt: skip
-"""What shows the operation in a text, the operation, the leaf that is looked at, where, and formulas that are often written for it."""
+]
+"""What shows the operation in a text, the operation, the leaf that is looked at, where, and
+formulas that are often written for it.
+"""
 
 
 @mistake(
     "wrong_local_derivative",
     about="Value",
     title="The derivative of {operation} is another one",
-    explanation="For root = {operation} with {numbers}, {leaf}.grad came back as {got}. That is {formula}, and the derivative is {truth}.",
+    explanation=(
+        "For root = {operation} with {numbers}, {leaf}.grad came back as {got}. That is {formula},"
+        " and the derivative is {truth}."
+    ),
 )
 def wrong_local_derivative(failure, student):
-    """One of the formulas that are often written instead; where backward gives zeros throughout, no formula is to blame."""
-    if not wrong_gradient(failure) or not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
+    """One of the formulas that are often written instead; where backward gives zeros throughout, no
+    formula is to blame.
+    """
+    if not wrong_gradient(failure) or not any(
+        grads(student, "root = a + b", a=2.0, b=3.0).values()
+    ):
         return None
     for sign, operation, leaf, leaves, formulas in FORMULAS:
         if not any(part in failure.facts["lines"].shown for part in sign.split()):
             continue
-        used = {name: number for name, number in leaves.items() if name in compile(operation, "", "eval").co_names}
-        got, seen = grads(student, f"root = {operation}", **used).get(leaf), ask(student, f"root = {operation}", **used)
+        used = {
+            name: number
+            for name, number in leaves.items()
+            if name in compile(operation, "", "eval").co_names
+        }
+        got, seen = (
+            grads(student, f"root = {operation}", **used).get(leaf),
+            ask(student, f"root = {operation}", **used),
+        )
         right = failure.reference.observe("run", used, [["root", operation]], ["root"])
         truth = right["grads"][leaf]
-        if got is None or is_near(got, truth) or not is_near(seen["data"]["root"], right["data"]["root"]):
+        if (
+            got is None
+            or is_near(got, truth)
+            or not is_near(seen["data"]["root"], right["data"]["root"])
+        ):
             continue
         for formula in formulas:
             if is_near(got, float(eval(formula, {**vars(math), **used}))):
-                return {**shown("", used), "operation": operation, "leaf": leaf, "got": got, "formula": formula, "truth": truth}
+                return {
+                    **shown("", used),
+                    "operation": operation,
+                    "leaf": leaf,
+                    "got": got,
+                    "formula": formula,
+                    "truth": truth,
+                }
     return None
 
 
@@ -376,46 +527,72 @@ def wrong_local_derivative(failure, student):
     "reflected_the_wrong_way",
     about="Value",
     title="The reflected form has its two numbers swapped",
-    explanation="{asked} gave {got} at a = 4, which is {swapped}. Python calls a.{method}({number}) for it, so self is the right side "
-    "here, and what is passed in is the left.",
+    explanation=(
+        "{asked} gave {got} at a = 4, which is {swapped}. Python calls a.{method}({number}) for it,"
+        " so self is the right side here, and what is passed in is the left."
+    ),
 )
 def reflected_the_wrong_way(failure, student):
     """What a - 3 or a / 3 would give."""
     if failure.message != "{name}.data is wrong":
         return None
     for sign, method, swapped in (("-", "__rsub__", 1.0), ("/", "__rtruediv__", 4.0 / 3.0)):
-        seen, below = ask(student, f"root = 3 {sign} a", a=4.0), ask(student, f"root = 3 {sign} a", a=-1.0)
-        if not seen or not below or not all(isinstance(found["data"]["root"], int | float) for found in (seen, below)):
+        seen, below = (
+            ask(student, f"root = 3 {sign} a", a=4.0),
+            ask(student, f"root = 3 {sign} a", a=-1.0),
+        )
+        if (
+            not seen
+            or not below
+            or not all(isinstance(found["data"]["root"], int | float) for found in (seen, below))
+        ):
             continue
-        if is_near(seen["data"]["root"], swapped) and is_near(below["data"]["root"], -4.0 if sign == "-" else -1.0 / 3.0):
-            return {"asked": f"3 {sign} a", "got": seen["data"]["root"], "swapped": f"a {sign} 3", "method": method, "number": 3}
+        if is_near(seen["data"]["root"], swapped) and is_near(
+            below["data"]["root"], -4.0 if sign == "-" else -1.0 / 3.0
+        ):
+            return {
+                "asked": f"3 {sign} a",
+                "got": seen["data"]["root"],
+                "swapped": f"a {sign} 3",
+                "method": method,
+                "number": 3,
+            }
     return None
 
 
-# ----------------------------------------------------------------------------------------------------------- zero_grad
+# ---------------------------------------------------------------------------------------- zero_grad
 
 
 @mistake(
     "grad_becomes_none",
     about="zero_grad",
     title="zero_grad leaves None where 0.0 is promised",
-    explanation="After zero_grad {name}.grad is None. The next backward adds to it, and None + 1.0 raises a TypeError; in this engine "
-    "a grad is always a number, and 0.0 is the cleared one.",
+    explanation=(
+        "After zero_grad {name}.grad is None. The next backward adds to it, and None + 1.0 raises a"
+        " TypeError; in this engine a grad is always a number, and 0.0 is the cleared one."
+    ),
 )
 def grad_becomes_none(failure, student):
     """None, as torch's optimizers leave it."""
     name = failure.facts.get("name")
     actual = failure.actual if isinstance(failure.actual, dict) else {}
     value = actual.get(name, 0.0)
-    return {} if value is None or (isinstance(value, Opaque) and value.type_name == "NoneType") else None
+    return (
+        {}
+        if value is None or (isinstance(value, Opaque) and value.type_name == "NoneType")
+        else None
+    )
 
 
 @mistake(
     "clears_not_everything",
     about="zero_grad",
     title="zero_grad does not get to every Value",
-    explanation="After zero_grad({root}) these still hold what they held before: {left}. Cleared are: {cleared}. It has to reach "
-    "root, what root was computed from, what that was computed from, and so on to the leaves.",
+    explanation=(
+        "After zero_grad({root}) these still hold what they held before: {left}. Cleared are:"
+        " {cleared}. It has to reach root, what root was computed from, what that was computed"
+        " from, and so on to the leaves."
+    ),
 )
 def clears_not_everything(failure, student):
     """Some Values below the root are as they were."""

@@ -1,7 +1,8 @@
 """tiny_autograd, what its visible and hidden checks share.
 
-An expression is written down as text, which is Python as it stands: the student's Values are put into it on one side, float64
-tensors on the other, and torch's gradients are the truth. The text is what a message shows, ready to be pasted.
+An expression is written down as text, which is Python as it stands: the student's Values are put
+into it on one side, float64 tensors on the other, and torch's gradients are the truth. The text is
+what a message shows, ready to be pasted.
 """
 
 import functools
@@ -19,7 +20,9 @@ BANNED = ("Value", "zero_grad")
 MOST_DRAWN = 200
 """Values, or pairs of them, in a picture."""
 RELATIVE, ABSOLUTE = 1e-10, 1e-11
-"""Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values come nowhere near."""
+"""Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values
+come nowhere near.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,10 @@ class Expression:
 
     def tensors(self):
         """All names with their tensors."""
-        names = {name: torch.tensor(float(number), dtype=torch.float64, requires_grad=True) for name, number in self.leaves.items()}
+        names = {
+            name: torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
+            for name, number in self.leaves.items()
+        }
         for name, text in self.steps:
             names[name] = eval(text, {}, names)
         return names
@@ -50,7 +56,12 @@ class Expression:
         """The sum over the roots of the gradients with respect to each leaf, as plain numbers."""
         names, sums = self.tensors(), dict.fromkeys(self.leaves, 0.0)
         for root in roots:
-            found = torch.autograd.grad(names[root], [names[leaf] for leaf in self.leaves], retain_graph=True, allow_unused=True)
+            found = torch.autograd.grad(
+                names[root],
+                [names[leaf] for leaf in self.leaves],
+                retain_graph=True,
+                allow_unused=True,
+            )
             for leaf, grad in zip(self.leaves, found, strict=True):
                 sums[leaf] += 0.0 if grad is None else float(grad)
         return sums
@@ -58,20 +69,31 @@ class Expression:
 
 def expression(text, **leaves):
     """An Expression from its lines."""
-    return Expression(leaves, tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines()))
+    return Expression(
+        leaves, tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines())
+    )
 
 
 def close(actual, expected, scale=1.0):
-    """Whether two numbers are the same but for rounding; scale is the size of what was added up on the way."""
-    return is_number(actual) and math.isclose(actual, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE * max(1.0, scale))
+    """Whether two numbers are the same but for rounding; scale is the size of what was added up on
+    the way.
+    """
+    return is_number(actual) and math.isclose(
+        actual, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE * max(1.0, scale)
+    )
 
 
 def ask(student, asked, scenario, *args, **options):
-    """What a scenario measured, once it is sure that no torch was in it and that every step gave a Value."""
+    """What a scenario measured, once it is sure that no torch was in it and that every step gave a
+    Value.
+    """
     used = student.source.names_used(*BANNED)
     for name, line in used.items():
         if name.partition(".")[0] == "torch":
-            fail("{used} is in line {line}: this lesson is plain Python, without torch", facts={"used": name, "line": line})
+            fail(
+                "{used} is in line {line}: this lesson is plain Python, without torch",
+                facts={"used": name, "line": line},
+            )
     try:
         seen = student.observe(scenario, *args, **options)
     except StudentError as error:
@@ -79,7 +101,10 @@ def ask(student, asked, scenario, *args, **options):
         raise
     if seen["operators"]:
         facts = {"operators": ", ".join(seen["operators"])}
-        fail("torch computed here ({operators}): this lesson is plain Python, without torch", facts=facts)
+        fail(
+            "torch computed here ({operators}): this lesson is plain Python, without torch",
+            facts=facts,
+        )
     return seen
 
 
@@ -94,14 +119,28 @@ def no_odd_step(seen, steps, **details):
 def at_an_end(seen, **details):
     """A few steps must be done at once."""
     if seen["steps"] is None:
-        fail("some hundred thousand lines of Python ran here, and there was no end: is there a loop that never stops?", **details)
+        fail(
+            "some hundred thousand lines of Python ran here, and there was no end: is there a loop"
+            " that never stops?",
+            **details,
+        )
 
 
 def judge(student, lines, *roots):
-    """Data, and gradients of the roots one after the other, must be torch's; nothing else may change."""
+    """Data, and gradients of the roots one after the other, must be torch's; nothing else may
+    change.
+    """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
-    seen = ask(student, lines.shown, "run", lines.leaves, [list(step) for step in lines.steps], list(roots))
-    facts = {"lines": lines, "seen": seen, "roots": roots, "root": ", ".join(roots), "truth": lines.gradients(*roots)}
+    seen = ask(
+        student, lines.shown, "run", lines.leaves, [list(step) for step in lines.steps], list(roots)
+    )
+    facts = {
+        "lines": lines,
+        "seen": seen,
+        "roots": roots,
+        "root": ", ".join(roots),
+        "truth": lines.gradients(*roots),
+    }
     at_an_end(seen, inputs=lines.inputs)
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
@@ -113,7 +152,13 @@ def judge_data(seen, lines, facts, figure):
     want = {name: float(tensor.detach()) for name, tensor in lines.tensors().items()}
     for name in (*lines.leaves, *dict(lines.steps)):
         told = {**facts, "name": name, "type": type_name(seen["data"][name])}
-        details = {"expected": want[name], "actual": seen["data"][name], "inputs": lines.inputs, "facts": told, "figures": [figure]}
+        details = {
+            "expected": want[name],
+            "actual": seen["data"][name],
+            "inputs": lines.inputs,
+            "facts": told,
+            "figures": [figure],
+        }
         if not isinstance(seen["data"][name], int | float):
             fail("{name}.data is of type {type}, where a number is promised", **details)
         if not close(seen["data"][name], want[name]):
@@ -123,8 +168,13 @@ def judge_data(seen, lines, facts, figure):
     for name in lines.leaves:
         if not is_number(seen["start"][name]) or seen["start"][name] != 0:
             told = {**facts, "name": name}
-            fail("{name}.grad should be 0.0 as long as no backward ran", expected=0.0, actual=seen["start"][name], inputs=lines.inputs,
-                 facts=told)  # fmt: skip
+            fail(
+                "{name}.grad should be 0.0 as long as no backward ran",
+                expected=0.0,
+                actual=seen["start"][name],
+                inputs=lines.inputs,
+                facts=told,
+            )
 
 
 def judge_gradients(seen, lines, facts, figure):
@@ -132,19 +182,42 @@ def judge_gradients(seen, lines, facts, figure):
     want, got = facts["truth"], seen["grads"]
     scale = min(1e3, max(abs(number) for number in want.values()))
     for name in lines.leaves:
-        told = {**facts, "name": name, "type": type_name(got[name]), "got": got[name], "wanted": want[name]}
-        details = {"expected": want, "actual": got, "inputs": lines.inputs, "facts": told, "figures": [figure]}
+        told = {
+            **facts,
+            "name": name,
+            "type": type_name(got[name]),
+            "got": got[name],
+            "wanted": want[name],
+        }
+        details = {
+            "expected": want,
+            "actual": got,
+            "inputs": lines.inputs,
+            "facts": told,
+            "figures": [figure],
+        }
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type}, where a number is promised", **details)
         if not close(got[name], want[name], scale):
-            fail("{name}.grad is {got} after backward from {root}, the derivative is {wanted}", **details)
+            fail(
+                "{name}.grad is {got} after backward from {root}, the derivative is {wanted}",
+                **details,
+            )
 
 
 def judge_cleared(student, lines, root, draw, filled=None):
     """zero_grad(root) must clear what root was computed from, and leave everything else."""
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
-    seen = ask(student, lines.shown, "cleared", lines.leaves, [list(step) for step in lines.steps], root, filled)
+    seen = ask(
+        student,
+        lines.shown,
+        "cleared",
+        lines.leaves,
+        [list(step) for step in lines.steps],
+        root,
+        filled,
+    )
     below = reached(lines, root)
     inputs = {**lines.inputs, "root": root}
     want = {name: 0.0 if name in below else filled[name] for name in names}
@@ -153,14 +226,37 @@ def judge_cleared(student, lines, root, draw, filled=None):
     got = seen["grads"]
     figures = [partial(drawn, student, lines, [root], "grad", filled, want)]
     for name in names:
-        facts = {"name": name, "root": root, "type": type_name(got[name]), "seen": seen, "filled": filled, "below": sorted(below)}
-        details = {"expected": want, "actual": got, "inputs": inputs, "facts": {**facts, "lines": lines}, "figures": figures}
+        facts = {
+            "name": name,
+            "root": root,
+            "type": type_name(got[name]),
+            "seen": seen,
+            "filled": filled,
+            "below": sorted(below),
+        }
+        details = {
+            "expected": want,
+            "actual": got,
+            "inputs": inputs,
+            "facts": {**facts, "lines": lines},
+            "figures": figures,
+        }
         if not isinstance(got[name], int | float):
-            fail("{name}.grad is of type {type} after zero_grad({root}), where a number is promised", **details)
+            fail(
+                "{name}.grad is of type {type} after zero_grad({root}), where a number is promised",
+                **details,
+            )
         if name in below and got[name] != 0:
-            fail("{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed from it", **details)
+            fail(
+                "{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed"
+                " from it",
+                **details,
+            )
         if got[name] != want[name]:
-            fail("zero_grad({root}) changed {name}.grad, although {root} was not computed from it", **details)
+            fail(
+                "zero_grad({root}) changed {name}.grad, although {root} was not computed from it",
+                **details,
+            )
         if seen["after"][name] != seen["before"][name]:
             fail("zero_grad({root}) changed {name}.data", **details)
 
@@ -174,27 +270,38 @@ def reached(lines, root):
     return below & {*lines.leaves, *dict(lines.steps)}
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def drawn(student, lines, roots, what, filled=None, want=None):
-    """The Values behind the last step beside the tensors of the same names; at each ``what`` it holds, and where they differ first.
+    """The Values behind the last step beside the tensors of the same names; at each ``what`` it
+    holds, and where they differ first.
 
-    An engine may make Values of its own on the way and keep its graph where it likes, so only what has a name is compared: what is
-    held, and from which names it was computed. ``want`` is what should be held; by default it is what torch has.
+    An engine may make Values of its own on the way and keep its graph where it likes, so only what
+    has a name is compared: what is held, and from which names it was computed. ``want`` is what
+    should be held; by default it is what torch has.
     """
     tensors = lines.tensors()
     wanted = want or truths(lines, roots, what, tensors)
-    seen = student.observe("graph", lines.leaves, [list(step) for step in lines.steps], list(roots), filled)
+    seen = student.observe(
+        "graph", lines.leaves, [list(step) for step in lines.steps], list(roots), filled
+    )
     if max(map(len, seen.values())) > MOST_DRAWN:
         return None
     held = {name: node[what] for node in seen["nodes"] for name in node["names"]}
     at = differing(lines, wanted, held, named_sources(seen), strict=want is not None)
-    notes = [{name: f"{what} = {shown(value)}" for name, value in values.items()} for values in (held, wanted)]
+    notes = [
+        {name: f"{what} = {shown(value)}" for name, value in values.items()}
+        for values in (held, wanted)
+    ]
     mine = as_picture(seen, lines, what) if seen["pairs"] else None
     theirs = trace(tensors[lines.steps[-1][0]], tensors)
     for node in theirs["nodes"]:
-        node["saved"] = []  # what torch keeps, and what it freed for these gradients, is no matter of an engine's own
+        node[
+            "saved"
+            # what torch keeps, and what it freed for these gradients, is no matter of an engine's
+            # own
+        ] = []
     return graphs_figure(mine, theirs, notes=tuple(notes), at=at)
 
 
@@ -202,19 +309,29 @@ def truths(lines, roots, what, tensors):
     """By name the data, or the gradients of the roots."""
     if what == "data":
         return {name: float(tensor.detach()) for name, tensor in tensors.items()}
-    found = torch.autograd.grad([tensors[root] for root in roots], list(tensors.values()), allow_unused=True)
-    return {name: 0.0 if grad is None else float(grad) for name, grad in zip(tensors, found, strict=True)}
+    found = torch.autograd.grad(
+        [tensors[root] for root in roots], list(tensors.values()), allow_unused=True
+    )
+    return {
+        name: 0.0 if grad is None else float(grad)
+        for name, grad in zip(tensors, found, strict=True)
+    }
 
 
 def differing(lines, wanted, held, sources, *, strict):
-    """The first name, from the end on, that was computed from others than it says or holds another number; None where there is none.
+    """The first name, from the end on, that was computed from others than it says or holds another
+    number; None where there is none.
 
     What an intermediate result holds is its own affair as long as it is zero, unless ``strict``.
     """
     linked = any(sources.values())
     for name in [*reversed(dict(lines.steps)), *lines.leaves]:
         text = dict(lines.steps).get(name, "0")
-        if linked and name in sources and sources[name] != set(compile(text, "", "eval").co_names) & set(wanted):
+        if (
+            linked
+            and name in sources
+            and sources[name] != set(compile(text, "", "eval").co_names) & set(wanted)
+        ):
             return name
         kept = strict or name in lines.leaves or held.get(name, 0.0) != 0.0
         if name in held and kept and not close(held[name], wanted[name]):
@@ -241,17 +358,37 @@ def named_sources(seen):
 
 
 def as_picture(seen, lines, what):
-    """The Values as a picture's data: a step by its formula, one without a name by what it holds."""
+    """The Values as a picture's data: a step by its formula, one without a name by what it
+    holds.
+    """
     steps, slots = dict(lines.steps), {}
-    edges = [{"source": f"n{a}", "target": f"n{b}", "output": 0, "slot": slots.setdefault(a, []).append(b) or len(slots[a]) - 1}
-             for a, b in seen["pairs"]]  # fmt: skip
+    edges = [
+        {
+            "source": f"n{a}",
+            "target": f"n{b}",
+            "output": 0,
+            "slot": slots.setdefault(a, []).append(b) or len(slots[a]) - 1,
+        }
+        for a, b in seen["pairs"]
+    ]
     nodes = []
     for place, node in enumerate(seen["nodes"]):
-        name, text = ", ".join(node["names"]), "; ".join(steps[name] for name in node["names"] if name in steps)
-        kind = "intermediate" if text else "leaf" if name else "op" if place in slots else "constant"
+        name, text = (
+            ", ".join(node["names"]),
+            "; ".join(steps[name] for name in node["names"] if name in steps),
+        )
+        kind = (
+            "intermediate" if text else "leaf" if name else "op" if place in slots else "constant"
+        )
         number, note = shown(node["data"]), f"{what} = {shown(node[what])}"
-        plain = {"type": "Value", "name": number if kind == "constant" else "", "note": note if kind == "op" else ""}
-        nodes.append({"id": f"n{place}", "kind": kind, **({"type": text, "name": name} if name else plain)})
+        plain = {
+            "type": "Value",
+            "name": number if kind == "constant" else "",
+            "note": note if kind == "op" else "",
+        }
+        nodes.append(
+            {"id": f"n{place}", "kind": kind, **({"type": text, "name": name} if name else plain)}
+        )
     return {"nodes": nodes, "edges": edges}
 
 

@@ -1,6 +1,8 @@
-"""What has to be seen from inside for tiny_autograd: Values can't cross, so expressions come here as text and numbers.
+"""What has to be seen from inside for tiny_autograd: Values can't cross, so expressions come here
+as text and numbers.
 
-Runs beside the student's module. Imports torch to see whether it is used, sys to count steps, gc and types to see what holds what.
+Runs beside the student's module. Imports torch to see whether it is used, sys to count steps, gc
+and types to see what holds what.
 """
 
 import contextlib
@@ -41,7 +43,9 @@ def number(value):
 
 def is_value(student, value):
     """Whether it is a Value, or something that can stand in for one."""
-    return hasattr(value, "backward") or (isinstance(student.Value, type) and isinstance(value, student.Value))
+    return hasattr(value, "backward") or (
+        isinstance(student.Value, type) and isinstance(value, student.Value)
+    )
 
 
 def evaluate(student, leaves, steps):
@@ -55,7 +59,8 @@ def evaluate(student, leaves, steps):
 
 
 def run(student, leaves, steps, roots, given=None):
-    """The data of every step, and of the leaves data and grad before backward of each root in turn and after it.
+    """The data of every step, and of the leaves data and grad before backward of each root in turn
+    and after it.
 
     Grads that are given by name are set before backward.
     """
@@ -100,7 +105,8 @@ def cleared(student, leaves, steps, root, filled):
 
 
 def repeated(student, leaves, texts, count, budget=None, filled=None):
-    """The texts in turn, count steps on x in all; then backward, or zero_grad where all grads were filled before.
+    """The texts in turn, count steps on x in all; then backward, or zero_grad where all grads were
+    filled before.
 
     With a budget, the lines and calls that this took, or None where they would have been more.
     """
@@ -113,7 +119,10 @@ def repeated(student, leaves, texts, count, budget=None, filled=None):
             scope["x"] = eval(code[k % len(code)], {}, scope)
             nodes.append(scope["x"])
             if not is_value(student, nodes[-1]):
-                return {"odd": ["x", type(nodes[-1]).__name__], "operators": sorted(set(operators.seen))}
+                return {
+                    "odd": ["x", type(nodes[-1]).__name__],
+                    "operators": sorted(set(operators.seen)),
+                }
         if filled is not None:
             for node in [*names.values(), *nodes]:
                 node.grad = filled
@@ -132,7 +141,7 @@ def repeated(student, leaves, texts, count, budget=None, filled=None):
     }
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 MOST_NODES, MOST_LOOKED_AT = 60, 400
 MOST_HELD = 8
@@ -140,9 +149,11 @@ MOST_HELD = 8
 
 
 def graph(student, leaves, steps, roots, filled=None):
-    """Which Values the last step's holds on to, and these in turn: for each its names, data and grad, and pairs of what holds what.
+    """Which Values the last step's holds on to, and these in turn: for each its names, data and
+    grad, and pairs of what holds what.
 
-    All that after backward of each root; or, where the grads were filled before, after zero_grad of the one root.
+    All that after backward of each root; or, where the grads were filled before, after zero_grad of
+    the one root.
     """
     names, values, pairs = {}, [], []
 
@@ -167,15 +178,25 @@ def graph(student, leaves, steps, roots, filled=None):
                 values.append(other)
             if id(other) in places:
                 pairs.append([place, places[id(other)]])
-    nodes = [{"names": called.get(id(value), []), "data": number(value.data), "grad": number(value.grad)} for value in values]
+    nodes = [
+        {"names": called.get(id(value), []), "data": number(value.data), "grad": number(value.grad)}
+        for value in values
+    ]
     return {"nodes": nodes, "pairs": pairs}
 
 
 def held(value, kinds):
-    """The Values that one holds on to: those in the attribute that leads to most of them, then what only others lead to."""
+    """The Values that one holds on to: those in the attribute that leads to most of them, then what
+    only others lead to.
+    """
     names = [name for cls in type(value).__mro__ for name in cls.__dict__.get("__slots__", ())]
-    attributes = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in names)]
-    groups = sorted((nearest(attribute, value, kinds) for attribute in attributes), key=len, reverse=True)
+    attributes = [
+        *getattr(value, "__dict__", {}).values(),
+        *(getattr(value, name, None) for name in names),
+    ]
+    groups = sorted(
+        (nearest(attribute, value, kinds) for attribute in attributes), key=len, reverse=True
+    )
     found = groups[0] if groups else []
     for other in (other for group in groups[1:] for other in group):
         if all(other is not one for one in found):
@@ -184,7 +205,9 @@ def held(value, kinds):
 
 
 def nearest(thing, value, kinds):
-    """The Values other than this one that a thing is, holds or closes over; behind a Value nothing is looked for."""
+    """The Values other than this one that a thing is, holds or closes over; behind a Value nothing
+    is looked for.
+    """
     found, seen, waiting = [], set(), [thing]
     while waiting and len(seen) < MOST_LOOKED_AT:
         part = waiting.pop(0)
@@ -192,7 +215,11 @@ def nearest(thing, value, kinds):
             found += [part] if part is not value else []
         elif id(part) not in seen and not isinstance(part, (type, types.ModuleType)):
             seen.add(id(part))
-            waiting += [*(part.__closure__ or ()), *(part.__defaults__ or ())] if isinstance(part, types.FunctionType) else inside(part)
+            waiting += (
+                [*(part.__closure__ or ()), *(part.__defaults__ or ())]
+                if isinstance(part, types.FunctionType)
+                else inside(part)
+            )
     return found if len({id(other) for other in found}) <= MOST_HELD else []
 
 
@@ -202,7 +229,9 @@ def inside(part):
 
 
 def counted(work, budget):
-    """How many lines and calls the work took, None for more than the budget; not counted without one."""
+    """How many lines and calls the work took, None for more than the budget; not counted without
+    one.
+    """
     if budget is None:
         work()
         return None

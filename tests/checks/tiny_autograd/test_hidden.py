@@ -14,13 +14,33 @@ CHAIN = 9_960
 """Operations of the deep chain: with its leaves still below ten thousand Values."""
 
 STEPS = [
-    "{a} + {b}", "{a} - {b}", "{b} - {a}", "{a} * {b}", "{a} / {b}", "{b} / {a}", "{a} ** 2", "{a} ** 3", "{a} ** -1", "-{a}",
-    "{a}.exp()", "{a}.log()", "{a}.tanh()", "{a}.relu()", "{k} - {a}", "{k} / {a}", "{k} * {a}", "{k} + {a}", "{a} * {a}", "{a} ** 0.5",
-]  # fmt: skip
+    "{a} + {b}",
+    "{a} - {b}",
+    "{b} - {a}",
+    "{a} * {b}",
+    "{a} / {b}",
+    "{b} / {a}",
+    "{a} ** 2",
+    "{a} ** 3",
+    "{a} ** -1",
+    "-{a}",
+    "{a}.exp()",
+    "{a}.log()",
+    "{a}.tanh()",
+    "{a}.relu()",
+    "{k} - {a}",
+    "{k} / {a}",
+    "{k} * {a}",
+    "{k} + {a}",
+    "{a} * {a}",
+    "{a} ** 0.5",
+]
 
 
 def random_expression(draw, steps):
-    """Lines that make these steps, where they can be made, from earlier results; one line twice; the root adds up what is left over."""
+    """Lines that make these steps, where they can be made, from earlier results; one line twice;
+    the root adds up what is left over.
+    """
     leaves = {name: draw.number() for name in "abcd"}
     values, lines, unused = dict(leaves), [], []
     for step in steps:
@@ -45,9 +65,14 @@ def random_expression(draw, steps):
 
 
 def modest(text, values):
-    """The number that a line gives; None where it or its slope is none, is large or near zero, or where relu has its kink."""
-    names = {name: torch.tensor(values[name], dtype=torch.float64, requires_grad=True) for name in compile(text, "", "eval").co_names
-             if name in values}  # fmt: skip
+    """The number that a line gives; None where it or its slope is none, is large or near zero, or
+    where relu has its kink.
+    """
+    names = {
+        name: torch.tensor(values[name], dtype=torch.float64, requires_grad=True)
+        for name in compile(text, "", "eval").co_names
+        if name in values
+    }
     tensor = eval(text, {}, names)
     slopes = torch.autograd.grad(tensor, list(names.values()))
     value, kinked = float(tensor.detach()), "relu" in text
@@ -58,7 +83,7 @@ def modest(text, values):
     return value if abs(value) > 0.05 or kinked else None
 
 
-# ------------------------------------------------------------------------------------------------------ every operation
+# ---------------------------------------------------------------------------------- every operation
 
 
 @check(points=0.25, about="Value", at="Value.__truediv__")
@@ -95,7 +120,12 @@ def test_plain_numbers_on_either_side(student, draw):
 @check(points=0.25, about="Value", at="Value.relu")
 def test_relu_on_both_sides(student, draw):
     """relu, to the left and to the right of zero"""
-    for a in (draw.number(0.2, 0.9), draw.number(1.2, 2.0), draw.number(-0.9, -0.2), draw.number(-2.0, -1.2)):
+    for a in (
+        draw.number(0.2, 0.9),
+        draw.number(1.2, 2.0),
+        draw.number(-0.9, -0.2),
+        draw.number(-2.0, -1.2),
+    ):
         judge(student, expression("root = a.relu()", a=a))
         judge(student, expression("s = a.relu()\nt = s * b\nroot = t + a", a=a, b=draw.number()))
         judge(student, expression("s = a.relu()\nroot = s + b", a=a, b=draw.number() * 1e12))
@@ -105,13 +135,28 @@ def test_relu_on_both_sides(student, draw):
 def test_zero_is_a_number(student, draw):
     """zero is a number like any other"""
     b = draw.number(0.3, 2.0)
-    for text in ("root = a * b", "root = b * a", "root = a + b", "root = a / b", "s = a * b\nroot = s * b", "s = a + b\nroot = s * a"):
+    for text in (
+        "root = a * b",
+        "root = b * a",
+        "root = a + b",
+        "root = a / b",
+        "s = a * b\nroot = s * b",
+        "s = a + b\nroot = s * a",
+    ):
         judge(student, expression(text, a=0.0, b=b))
-    for text in ("root = a ** 2", "root = a ** 3", "root = a ** 1", "root = a.tanh()", "root = a.exp()", "root = 0 - a", "root = a * 0"):
+    for text in (
+        "root = a ** 2",
+        "root = a ** 3",
+        "root = a ** 1",
+        "root = a.tanh()",
+        "root = a.exp()",
+        "root = 0 - a",
+        "root = a * 0",
+    ):
         judge(student, expression(text, a=0))
 
 
-# ----------------------------------------------------------------------------------------------------------- the whole graph
+# ---------------------------------------------------------------------------------- the whole graph
 
 
 @check(points=0.5, about="Value", at="Value.backward", needs=TWICE)
@@ -121,7 +166,10 @@ def test_every_contribution_before_going_on(student, draw):
     for root in ("t + u", "u + t", "t * u", "u * t"):
         judge(student, expression(f"t = a * b\nu = t * c\nroot = {root}", a=a, b=b, c=c))
     for last in ("v * t + w", "w + t * v"):
-        judge(student, expression(f"t = a + b\nu = t * c\nv = u * t\nw = v + u\nroot = {last}", a=a, b=b, c=c))
+        judge(
+            student,
+            expression(f"t = a + b\nu = t * c\nv = u * t\nw = v + u\nroot = {last}", a=a, b=b, c=c),
+        )
 
 
 @check(points=0.25, about="Value", at="Value.backward", needs=(SUMS, PRODUCTS))
@@ -142,7 +190,14 @@ def test_gradients_of_two_results_add_up(student, draw):
     judge(student, expression("p = a * b\nq = a + b\nr = b * d", a=a, b=b, d=d), "p", "q", "r")
     numbers(student, "p = x * x * x\nq = x * x * x", "p", leaves={"x": 2.0}, want={"x": 12.0})
     numbers(student, "p = x ** 3\nq = x ** 3", "p", "q", leaves={"x": 2.0}, want={"x": 24.0})
-    numbers(student, "y = x ** 3\np = y.log()\ny2 = x ** 3\nq = y2.log()", "p", "q", leaves={"x": 5.0}, want={"x": 1.2})
+    numbers(
+        student,
+        "y = x ** 3\np = y.log()\ny2 = x ** 3\nq = y2.log()",
+        "p",
+        "q",
+        leaves={"x": 5.0},
+        want={"x": 1.2},
+    )
 
 
 @check(points=0.5, about="Value", at="Value.backward", needs=TWICE)
@@ -154,26 +209,37 @@ def test_random_expressions(student, draw):
 
 
 def judge_chain(student, texts, count, leaves, name, budget=None, filled=None):
-    """A long chain's data and gradients against torch's; within the budget of steps, where there is one."""
+    """A long chain's data and gradients against torch's; within the budget of steps, where there is
+    one.
+    """
     shown = f"{count // len(texts)} × ({'; '.join(f'x = {text}' for text in texts)})"
     seen = helpers.ask(student, shown, "repeated", leaves, texts, count, budget, filled)
     inputs = {"expression": shown, **leaves}
     facts = {"seen": seen, "budget": f"{BUDGET:,}", "count": count // len(texts), "function": name}
     helpers.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
     if budget is not None and seen["steps"] is None:
-        fail("after {budget} lines of Python {function} was not done with {count} doublings", inputs=inputs, facts=facts)
+        fail(
+            "after {budget} lines of Python {function} was not done with {count} doublings",
+            inputs=inputs,
+            facts=facts,
+        )
     return seen, {"inputs": inputs, "facts": facts}
 
 
 def chain_truth(texts, count, leaves):
     """The last number of the chain, and its gradients."""
-    names = {name: torch.tensor(number, dtype=torch.float64, requires_grad=True) for name, number in leaves.items()}
+    names = {
+        name: torch.tensor(number, dtype=torch.float64, requires_grad=True)
+        for name, number in leaves.items()
+    }
     scope = dict(names)
     code = [compile(text, "<step>", "eval") for text in texts]
     for k in range(count):
         scope["x"] = eval(code[k % len(code)], {}, scope)
     grads = torch.autograd.grad(scope["x"], list(names.values()))
-    return float(scope["x"].detach()), {name: float(grad) for name, grad in zip(names, grads, strict=True)}
+    return float(scope["x"].detach()), {
+        name: float(grad) for name, grad in zip(names, grads, strict=True)
+    }
 
 
 def assert_chain(student, texts, count, leaves, budget=None):
@@ -185,7 +251,12 @@ def assert_chain(student, texts, count, leaves, budget=None):
     for name in leaves:
         if not helpers.close(seen["grads"][name], want[name]):
             details["facts"] |= {"name": name, "type": type_name(seen["grads"][name])}
-            fail("{name}.grad is wrong at the end of the chain", expected=want, actual=seen["grads"], **details)
+            fail(
+                "{name}.grad is wrong at the end of the chain",
+                expected=want,
+                actual=seen["grads"],
+                **details,
+            )
 
 
 @check(points=0.5, about="Value", at="Value.backward", needs=(SUMS, PRODUCTS))
@@ -202,13 +273,17 @@ def test_each_node_once(student, draw):
     assert_chain(student, ["x + x", "x * c"], 2 * DOUBLINGS, leaves, BUDGET)
 
 
-# -------------------------------------------------------------------------------------------------------- known numbers
+# ------------------------------------------------------------------------------------ known numbers
 
 
 def numbers(student, text, *roots, leaves, want):
-    """An expression whose gradients are written down somewhere: the truth must be those numbers, and what comes back too."""
+    """An expression whose gradients are written down somewhere: the truth must be those numbers,
+    and what comes back too.
+    """
     lines = expression(text, **leaves)
-    truth = lines.gradients(*(roots or (lines.steps[-1][0] if lines.steps else next(iter(leaves)),)))
+    truth = lines.gradients(
+        *(roots or (lines.steps[-1][0] if lines.steps else next(iter(leaves)),))
+    )
     for name, number in want.items():
         assert abs(truth[name] - number) < 6e-5, (text, name, truth[name], number)
     judge(student, lines, *roots)
@@ -225,62 +300,121 @@ def test_the_numbers_of_c4_and_c5(student):
 @check(points=0.25, about="Value", needs=TWICE)
 def test_the_numbers_of_c9(student):
     """log(x³) + √(x²) at 5: the gradient 1.6"""
-    numbers(student, "y = x ** 3\nw = x ** 2\nz = y.log() + w ** 0.5", leaves={"x": 5.0}, want={"x": 1.6})
-    numbers(student, "z = y.log() + w ** 0.5", leaves={"y": 125.0, "w": 25.0}, want={"y": 0.008, "w": 0.1})
+    numbers(
+        student,
+        "y = x ** 3\nw = x ** 2\nz = y.log() + w ** 0.5",
+        leaves={"x": 5.0},
+        want={"x": 1.6},
+    )
+    numbers(
+        student,
+        "z = y.log() + w ** 0.5",
+        leaves={"y": 125.0, "w": 25.0},
+        want={"y": 0.008, "w": 0.1},
+    )
 
 
 @check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
 def test_the_numbers_of_c10(student):
     """log(x^q) at 5 and 3: the gradients 0.6 and 1.6094"""
-    numbers(student, "p = x.log()\ny = (q * p).exp()\nz = y.log()", leaves={"x": 5.0, "q": 3.0}, want={"x": 0.6, "q": 1.6094})
+    numbers(
+        student,
+        "p = x.log()\ny = (q * p).exp()\nz = y.log()",
+        leaves={"x": 5.0, "q": 3.0},
+        want={"x": 0.6, "q": 1.6094},
+    )
 
 
 @check(points=0.25, about="Value", needs=TWICE)
 def test_the_numbers_of_c13(student):
     """a dot product, element by element: the gradient 74"""
     dot = "z = y1 * 4 + y2 * 7 + y3 * 9"
-    numbers(student, f"y1 = x * 2\ny2 = x * 3\ny3 = x * 5\n{dot}", leaves={"x": 5.0}, want={"x": 74.0})
-    numbers(student, dot, leaves={"y1": 10.0, "y2": 15.0, "y3": 25.0}, want={"y1": 4.0, "y2": 7.0, "y3": 9.0})
+    numbers(
+        student, f"y1 = x * 2\ny2 = x * 3\ny3 = x * 5\n{dot}", leaves={"x": 5.0}, want={"x": 74.0}
+    )
+    numbers(
+        student,
+        dot,
+        leaves={"y1": 10.0, "y2": 15.0, "y3": 25.0},
+        want={"y1": 4.0, "y2": 7.0, "y3": 9.0},
+    )
 
 
 @check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
 def test_the_bill_for_apples(student):
     """two apples and tax: 2.2, 110, 200, and 1.1 on the way"""
     leaves = {"apple": 100.0, "num": 2.0, "ctax": 1.1}
-    numbers(student, "price = apple * num\nresult = price * ctax", leaves=leaves, want={"apple": 2.2, "num": 110.0, "ctax": 200.0})
-    numbers(student, "result = price * ctax", leaves={"price": 200.0, "ctax": 1.1}, want={"price": 1.1, "ctax": 200.0})
+    numbers(
+        student,
+        "price = apple * num\nresult = price * ctax",
+        leaves=leaves,
+        want={"apple": 2.2, "num": 110.0, "ctax": 200.0},
+    )
+    numbers(
+        student,
+        "result = price * ctax",
+        leaves={"price": 200.0, "ctax": 1.1},
+        want={"price": 1.1, "ctax": 200.0},
+    )
 
 
 @check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
 def test_the_bill_for_apples_and_tangerines(student):
     """apples and tangerines: all nine gradients"""
-    leaves = {"apple": 100.0, "tangerine": 150.0, "num_apple": 2.0, "num_tangerine": 3.0, "ctax": 1.1}
+    leaves = {
+        "apple": 100.0,
+        "tangerine": 150.0,
+        "num_apple": 2.0,
+        "num_tangerine": 3.0,
+        "ctax": 1.1,
+    }
     end = "price = apple_price + tangerine_price\nresult = price * ctax"
     whole = f"apple_price = apple * num_apple\ntangerine_price = tangerine * num_tangerine\n{end}"
-    want = {"apple": 2.2, "tangerine": 3.3, "num_apple": 110.0, "num_tangerine": 165.0, "ctax": 650.0}
+    want = {
+        "apple": 2.2,
+        "tangerine": 3.3,
+        "num_apple": 110.0,
+        "num_tangerine": 165.0,
+        "ctax": 650.0,
+    }
     numbers(student, whole, leaves=leaves, want=want)
     between = {"apple_price": 200.0, "tangerine_price": 450.0, "ctax": 1.1}
-    numbers(student, end, leaves=between, want={"apple_price": 1.1, "tangerine_price": 1.1, "ctax": 650.0})
-    numbers(student, "result = price * ctax", leaves={"price": 650.0, "ctax": 1.1}, want={"price": 1.1})
+    numbers(
+        student,
+        end,
+        leaves=between,
+        want={"apple_price": 1.1, "tangerine_price": 1.1, "ctax": 650.0},
+    )
+    numbers(
+        student, "result = price * ctax", leaves={"price": 650.0, "ctax": 1.1}, want={"price": 1.1}
+    )
     numbers(student, "", leaves={"result": 715.0}, want={"result": 1.0})
 
 
-# ------------------------------------------------------------------------------------------------------------ zero_grad
+# ---------------------------------------------------------------------------------------- zero_grad
 
 
 @check(points=0.25, about="zero_grad", needs=CLEARED)
 def test_a_leaf_clears_itself(student, draw):
     """a leaf clears itself and nothing else"""
-    judge_cleared(student, expression("s = a + b\nt = s * a", a=draw.number(), b=draw.number()), "a", draw)
+    judge_cleared(
+        student, expression("s = a + b\nt = s * a", a=draw.number(), b=draw.number()), "a", draw
+    )
 
 
 @check(points=0.25, about="zero_grad", needs=CLEARED)
 def test_equal_values_are_all_cleared(student, draw):
     """Values of equal data are all cleared"""
     a, b = (draw.integer(1, 7) / 4 for _ in range(2))
-    judge_cleared(student, expression("s = a + c\nt = b + d\nu = s * t", a=a, b=a, c=b, d=b), "u", draw)
-    judge_cleared(student, expression("s = a * d\nt = s * e\nu = t * c", a=a, c=b, d=b, e=1.0), "u", draw)
-    judge_cleared(student, expression("s = a.relu()\nt = b.relu()\nu = s + t", a=-a, b=-b), "u", draw)  # what was cut to 0 came from a
+    judge_cleared(
+        student, expression("s = a + c\nt = b + d\nu = s * t", a=a, b=a, c=b, d=b), "u", draw
+    )
+    judge_cleared(
+        student, expression("s = a * d\nt = s * e\nu = t * c", a=a, c=b, d=b, e=1.0), "u", draw
+    )
+    judge_cleared(
+        student, expression("s = a.relu()\nt = b.relu()\nu = s + t", a=-a, b=-b), "u", draw
+    )  # what was cut to 0 came from a
 
 
 @check(points=0.25, about="zero_grad", needs=CLEARED)
@@ -294,7 +428,9 @@ def test_deep_chains_are_cleared(student, draw):
 def test_shared_values_are_cleared_once(student, draw):
     """zero_grad's work grows with the nodes, not with the paths"""
     leaves = {"x": draw.number(), "c": 1.0}
-    assert_cleared(student, ["x + x * c", "x * c"], 2 * DOUBLINGS, leaves, draw, BUDGET)  # not x + x: in a set x and x are one
+    assert_cleared(
+        student, ["x + x * c", "x * c"], 2 * DOUBLINGS, leaves, draw, BUDGET
+    )  # not x + x: in a set x and x are one
 
 
 def assert_cleared(student, texts, count, leaves, draw, budget=None):
@@ -302,4 +438,9 @@ def assert_cleared(student, texts, count, leaves, draw, budget=None):
     seen, details = judge_chain(student, texts, count, leaves, "zero_grad", budget, draw.number())
     if seen["left"] or any(grad != 0 for grad in seen["grads"].values()):
         want = dict.fromkeys(leaves, 0.0)
-        fail("after zero_grad some grads of the chain are not 0.0", expected=want, actual=seen["grads"], **details)
+        fail(
+            "after zero_grad some grads of the chain are not 0.0",
+            expected=want,
+            actual=seen["grads"],
+            **details,
+        )

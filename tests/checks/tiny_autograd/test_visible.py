@@ -6,7 +6,7 @@ helpers = beside(__file__)
 expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared
 
 
-# ---------------------------------------------------------------------------------------------------------------- Value
+# -------------------------------------------------------------------------------------------- Value
 
 
 @check(points=0.5, about="Value", at="Value.__add__")
@@ -17,7 +17,9 @@ def test_sums_and_differences(student, draw):
     judge(student, expression("root = -a", a=a))
     judge(student, expression("root = a - b", a=a, b=b))
     judge(student, expression("s = a + b\nroot = -s - c", a=a, b=b, c=c))
-    judge(student, expression("s = a + b\nroot = s - c", a=a, b=b * 1e12, c=c))  # differences of two roots would be lost in rounding
+    judge(
+        student, expression("s = a + b\nroot = s - c", a=a, b=b * 1e12, c=c)
+    )  # differences of two roots would be lost in rounding
 
 
 @check(points=0.5, about="Value", at="Value.__mul__")
@@ -47,22 +49,32 @@ def test_exponential_and_logarithm(student, draw):
     judge(student, expression("s = b.log()\nt = s.exp()\nroot = t.exp()", b=b / 2))
 
 
-@check(points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products))
+@check(
+    points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
+)
 def test_a_square_of_a_sum(student):
     """(w x + b)² gives 42, 28 and 14; (2x + 3)² gives 20"""
     judge(student, expression("z = w * x\ny = z + b\nroot = y ** 2", x=2.0, w=3.0, b=1.0))
     judge(student, expression("y = x * 2\nz = y + 3\nroot = z ** 2", x=1.0))
 
 
-@check(points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products))
+@check(
+    points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
+)
 def test_a_value_used_twice(student, draw):
     """what is used twice gets both gradients"""
     a, b = draw.number(), draw.number()
-    for text in ("root = a + a", "root = a * a", "root = a - a", "s = a * b\nroot = s + a", "s = a + b\nt = s * s\nroot = t * b"):
+    for text in (
+        "root = a + a",
+        "root = a * a",
+        "root = a - a",
+        "s = a * b\nroot = s + a",
+        "s = a + b\nt = s * s\nroot = t * b",
+    ):
         judge(student, expression(text, a=a, b=b))
 
 
-# ------------------------------------------------------------------------------------------------------------ zero_grad
+# ---------------------------------------------------------------------------------------- zero_grad
 
 
 @check(points=0.5, about="zero_grad")

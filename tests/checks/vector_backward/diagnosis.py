@@ -1,7 +1,8 @@
 """The mistakes that people make with a vector and a Jacobian, each recognised by what comes back.
 
-The rules for vjp ask the student about one small product (``PROBE``), since its wrong answers are easy to read: W = [[1, 2], [3, 4]] is
-the Jacobian of W @ x, and v = (1, 10) tells rows from columns and each of them from their sum.
+The rules for vjp ask the student about one small product (``PROBE``), since its wrong answers are
+easy to read: W = [[1, 2], [3, 4]] is the Jacobian of W @ x, and v = (1, 10) tells rows from columns
+and each of them from their sum.
 """
 
 import torch
@@ -21,7 +22,10 @@ LEARNED = program(lambda x, c: c * 2, parameters=[V.clone().requires_grad_()])
 
 NOT_SCALAR = "implicitly created only for scalar"
 SECOND_TIME = "backward through the graph a second time"
-NO_PATH = ("does not require grad and does not have a grad_fn", "appears to not have been used in the graph")
+NO_PATH = (
+    "does not require grad and does not have a grad_fn",
+    "appears to not have been used in the graph",
+)
 NO_TENSOR = ("NoneType", "but got None", "expected Tensor as element")
 TRANSFORMED = ("functorch transforms", "jvp function for custom")
 
@@ -47,7 +51,9 @@ def ones(*shape):
 
 
 def probed(student, v=V):
-    """What vjp answers for W @ x and v = (1, 10), where the right answer is (31, 42); None where it raises."""
+    """What vjp answers for W @ x and v = (1, 10), where the right answer is (31, 42); None where it
+    raises.
+    """
     try:
         return student.observe("product", PROBE, ones(2), v)["result"]
     except StudentError:
@@ -55,9 +61,15 @@ def probed(student, v=V):
 
 
 def rows_of(failure):
-    """The right Jacobian of the failed check with the elements of f(x) in one dimension, and what came back; or a pair of None."""
+    """The right Jacobian of the failed check with the elements of f(x) in one dimension, and what
+    came back; or a pair of None.
+    """
     x, want = failure.inputs.get("x"), failure.expected
-    if failure.about != "jacobian" or not isinstance(want, torch.Tensor) or not isinstance(failure.actual, torch.Tensor):
+    if (
+        failure.about != "jacobian"
+        or not isinstance(want, torch.Tensor)
+        or not isinstance(failure.actual, torch.Tensor)
+    ):
         return None, None
     return want.reshape(-1 if want.numel() else 0, *x.shape), failure.actual
 
@@ -70,47 +82,62 @@ def triple(failure):
     return got, want
 
 
-# ------------------------------------------------------------------------------------------------------------- all three
+# ---------------------------------------------------------------------------------------- all three
 
 
 @mistake(
     "vector_missing",
     about=ALL,
     title="Backward from a vector, without a vector",
-    explanation="Line {line} raised {raised}. From a scalar backward starts with 1; from several elements it cannot know how much each "
-    "of them counts, so it asks for a v of their shape: y.backward(v), or torch.autograd.grad(y, x, v).",
+    explanation=(
+        "Line {line} raised {raised}. From a scalar backward starts with 1; from several elements"
+        " it cannot know how much each of them counts, so it asks for a v of their shape:"
+        " y.backward(v), or torch.autograd.grad(y, x, v)."
+    ),
 )
 def vector_missing(failure, student):
     """torch refuses to start."""
     return said(failure) if failure.raised("RuntimeError", NOT_SCALAR) else None
 
 
-# ------------------------------------------------------------------------------------------------------------------- vjp
+# ---------------------------------------------------------------------------------------------- vjp
 
 
 @mistake(
     "vector_ignored",
     about="vjp",
     title="v is not used",
-    explanation="For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}. That is the sum of the rows of W, "
-    "what a v of ones gives. Each row counts as much as its element of v says: 1 * (1, 2) + 10 * (3, 4) = (31, 42).",
+    explanation=(
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}. That"
+        " is the sum of the rows of W, what a v of ones gives. Each row counts as much as its"
+        " element of v says: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+    ),
 )
 def vector_ignored(failure, student):
     """The gradient of y.sum(), for a v of other signs and sizes as well."""
     found = probed(student) if failure.about == "vjp" else None
-    return {"probed": found} if agrees(found, W.sum(0)) and agrees(probed(student, -0.5 * V), W.sum(0)) else None
+    return (
+        {"probed": found}
+        if agrees(found, W.sum(0)) and agrees(probed(student, -0.5 * V), W.sum(0))
+        else None
+    )
 
 
 @mistake(
     "vector_applied_afterwards",
     about="vjp",
     title="v was multiplied in after the backward pass",
-    explanation="For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: first the rows were summed up to "
-    "(4, 6), then element by element multiplied by v. v belongs to the elements of y, not to those of x, and after the sum it is too "
-    "late to weigh the rows. Hand v in where backward starts: 1 * (1, 2) + 10 * (3, 4) = (31, 42).",
+    explanation=(
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: first"
+        " the rows were summed up to (4, 6), then element by element multiplied by v. v belongs to"
+        " the elements of y, not to those of x, and after the sum it is too late to weigh the rows."
+        " Hand v in where backward starts: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+    ),
 )
 def vector_applied_afterwards(failure, student):
-    """The gradient of y.sum(), times v; right only where each element of y depends on its own element of x."""
+    """The gradient of y.sum(), times v; right only where each element of y depends on its own
+    element of x.
+    """
     found = probed(student) if failure.about == "vjp" else None
     return {"probed": found} if agrees(found, W.sum(0) * V) else None
 
@@ -119,8 +146,11 @@ def vector_applied_afterwards(failure, student):
     "jacobian_times_vector",
     about="vjp",
     title="It is J v, not v^T J",
-    explanation="For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: each row of W times v, added up "
-    "over the elements of x. v^T J adds up over the elements of y: 1 * (1, 2) + 10 * (3, 4) = (31, 42).",
+    explanation=(
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: each"
+        " row of W times v, added up over the elements of x. v^T J adds up over the elements of y:"
+        " 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+    ),
 )
 def jacobian_times_vector(failure, student):
     """The product from the other side."""
@@ -132,12 +162,21 @@ def jacobian_times_vector(failure, student):
     "writes_to_x_grad",
     about="vjp",
     title="The gradient went through x.grad",
-    explanation="x.grad was {held} before the call and is {grad} after it; your vjp returned {result}, and v^T J is {want}. backward() "
-    "adds to x.grad whatever it computes. torch.autograd.grad hands the gradient back and leaves every .grad alone.",
+    explanation=(
+        "x.grad was {held} before the call and is {grad} after it; your vjp returned {result}, and"
+        " v^T J is {want}. backward() adds to x.grad whatever it computes. torch.autograd.grad"
+        " hands the gradient back and leaves every .grad alone."
+    ),
 )
 def writes_to_x_grad(failure, student):
-    """x.grad is another one afterwards, and a backward did add to it; to assign to it is another matter."""
-    if failure.about != "vjp" or not {"held", "grad"} <= set(failure.facts) or not failure.facts["added"]:
+    """x.grad is another one afterwards, and a backward did add to it; to assign to it is another
+    matter.
+    """
+    if (
+        failure.about != "vjp"
+        or not {"held", "grad"} <= set(failure.facts)
+        or not failure.facts["added"]
+    ):
         return None
     held, grad = failure.facts["held"], failure.facts["grad"]
     changed = grad is not None if held is None else not agrees(grad, held)
@@ -148,31 +187,50 @@ def writes_to_x_grad(failure, student):
     "frees_the_graph",
     about="vjp",
     title="The graph was freed",
-    explanation="After your vjp one more differentiation of y raised: {further} A pass without retain_graph=True frees what it needed. "
-    "y belongs to somebody else here, who may want other products with its Jacobian.",
+    explanation=(
+        "After your vjp one more differentiation of y raised: {further} A pass without"
+        " retain_graph=True frees what it needed. y belongs to somebody else here, who may want"
+        " other products with its Jacobian."
+    ),
 )
 def frees_the_graph(failure, student):
     """A further differentiation raises."""
     further = failure.facts.get("further")
-    return {"further": further} if failure.about == "vjp" and isinstance(further, str) and SECOND_TIME in further else None
+    return (
+        {"further": further}
+        if failure.about == "vjp" and isinstance(further, str) and SECOND_TIME in further
+        else None
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------- jacobian
+# ----------------------------------------------------------------------------------------- jacobian
 
 
 @mistake(
     "path_to_x_taken_for_granted",
     about="jacobian",
     title="An f that does not depend on x",
-    explanation="Line {line} raised {raised}. Your jacobian finds its way where f(x) depends on x, and raises where f(x) is another "
-    "tensor. There is no path to x then: f(x) need not even require grad, and where it does, a gradient that does not exist is an "
-    "error, or None with allow_unused=True. All these derivatives are zeros.",
+    explanation=(
+        "Line {line} raised {raised}. Your jacobian finds its way where f(x) depends on x, and"
+        " raises where f(x) is another tensor. There is no path to x then: f(x) need not even"
+        " require grad, and where it does, a gradient that does not exist is an error, or None with"
+        " allow_unused=True. All these derivatives are zeros."
+    ),
 )
 def path_to_x_taken_for_granted(failure, student):
-    """An exception about a graph without x in it, or about the None in place of a gradient; and none where x is in the graph."""
-    if failure.check != "test_the_jacobian_of_a_constant" or not raised_any(failure, NO_PATH + NO_TENSOR):
+    """An exception about a graph without x in it, or about the None in place of a gradient; and
+    none where x is in the graph.
+    """
+    if failure.check != "test_the_jacobian_of_a_constant" or not raised_any(
+        failure, NO_PATH + NO_TENSOR
+    ):
         return None
-    return said(failure) if answers(student, PROBE) and not (answers(student, CONSTANT) and answers(student, LEARNED)) else None
+    return (
+        said(failure)
+        if answers(student, PROBE)
+        and not (answers(student, CONSTANT) and answers(student, LEARNED))
+        else None
+    )
 
 
 def answers(student, f, *, at=(2,)):
@@ -188,50 +246,75 @@ def answers(student, f, *, at=(2,)):
     "empty_shape_unpacked",
     about="jacobian",
     title="An empty shape was unpacked, and nothing was left to hand on",
-    explanation="Where x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}. torch.zeros(*shape), "
-    "reshape(*shape) and view(*shape) are then called without any size, which torch refuses. All of them take the shape as one tuple "
-    "as well, and () is a shape like any other: reshape(y.shape + x.shape).",
+    explanation=(
+        "Where x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}."
+        " torch.zeros(*shape), reshape(*shape) and view(*shape) are then called without any size,"
+        " which torch refuses. All of them take the shape as one tuple as well, and () is a shape"
+        " like any other: reshape(y.shape + x.shape)."
+    ),
 )
 def empty_shape_unpacked(failure, student):
     """A TypeError about missing sizes where x is 0-d and f(x) as well, and only there."""
-    nothing_given = ('missing 1 required positional arguments: "size"', 'arguments: "shape"', "combination of arguments - got ()")
+    nothing_given = (
+        'missing 1 required positional arguments: "size"',
+        'arguments: "shape"',
+        "combination of arguments - got ()",
+    )
     if not failure.raised("TypeError") or not raised_any(failure, nothing_given):
         return None
     if not answers(student, SPREAD, at=()) or not answers(student, TOTAL):
         return None  # the shape of one of the two was unpacked
-    return {**said(failure), "raised": str(failure.error).splitlines()[0].split(", but expected")[0]}
+    return {
+        **said(failure),
+        "raised": str(failure.error).splitlines()[0].split(", but expected")[0],
+    }
 
 
 @mistake(
     "rows_free_the_graph",
     about="jacobian",
     title="The first row freed the graph",
-    explanation="Line {line} raised torch's 'second time' error. Every row is a pass of its own through one and the same graph, and a "
-    "pass without retain_graph=True frees it, so that only the first row is ever found.",
+    explanation=(
+        "Line {line} raised torch's 'second time' error. Every row is a pass of its own through one"
+        " and the same graph, and a pass without retain_graph=True frees it, so that only the first"
+        " row is ever found."
+    ),
 )
 def rows_free_the_graph(failure, student):
     """The second row raises."""
-    return said(failure) if failure.about == "jacobian" and failure.raised("RuntimeError", SECOND_TIME) else None
+    return (
+        said(failure)
+        if failure.about == "jacobian" and failure.raised("RuntimeError", SECOND_TIME)
+        else None
+    )
 
 
 @mistake(
     "transform_meets_custom_function",
     about="jacobian",
     title="A function transform met a custom Function",
-    explanation="Line {line} raised {raised}. torch.func and forward mode run f under rules of their own, which a plain custom Function "
-    "has not got; a backward it has. torch.autograd.grad asks for no more than that.",
+    explanation=(
+        "Line {line} raised {raised}. torch.func and forward mode run f under rules of their own,"
+        " which a plain custom Function has not got; a backward it has. torch.autograd.grad asks"
+        " for no more than that."
+    ),
 )
 def transform_meets_custom_function(failure, student):
     """torch.func refuses a Function without setup_context, forward mode one without jvp."""
-    return said(failure) if failure.about == "jacobian" and raised_any(failure, TRANSFORMED) else None
+    return (
+        said(failure) if failure.about == "jacobian" and raised_any(failure, TRANSFORMED) else None
+    )
 
 
 @mistake(
     "rows_added_up",
     about="jacobian",
     title="The rows were added up",
-    explanation="{actual} came back: the sum over all elements of f(x) of their gradients. That is one product, with a v of ones. The "
-    "Jacobian keeps the rows apart, one for each element of f(x): {expected}.",
+    explanation=(
+        "{actual} came back: the sum over all elements of f(x) of their gradients. That is one"
+        " product, with a v of ones. The Jacobian keeps the rows apart, one for each element of"
+        " f(x): {expected}."
+    ),
 )
 def rows_added_up(failure, student):
     """The gradient of f(x).sum()."""
@@ -243,7 +326,9 @@ def rows_added_up(failure, student):
         return None  # all of them zeros: a sum of rows and the rows look alike
     if agrees(got, total):
         return {}
-    if got.shape != failure.expected.shape or not agrees(got.reshape(rows.shape), total.expand_as(rows)):
+    if got.shape != failure.expected.shape or not agrees(
+        got.reshape(rows.shape), total.expand_as(rows)
+    ):
         return None
     return {} if student.observe("arrivals", PROBE, ones(2))["added"] < 2 else None
 
@@ -252,9 +337,12 @@ def rows_added_up(failure, student):
     "rows_pile_up",
     about="jacobian",
     title="x.grad was not cleared for each row, or not copied",
-    explanation="{actual} came back, where the rows are {expected}. Every backward adds to the tensor that x.grad holds: without clearing, "
-    "a row has in it what was there before; without clone(), it shows what later rows write there. Clear x.grad before each row and "
-    "copy it after, or use torch.autograd.grad.",
+    explanation=(
+        "{actual} came back, where the rows are {expected}. Every backward adds to the tensor that"
+        " x.grad holds: without clearing, a row has in it what was there before; without clone(),"
+        " it shows what later rows write there. Clear x.grad before each row and copy it after, or"
+        " use torch.autograd.grad."
+    ),
 )
 def rows_pile_up(failure, student):
     """Running totals, the last row or total in each row, or the gradient from before."""
@@ -265,18 +353,29 @@ def rows_pile_up(failure, student):
     held = failure.facts.get("held")
     first = torch.zeros_like(rows[0]) if held is None else held
     totals = rows.cumsum(0) + first
-    wrong = [totals, totals[-1].expand_as(rows), rows[-1].expand_as(rows), rows + first, torch.cat([rows[:1] + first, rows[1:]])]
+    wrong = [
+        totals,
+        totals[-1].expand_as(rows),
+        rows[-1].expand_as(rows),
+        rows + first,
+        torch.cat([rows[:1] + first, rows[1:]]),
+    ]
     if not any(agrees(got, guess) and differs(guess, rows) for guess in wrong):
         return None
-    return {} if student.observe("arrivals", PROBE, ones(2))["added"] else None  # rows of autograd.grad go wrong in other ways
+    return (
+        {} if student.observe("arrivals", PROBE, ones(2))["added"] else None
+    )  # rows of autograd.grad go wrong in other ways
 
 
 @mistake(
     "axes_turned_round",
     about="jacobian",
     title="The dimensions of x come first",
-    explanation="{actual} came back, of shape {shape}. The numbers are right, but they are stored by elements of x; y.shape + x.shape "
-    "means that the gradient of element i of f(x) is jacobian[i]: {expected}.",
+    explanation=(
+        "{actual} came back, of shape {shape}. The numbers are right, but they are stored by"
+        " elements of x; y.shape + x.shape means that the gradient of element i of f(x) is"
+        " jacobian[i]: {expected}."
+    ),
 )
 def axes_turned_round(failure, student):
     """The Jacobian with the dimensions of x before those of y."""
@@ -295,34 +394,53 @@ def axes_turned_round(failure, student):
     "shape_of_a_matrix",
     about="jacobian",
     title="The Jacobian was made a matrix",
-    explanation="What came back has the shape {shape}: all elements of y, or all of x, lie in one dimension there. The numbers are "
-    "right and in the right order, but x has the shape {x_shape} here, and y.shape + x.shape is {expected_shape}. A 0-d tensor adds no "
-    "dimension at all.",
+    explanation=(
+        "What came back has the shape {shape}: all elements of y, or all of x, lie in one dimension"
+        " there. The numbers are right and in the right order, but x has the shape {x_shape} here,"
+        " and y.shape + x.shape is {expected_shape}. A 0-d tensor adds no dimension at all."
+    ),
 )
 def shape_of_a_matrix(failure, student):
     """The right numbers in the right order, in another shape."""
     rows, got = rows_of(failure)
-    if rows is None or got.shape == failure.expected.shape or got.numel() != rows.numel() or not rows.numel():
+    if (
+        rows is None
+        or got.shape == failure.expected.shape
+        or got.numel() != rows.numel()
+        or not rows.numel()
+    ):
         return None
     x = failure.inputs["x"].shape
     y = failure.expected.shape[: failure.expected.dim() - len(x)]
     if got.shape not in ((*ys, *xs) for ys in (y, (y.numel(),)) for xs in (x, (x.numel(),))):
         return None
     shapes = {"shape": got, "x_shape": failure.inputs["x"], "expected_shape": failure.expected}
-    return {name: str(tuple(tensor.shape)) for name, tensor in shapes.items()} if agrees(got.flatten(), rows.flatten()) else None
+    return (
+        {name: str(tuple(tensor.shape)) for name, tensor in shapes.items()}
+        if agrees(got.flatten(), rows.flatten())
+        else None
+    )
 
 
 @mistake(
     "numerical_differences",
     about="jacobian",
     title="Close to the Jacobian, as differences are",
-    explanation="Your Jacobian is off by up to {off}, in numbers of up to {size}. Quotients of small differences come out like that: a "
-    "step is never small enough, and rounding takes the rest. A backward pass for each row gives nearly every digit that the dtype has.",
+    explanation=(
+        "Your Jacobian is off by up to {off}, in numbers of up to {size}. Quotients of small"
+        " differences come out like that: a step is never small enough, and rounding takes the"
+        " rest. A backward pass for each row gives nearly every digit that the dtype has."
+    ),
 )
 def numerical_differences(failure, student):
     """Nearly right, everywhere, and no gradient ever arrived at x."""
     rows, got = rows_of(failure)
-    if rows is None or got.shape != failure.expected.shape or got.dtype is not rows.dtype or not rows.numel():
+    if (
+        rows is None
+        or got.shape != failure.expected.shape
+        or got.dtype is not rows.dtype
+        or not rows.numel()
+    ):
         return None
     size, off = rows.abs().max().item(), (got - failure.expected).abs().max().item()
     if not 0 < off < 0.01 * size or student.observe("arrivals", PROBE, ones(2))["arrived"]:
@@ -330,18 +448,23 @@ def numerical_differences(failure, student):
     return {"off": off, "size": size}
 
 
-# --------------------------------------------------------------------------------------------------------- broadcast_dot
+# ------------------------------------------------------------------------------------ broadcast_dot
 
 
 @mistake(
     "only_a_leaf_keeps_grad",
     about="broadcast_dot",
     title="y is no leaf, so y.grad is None",
-    explanation="dz/dy came back as None. backward keeps gradients only in leaves, and y was computed from x. Either y.retain_grad() "
-    "goes before backward (after it is too late), or torch.autograd.grad(z, (x, y)) hands both gradients back.",
+    explanation=(
+        "dz/dy came back as None. backward keeps gradients only in leaves, and y was computed from"
+        " x. Either y.retain_grad() goes before backward (after it is too late), or"
+        " torch.autograd.grad(z, (x, y)) hands both gradients back."
+    ),
 )
 def only_a_leaf_keeps_grad(failure, student):
-    """None for dz/dy, a tensor for dz/dx, and a .grad that was read of a tensor which keeps none, or kept it too late."""
+    """None for dz/dy, a tensor for dz/dx, and a .grad that was read of a tensor which keeps none,
+    or kept it too late.
+    """
     got, _ = triple(failure)
     if got[2] is not None or not isinstance(got[1], torch.Tensor):
         return None
@@ -353,8 +476,11 @@ def only_a_leaf_keeps_grad(failure, student):
     "first_gradient_frees_the_graph",
     about="broadcast_dot",
     title="The first gradient freed the graph of the second",
-    explanation="Line {line} raised torch's 'second time' error. dz/dx and dz/dy are two answers of one pass through one graph: "
-    "torch.autograd.grad(z, (x, y)) gives both at once. Two passes are possible as well, if the first is told retain_graph=True.",
+    explanation=(
+        "Line {line} raised torch's 'second time' error. dz/dx and dz/dy are two answers of one"
+        " pass through one graph: torch.autograd.grad(z, (x, y)) gives both at once. Two passes are"
+        " possible as well, if the first is told retain_graph=True."
+    ),
 )
 def first_gradient_frees_the_graph(failure, student):
     """A second pass through the graph of z raises."""
@@ -365,16 +491,26 @@ def first_gradient_frees_the_graph(failure, student):
     "gradients_exchanged",
     about="broadcast_dot",
     title="The two gradients came in the other order",
-    explanation="For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is {second}: each is the other one. The "
-    "order is z, dz/dx, dz/dy. A gradient has the shape of what it belongs to, so dz/dx is a single number, as x is.",
+    explanation=(
+        "For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is"
+        " {second}: each is the other one. The order is z, dz/dx, dz/dy. A gradient has the shape"
+        " of what it belongs to, so dz/dx is a single number, as x is."
+    ),
 )
 def gradients_exchanged(failure, student):
     """dz/dx stands where dz/dy should, and the other way round."""
     if failure.error is not None:
         return None
-    a, b = (torch.tensor(values, dtype=torch.float64) for values in ((1.0, -2.0, 3.0), (4.0, 7.0, -9.0)))
+    a, b = (
+        torch.tensor(values, dtype=torch.float64) for values in ((1.0, -2.0, 3.0), (4.0, 7.0, -9.0))
+    )
     got = student.broadcast_dot(torch.tensor(2.0, dtype=torch.float64, requires_grad=True), a, b)
-    if not isinstance(got, tuple) or len(got) != 3 or not same(got[1], b) or not same(got[2], a @ b):
+    if (
+        not isinstance(got, tuple)
+        or len(got) != 3
+        or not same(got[1], b)
+        or not same(got[2], a @ b)
+    ):
         return None
     return {"first": got[1], "second": got[2]}
 
@@ -383,8 +519,11 @@ def gradients_exchanged(failure, student):
     "counts_grad_from_before",
     about="broadcast_dot",
     title="What x.grad held before is in dz/dx",
-    explanation="x.grad held {held} before, and {actual} came back as dz/dx: that and the gradient together. Without it, it is "
-    "{expected}. backward adds to x.grad, so clear it first, or use torch.autograd.grad.",
+    explanation=(
+        "x.grad held {held} before, and {actual} came back as dz/dx: that and the gradient"
+        " together. Without it, it is {expected}. backward adds to x.grad, so clear it first, or"
+        " use torch.autograd.grad."
+    ),
 )
 def counts_grad_from_before(failure, student):
     """dz/dx and an earlier gradient."""
@@ -397,8 +536,11 @@ def counts_grad_from_before(failure, student):
     "paths_not_added_up",
     about="broadcast_dot",
     title="The gradients of the elements of y were not added up",
-    explanation="dz/dx came back as {found}: for each element of y its own part, a * b. One x went into all of them, so their parts "
-    "meet again at x and add up to {sum}. Forward an expansion, backward a sum.",
+    explanation=(
+        "dz/dx came back as {found}: for each element of y its own part, a * b. One x went into all"
+        " of them, so their parts meet again at x and add up to {sum}. Forward an expansion,"
+        " backward a sum."
+    ),
 )
 def paths_not_added_up(failure, student):
     """One part of the gradient for each element of y."""
@@ -406,15 +548,22 @@ def paths_not_added_up(failure, student):
     if got[1] is None:
         return None
     parts = failure.inputs["a"] * failure.inputs["b"]
-    return {"found": got[1], "sum": want[1]} if agrees(got[1], parts) and differs(got[1].sum(), got[1][0]) else None
+    return (
+        {"found": got[1], "sum": want[1]}
+        if agrees(got[1], parts) and differs(got[1].sum(), got[1][0])
+        else None
+    )
 
 
 @mistake(
     "incoming_gradient_left_out",
     about="broadcast_dot",
     title="dz/dx leaves dz/dy out",
-    explanation="dz/dx came back as {found}. That is a.sum(), the derivative of y.sum(): every element of y counted 1. z counts them by "
-    "b, so that what arrives at y is b = {b}, and dz/dx is {right}.",
+    explanation=(
+        "dz/dx came back as {found}. That is a.sum(), the derivative of y.sum(): every element of y"
+        " counted 1. z counts them by b, so that what arrives at y is b = {b}, and dz/dx is"
+        " {right}."
+    ),
 )
 def incoming_gradient_left_out(failure, student):
     """The gradient of y.sum() in place of that of z."""
@@ -422,4 +571,8 @@ def incoming_gradient_left_out(failure, student):
     if got[1] is None:
         return None
     ones = failure.inputs["a"].sum()
-    return {"found": got[1], "right": want[1]} if agrees(got[1], ones) and differs(ones, want[1]) else None
+    return (
+        {"found": got[1], "right": want[1]}
+        if agrees(got[1], ones) and differs(ones, want[1])
+        else None
+    )

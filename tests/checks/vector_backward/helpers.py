@@ -23,13 +23,17 @@ MAPS = [
 
 
 class Formula:
-    """A function of x as text, for messages, and as the program that it says; ``shown`` where torch writes it otherwise."""
+    """A function of x as text, for messages, and as the program that it says; ``shown`` where torch
+    writes it otherwise.
+    """
 
     def __init__(self, text, shown=None, **parameters):
         self.text = shown or text
         self.parameters = parameters
         names = ", ".join(["x", *parameters])
-        self.program = program(eval(f"lambda {names}: {text}"), parameters=list(parameters.values()))
+        self.program = program(
+            eval(f"lambda {names}: {text}"), parameters=list(parameters.values())
+        )
 
     def __str__(self):
         return self.text
@@ -43,39 +47,73 @@ def drawn_map(draw, rows, columns):
 
 
 def assert_dot(got, x, a, b, **facts):
-    """The tuple that broadcast_dot returns must hold the value and the two gradients of (x * a) @ b."""
+    """The tuple that broadcast_dot returns must hold the value and the two gradients of (x * a) @
+    b.
+    """
     leaf = x.detach().requires_grad_()
     y = leaf * a
     z = y @ b
     want = (z.detach(), *torch.autograd.grad(z, (leaf, y)))
     held = {"x.grad before": facts["held"]} if "held" in facts else {}
-    details = {"inputs": {"x": x, "a": a, "b": b, **held}, "facts": {**facts, "got": got, "want": want, "type": type_name(got)}}
+    details = {
+        "inputs": {"x": x, "a": a, "b": b, **held},
+        "facts": {**facts, "got": got, "want": want, "type": type_name(got)},
+    }
     if not isinstance(got, tuple):
-        fail("{type} came back where a tuple of three Tensors is promised", expected=want, actual=got, **details)
+        fail(
+            "{type} came back where a tuple of three Tensors is promised",
+            expected=want,
+            actual=got,
+            **details,
+        )
     if len(got) != 3:
         details["facts"]["count"] = len(got)
-        fail("the tuple should hold three Tensors and holds {count}", expected=want, actual=got, **details)
-    for name, mine, right, message in zip(("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
+        fail(
+            "the tuple should hold three Tensors and holds {count}",
+            expected=want,
+            actual=got,
+            **details,
+        )
+    for name, mine, right, message in zip(
+        ("z", "dz/dx", "dz/dy"), got, want, (WRONG_Z, WRONG_DX, WRONG_DY), strict=True
+    ):
         details["facts"] |= {"name": name, "type": type_name(mine)}
         details["figures"] = [partial(dot_figure, x, a, b, at=name.removeprefix("dz/d"))]
         if not isinstance(mine, torch.Tensor):
-            fail("{name} is of type {type}, a Tensor is promised", expected=right, actual=mine, **details)
+            fail(
+                "{name} is of type {type}, a Tensor is promised",
+                expected=right,
+                actual=mine,
+                **details,
+            )
         if mine.shape != right.shape:
-            details["facts"] |= {"shape": str(tuple(mine.shape)), "expected_shape": str(tuple(right.shape))}
-            fail("{name} has the shape {shape}, expected {expected_shape}", expected=right, actual=mine, **details)
+            details["facts"] |= {
+                "shape": str(tuple(mine.shape)),
+                "expected_shape": str(tuple(right.shape)),
+            }
+            fail(
+                "{name} has the shape {shape}, expected {expected_shape}",
+                expected=right,
+                actual=mine,
+                **details,
+            )
         assert_tensor(mine, right, message, **details)
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 def dot_figure(x, a, b, at):
-    """The graph of z = y @ b with y = x * a, what comes back to x and y, and one of the three marked."""
+    """The graph of z = y @ b with y = x * a, what comes back to x and y, and one of the three
+    marked.
+    """
     x = x.detach().clone().requires_grad_()
     y = x * a
     z = y @ b
     gradients = torch.autograd.grad(z, (y, x), retain_graph=True)
-    notes = {name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip("yx", gradients, strict=True)}
+    notes = {
+        name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip("yx", gradients, strict=True)
+    }
     return graphs_figure(None, trace(z, {"x": x, "y": y, "z": z}), notes=({}, notes), at=at)
 
 
@@ -86,12 +124,16 @@ def without_x(f, x):
 
 
 def drawn_freed(student, name, x, *more):
-    """A block that asks ``name``: one that ends because a graph was freed shows that graph, beside it as it was before."""
+    """A block that asks ``name``: one that ends because a graph was freed shows that graph, beside
+    it as it was before.
+    """
     return drawing(partial(freed, student, name, x, *more, met=True))
 
 
 def freed(student, name, x, *more, met=False):
-    """The graph that ``name`` differentiated as it leaves it, beside it as it was; ``met``: only where it met a freed graph itself."""
+    """The graph that ``name`` differentiated as it leaves it, beside it as it was; ``met``: only
+    where it met a freed graph itself.
+    """
     seen = student.observe("freed", name, x, *more)
     if seen is None or (met and not seen["again"]):
         return None

@@ -1,4 +1,6 @@
-"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch, warnings, and the walk for pictures."""
+"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch,
+warnings, and the walk for pictures.
+"""
 
 import warnings
 
@@ -7,14 +9,24 @@ from torch.overrides import TorchFunctionMode
 
 
 def product(student, f, x, v, held=None):
-    """What vjp returned for y = f(x); what x.grad, x, y and v are then, y as it was, and what one more differentiation gives."""
+    """What vjp returned for y = f(x); what x.grad, x, y and v are then, y as it was, and what one
+    more differentiation gives.
+    """
     y = f(x)
     earlier = kept(y)
     x.grad = held
     added = []
     x.register_post_accumulate_grad_hook(lambda t: added.append(1))
     result = kept(student.vjp(y, x, v))
-    seen = {"result": result, "added": len(added), "grad": kept(x.grad), "x": kept(x), "y": kept(y), "v": kept(v), "earlier": earlier}
+    seen = {
+        "result": result,
+        "added": len(added),
+        "grad": kept(x.grad),
+        "x": kept(x),
+        "y": kept(y),
+        "v": kept(v),
+        "earlier": earlier,
+    }
     return {**seen, "further": further(y, x)}
 
 
@@ -25,7 +37,9 @@ def derivatives(student, f, x, held):
 
 
 def arrivals(student, f, x):
-    """How many gradients arrived at x while jacobian worked, and how many of them were added to x.grad."""
+    """How many gradients arrived at x while jacobian worked, and how many of them were added to
+    x.grad.
+    """
     arrived, added = [], []
     x.register_hook(lambda grad: arrived.append(1))
     x.register_post_accumulate_grad_hook(lambda t: added.append(1))
@@ -34,7 +48,9 @@ def arrivals(student, f, x):
 
 
 def sought(student, x, a, b):
-    """Whether broadcast_dot read the .grad of a tensor that keeps none, and whether it called retain_grad after a pass."""
+    """Whether broadcast_dot read the .grad of a tensor that keeps none, and whether it called
+    retain_grad after a pass.
+    """
     passes, late = [], []
     x.register_hook(lambda grad: passes.append(1))
 
@@ -47,13 +63,18 @@ def sought(student, x, a, b):
     with warnings.catch_warnings(record=True) as caught, Listen():
         warnings.filterwarnings("always", append=True)
         student.broadcast_dot(x, a, b)
-    return {"read": any("not a leaf Tensor" in str(warning.message) for warning in caught), "late": bool(late)}
+    return {
+        "read": any("not a leaf Tensor" in str(warning.message) for warning in caught),
+        "late": bool(late),
+    }
 
 
 def dots(student, x, a, b, held, times):
     """What x.grad held before broadcast_dot and what that returned, call for call."""
     x.grad = held
-    return [{"held": kept(x.grad), "got": kept(student.broadcast_dot(x, a, b))} for _ in range(times)]
+    return [
+        {"held": kept(x.grad), "got": kept(student.broadcast_dot(x, a, b))} for _ in range(times)
+    ]
 
 
 def further(y, x):
@@ -76,15 +97,24 @@ def kept(value):
     return value
 
 
-# ---------------------------------------------------------------------------------------------------------------- pictures
+# ----------------------------------------------------------------------------------------- pictures
 
 
 class Watch(TorchFunctionMode):
-    """The first tensor that is differentiated while it is on, and how its graph was then; y is the one of certain numbers."""
+    """The first tensor that is differentiated while it is on, and how its graph was then; y is the
+    one of certain numbers.
+    """
 
     def __init__(self, x, numbers, y=None, end=""):
         super().__init__()
-        self.x, self.numbers, self.y, self.end, self.root, self.before = x, numbers, y, end, None, None
+        self.x, self.numbers, self.y, self.end, self.root, self.before = (
+            x,
+            numbers,
+            y,
+            end,
+            None,
+            None,
+        )
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         """Do what is asked for, and note it."""
@@ -93,7 +123,12 @@ class Watch(TorchFunctionMode):
             self.root = head if isinstance(head, torch.Tensor) else head[0]
             self.before = self.graph()
         result = function(*args, **(kwargs or {}))
-        if self.y is None and isinstance(result, torch.Tensor) and result.requires_grad and torch.equal(result.detach(), self.numbers):
+        if (
+            self.y is None
+            and isinstance(result, torch.Tensor)
+            and result.requires_grad
+            and torch.equal(result.detach(), self.numbers)
+        ):
             self.y = result
         return result
 
@@ -101,11 +136,14 @@ class Watch(TorchFunctionMode):
         """The graph behind that tensor, as it is now."""
         from grader.worker.wire.trace import trace
 
-        return trace(self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})})
+        return trace(
+            self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})}
+        )
 
 
 def freed(student, name, x, *more):
-    """The graph of the first tensor that a function differentiated, before and afterwards; whether the function met a freed graph.
+    """The graph of the first tensor that a function differentiated, before and afterwards; whether
+    the function met a freed graph.
 
     For vjp and jacobian that graph is f's, f being the first of ``more``.
     """

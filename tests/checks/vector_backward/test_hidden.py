@@ -4,7 +4,16 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_tensor, assert_that, beside, check, drawing, fail
+from grader.judge.checks import (
+    assert_equal,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    beside,
+    check,
+    drawing,
+    fail,
+)
 
 helpers = beside(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
@@ -17,10 +26,18 @@ WRITTEN = "{name} was {before} before the call and is {after} after it"
 
 
 def observed(student, f, x, v, held=None, **parameters):
-    """What vjp returned, and what was seen meanwhile, once the product is found right; and the details for messages."""
+    """What vjp returned, and what was seen meanwhile, once the product is found right; and the
+    details for messages.
+    """
     (want,) = torch.autograd.grad(f.program(x), x, v)
     seen = student.observe("product", f.program, x, v, held)
-    inputs = {"f": f, **parameters, "x": x, "v": v, **({} if held is None else {"x.grad before": held})}
+    inputs = {
+        "f": f,
+        **parameters,
+        "x": x,
+        "v": v,
+        **({} if held is None else {"x.grad before": held}),
+    }
     details = {"inputs": inputs, "facts": {**seen, "held": held, "want": want}}
     return seen, want, details
 
@@ -35,7 +52,13 @@ def assert_jacobian(got, f, x, parameters=None, **facts):
     """The Jacobian must be torch's."""
     want = torch.autograd.functional.jacobian(f.program, x.detach())
     held = {"x.grad before": facts["held"]} if "held" in facts else {}
-    assert_tensor(got, want, WRONG_JACOBIAN, inputs={"f": f, **(parameters or {}), "x": x, **held}, facts=facts)
+    assert_tensor(
+        got,
+        want,
+        WRONG_JACOBIAN,
+        inputs={"f": f, **(parameters or {}), "x": x, **held},
+        facts=facts,
+    )
 
 
 def positive(draw, *shape, **options):
@@ -43,7 +66,7 @@ def positive(draw, *shape, **options):
     return draw.tensor(*shape, low=0.3, high=1.5, dtype=torch.float32, **options)
 
 
-# -------------------------------------------------------------------------------------------------------------------- vjp
+# ---------------------------------------------------------------------------------------------- vjp
 
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
@@ -56,7 +79,8 @@ def test_every_kind_of_vector(student, draw):
     for vector in (unit, -2 * v, torch.zeros_like(v), v * 1e6):
         assert_product(student, f, x, vector, W=w)
     seen, want, details = observed(student, f, x, v * 1e-6, W=w)
-    # float64 keeps some fifteen digits of the product, and a v that became float32 on the way seven.
+    # float64 keeps some fifteen digits of the product, and a v that became float32 on the way
+    # seven.
     assert_gradient(seen["result"], want, WRONG_PRODUCT, rtol=1e-10, atol=1e-17, **details)
 
 
@@ -91,7 +115,9 @@ def test_vjp_without_elements(student, draw):
     none = torch.empty(0, dtype=torch.float64)
     c, m = draw.tensor(2), torch.empty(3, 0, dtype=torch.float64)
     assert_product(student, Formula("x ** 2"), none.clone().requires_grad_(), none)
-    assert_product(student, Formula("x.sum() * c", c=c), none.clone().requires_grad_(), draw.tensor(2), c=c)
+    assert_product(
+        student, Formula("x.sum() * c", c=c), none.clone().requires_grad_(), draw.tensor(2), c=c
+    )
     assert_product(student, Formula("x @ M", M=m), draw.tensor(3, requires_grad=True), none)
 
 
@@ -104,7 +130,9 @@ def test_grad_is_left_alone(student, draw):
         seen, want, details = observed(student, f, x, v, held, W=w)
         assert_gradient(seen["result"], want, WRONG_PRODUCT, **details)
         if held is None or seen["grad"] is None:
-            assert_that(seen["grad"] is held, CHANGED_GRAD, expected=held, actual=seen["grad"], **details)
+            assert_that(
+                seen["grad"] is held, CHANGED_GRAD, expected=held, actual=seen["grad"], **details
+            )
         else:
             assert_tensor(seen["grad"], held, CHANGED_GRAD, **details)
 
@@ -136,7 +164,7 @@ def test_vjp_writes_into_no_argument(student, draw):
             assert_equal(seen[name], before, WRITTEN, **details)
 
 
-# --------------------------------------------------------------------------------------------------------------- jacobian
+# ----------------------------------------------------------------------------------------- jacobian
 
 
 @check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
@@ -185,7 +213,11 @@ def test_the_jacobian_of_a_constant(student, draw):
 def test_a_constant_among_the_elements(student, draw):
     """a single element of f(x) may be a constant: a row of zeros"""
     c, x = draw.tensor(), draw.tensor(3, requires_grad=True)
-    f = Formula("x.prod().stack(c * 2, (x ** 2).sum())", shown="torch.stack([x.prod(), c * 2, (x ** 2).sum()])", c=c)
+    f = Formula(
+        "x.prod().stack(c * 2, (x ** 2).sum())",
+        shown="torch.stack([x.prod(), c * 2, (x ** 2).sum()])",
+        c=c,
+    )
     assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
 
 
@@ -205,7 +237,10 @@ def test_the_jacobian_of_a_custom_function(student, draw):
 def test_jacobians_of_strided_tensors(student, draw):
     """jacobian works for float32 and for strided x and f(x)"""
     f = Formula("(x ** 2 * x.exp()).t()")
-    for x in (draw.noncontiguous(2, 3, requires_grad=True), positive(draw, 2, 2, requires_grad=True)):
+    for x in (
+        draw.noncontiguous(2, 3, requires_grad=True),
+        positive(draw, 2, 2, requires_grad=True),
+    ):
         assert_jacobian(student.jacobian(f.program, x), f, x)
 
 
@@ -225,7 +260,7 @@ def test_the_jacobian_without_elements(student, draw):
     assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
 
 
-# ---------------------------------------------------------------------------------------------------------- broadcast_dot
+# ------------------------------------------------------------------------------------ broadcast_dot
 
 
 @check(points=0.5, about="broadcast_dot", needs="test_the_value_and_two_gradients")
@@ -249,7 +284,12 @@ def test_the_same_answer_every_time(student, draw):
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_of_any_length(student, draw):
     """vectors of one element, of many, and of float32"""
-    for dtype, size in ((torch.float64, 1), (torch.float32, 1), (torch.float32, 6), (torch.float64, 40)):
+    for dtype, size in (
+        (torch.float64, 1),
+        (torch.float32, 1),
+        (torch.float32, 6),
+        (torch.float64, 40),
+    ):
         x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (size,), (size,)))
         assert_dot(student.broadcast_dot(x.requires_grad_(), a, b), x, a, b)
 
@@ -268,7 +308,11 @@ def test_the_dot_of_strided_vectors(student, draw):
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_at_the_edges(student, draw):
     """x = 0, a large x, and vectors without elements"""
-    a, b, none = draw.tensor(3, low=0.3), draw.tensor(3, low=0.3), torch.empty(0, dtype=torch.float64)
+    a, b, none = (
+        draw.tensor(3, low=0.3),
+        draw.tensor(3, low=0.3),
+        torch.empty(0, dtype=torch.float64),
+    )
     for value, left, right in ((0.0, a, b), (1e8, a, b), (draw.number(), none, none)):
         x = torch.tensor(value, dtype=torch.float64, requires_grad=True)
         assert_dot(student.broadcast_dot(x, left, right), x, left, right)

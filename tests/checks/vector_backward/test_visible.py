@@ -1,6 +1,7 @@
 """vector_backward, the checks that students may read.
 
-The truth is torch's; the functions and the numbers are drawn anew for every run, but for those that are the lesson's own.
+The truth is torch's; the functions and the numbers are drawn anew for every run, but for those that
+are the lesson's own.
 """
 
 import torch
@@ -16,7 +17,7 @@ PRINTED = {"rtol": 0.0, "atol": 2e-4}
 """For numbers that are known to four decimals, and were computed from such."""
 
 
-# -------------------------------------------------------------------------------------------------------------------- vjp
+# ---------------------------------------------------------------------------------------------- vjp
 
 
 @check(points=0.5, about="vjp")
@@ -29,7 +30,13 @@ def test_the_product_with_a_drawn_vector(student, draw):
         (want,) = torch.autograd.grad(f.program(x), x, v)
         seen = student.observe("product", f.program, x, v)
         facts = {**seen, "held": None, "want": want}
-        assert_gradient(seen["result"], want, WRONG_PRODUCT, inputs={"f": f, "W": w, "x": x, "v": v}, facts=facts)
+        assert_gradient(
+            seen["result"],
+            want,
+            WRONG_PRODUCT,
+            inputs={"f": f, "W": w, "x": x, "v": v},
+            facts=facts,
+        )
 
 
 @check(points=0.5, about="vjp", needs=test_the_product_with_a_drawn_vector)
@@ -45,24 +52,52 @@ def test_the_numbers_of_s(student):
     ):
         f = Formula(text, u=u)
         seen = student.observe("product", f.program, x, ones)
-        assert_gradient(seen["result"], want, WRONG_PRODUCT, **PRINTED, inputs={"f": f, "u": u, "x": x, "v": ones}, facts=seen)
+        assert_gradient(
+            seen["result"],
+            want,
+            WRONG_PRODUCT,
+            **PRINTED,
+            inputs={"f": f, "u": u, "x": x, "v": ones},
+            facts=seen,
+        )
 
 
 @check(points=0.25, about="vjp", needs=test_the_product_with_a_drawn_vector)
 def test_the_numbers_of_s_shopping(student):
     """apples and tangerines: 2.2, 3.3, 110, 165 and 650"""
-    goods = {"apple": 100.0, "num_apple": 2.0, "tangerine": 150.0, "num_tangerine": 3.0, "ctax": 1.1}
+    goods = {
+        "apple": 100.0,
+        "num_apple": 2.0,
+        "tangerine": 150.0,
+        "num_tangerine": 3.0,
+        "ctax": 1.1,
+    }
     v = torch.ones(1)
-    for name, want in (("apple", 2.2), ("tangerine", 3.3), ("num_apple", 110.0), ("num_tangerine", 165.0), ("ctax", 650.0)):
+    for name, want in (
+        ("apple", 2.2),
+        ("tangerine", 3.3),
+        ("num_apple", 110.0),
+        ("num_tangerine", 165.0),
+        ("ctax", 650.0),
+    ):
         others = {other: torch.tensor([value]) for other, value in goods.items() if other != name}
         names = {other: "x" if other == name else other for other in goods}
-        f = Formula("({apple} * {num_apple} + {tangerine} * {num_tangerine}) * {ctax}".format(**names), **others)
+        f = Formula(
+            "({apple} * {num_apple} + {tangerine} * {num_tangerine}) * {ctax}".format(**names),
+            **others,
+        )
         x = torch.tensor([goods[name]], requires_grad=True)
         seen = student.observe("product", f.program, x, v)
-        assert_gradient(seen["result"], torch.tensor([want]), WRONG_PRODUCT, inputs={"f": f, **others, "x": x, "v": v}, facts=seen)
+        assert_gradient(
+            seen["result"],
+            torch.tensor([want]),
+            WRONG_PRODUCT,
+            inputs={"f": f, **others, "x": x, "v": v},
+            facts=seen,
+        )
 
 
-# --------------------------------------------------------------------------------------------------------------- jacobian
+# ----------------------------------------------------------------------------------------- jacobian
 
 
 @check(points=0.5, about="jacobian")
@@ -73,7 +108,12 @@ def test_the_jacobian_of_a_drawn_map(student, draw):
         x = draw.tensor(columns, requires_grad=True)
         want = torch.autograd.functional.jacobian(f.program, x.detach())
         with helpers.drawn_freed(student, "jacobian", x, f.program):
-            assert_tensor(student.jacobian(f.program, x), want, WRONG_JACOBIAN, inputs={"f": f, "W": w, "x": x})
+            assert_tensor(
+                student.jacobian(f.program, x),
+                want,
+                WRONG_JACOBIAN,
+                inputs={"f": f, "W": w, "x": x},
+            )
 
 
 @check(points=0.5, about="jacobian", needs=test_the_jacobian_of_a_drawn_map)
@@ -82,10 +122,17 @@ def test_the_jacobian_of_a_matrix(student, draw):
     w = draw.tensor(draw.integer(1, 5), draw.integer(2, 5))
     f, x = Formula("W @ x", W=w), draw.tensor(w.shape[1], requires_grad=True)
     # Nothing is rounded here but by float32 on the way, to 1e-8.
-    assert_tensor(student.jacobian(f.program, x), w, WRONG_JACOBIAN, rtol=1e-12, atol=1e-12, inputs={"f": f, "W": w, "x": x})
+    assert_tensor(
+        student.jacobian(f.program, x),
+        w,
+        WRONG_JACOBIAN,
+        rtol=1e-12,
+        atol=1e-12,
+        inputs={"f": f, "W": w, "x": x},
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- broadcast_dot
+# ------------------------------------------------------------------------------------ broadcast_dot
 
 
 @check(points=0.5, about="broadcast_dot")
@@ -104,5 +151,7 @@ def test_the_numbers_of_c13(student):
     a, b = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([4.0, 7.0, 9.0])
     got = student.broadcast_dot(x, a, b)
     assert_dot(got, x, a, b)
-    for mine, right, message in zip(got, (370.0, 74.0, [4.0, 7.0, 9.0]), (WRONG_Z, WRONG_DX, WRONG_DY), strict=True):
+    for mine, right, message in zip(
+        got, (370.0, 74.0, [4.0, 7.0, 9.0]), (WRONG_Z, WRONG_DX, WRONG_DY), strict=True
+    ):
         assert_tensor(mine, torch.tensor(right), message, inputs={"x": x, "a": a, "b": b})

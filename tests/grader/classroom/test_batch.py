@@ -1,4 +1,6 @@
-"""A class graded: what is kept, what is not graded again, what one bad submission costs the others (nothing)."""
+"""A class graded: what is kept, what is not graded again, what one bad submission costs the others
+(nothing).
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,18 @@ CLASS = {
 
 @dataclass
 class Lent:
-    """The tests' host, lent: it is not closed, it counts, and it can be told to fail or to stop the run."""
+    """The tests' host, lent: it is not closed, it counts, and it can be told to fail or to stop the
+    run.
+    """
 
     host: Host
     graded: list[str] = field(default_factory=list)
     closed: int = 0
     before: Callable[[dict[str, Any]], None] = lambda task: None
 
-    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+    def judge(
+        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
+    ) -> dict[str, Any]:
         self.before(task)
         self.graded.append(task["source"])
         return self.host.judge(terms, spec, task)
@@ -75,7 +81,14 @@ def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., Exi
 
     def run(course: Course = small_course, **options: Any) -> ExitCode:
         lent.graded.clear()
-        values = {"sandbox": "auto", "lang": "en", "seed": 5, "out": tmp_path / "out", "place": tmp_path / "class", **options}
+        values = {
+            "sandbox": "auto",
+            "lang": "en",
+            "seed": 5,
+            "out": tmp_path / "out",
+            "place": tmp_path / "class",
+            **options,
+        }
         return grade_class(course, Wanted(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
 
     return run
@@ -97,10 +110,12 @@ def final(out: Path) -> list[bytes]:
     return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
-# ------------------------------------------------------------------------------------------------------------ what is left
+# ------------------------------------------------------------------------------------- what is left
 
 
-def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     (tmp_path / "class" / "erin.zip").write_bytes(b"PK\3\4 cut off")
     assert batch() is ExitCode.OK
     rows = table(tmp_path / "out")
@@ -114,13 +129,25 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(tmp_p
     assert rows["carol"]["remarks"].startswith("tiny could not be loaded: SyntaxError")
     assert "tiny.py" in rows["dora"]["remarks"]
     assert "zip" in rows["erin"]["remarks"]
-    assert {path.name for path in (tmp_path / "out" / "reports").iterdir()} == {"alice.html", "bob.html", "carol.html"}
+    assert {path.name for path in (tmp_path / "out" / "reports").iterdir()} == {
+        "alice.html",
+        "bob.html",
+        "carol.html",
+    }
 
 
-def test_a_run_ends_with_whom_to_look_at(tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]) -> None:
-    """By the names that people have: on the roster without a submission, not loaded, flagged, not graded."""
-    (tmp_path / "class" / "bob" / "tiny.py").write_text("import os\ndef double(x): return os.fork() or x\n" + REST)
-    (tmp_path / "roster.csv").write_text("name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n")
+def test_a_run_ends_with_whom_to_look_at(
+    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the names that people have: on the roster without a submission, not loaded, flagged, not
+    graded.
+    """
+    (tmp_path / "class" / "bob" / "tiny.py").write_text(
+        "import os\ndef double(x): return os.fork() or x\n" + REST
+    )
+    (tmp_path / "roster.csv").write_text(
+        "name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n"
+    )
     batch(roster=tmp_path / "roster.csv")
     said = capsys.readouterr().out.splitlines()
     assert "problem: Dora Day (dora): no file of a lesson is in it: tiny.py" in said
@@ -139,10 +166,14 @@ def test_what_was_handed_in_again_is_a_line_and_no_list(
     said = capsys.readouterr().err
     assert "handed in again: 2 files, such as doe_1_5_tiny.py; the newest of each counts\n" in said
     assert "passed over" not in said
-    assert "doe_1_9_tiny-1.py is newer and counts" in (tmp_path / "out" / "class.html").read_text("utf-8")
+    assert "doe_1_9_tiny-1.py is newer and counts" in (tmp_path / "out" / "class.html").read_text(
+        "utf-8"
+    )
 
 
-def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     """Each is valid against the report's schema once it has times again."""
     batch()
     schema = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
@@ -156,27 +187,38 @@ def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(tmp
     assert set(results(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
 
 
-def test_the_gradebook_can_be_asked_for_results_by_check(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_the_gradebook_can_be_asked_for_results_by_check(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     batch()
     with sqlite3.connect(tmp_path / "out" / FILE) as db:
-        query = "SELECT a.submission, r.outcome, r.diagnosis FROM results r JOIN attempts a ON a.id = r.attempt WHERE r.check_id = ?"
+        query = (
+            "SELECT a.submission, r.outcome, r.diagnosis FROM results r JOIN attempts a ON a.id ="
+            " r.attempt WHERE r.check_id = ?"
+        )
         found = {name: rest for name, *rest in db.execute(query, ["tiny.double"])}
     db.close()
     assert found["alice"] == ["passed", None]
     assert found["bob"] == ["failed", "squares"]
 
 
-def test_the_gradebook_keeps_what_was_graded(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_the_gradebook_keeps_what_was_graded(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     batch()
     with Gradebook.open(tmp_path / "out") as book:
         assert {name: text for name, _, text in book.texts("tiny")}["bob"] == WRONG
 
 
-# ---------------------------------------------------------------------------------------------------------------- seeds
+# -------------------------------------------------------------------------------------------- seeds
 
 
-def test_a_seed_depends_on_the_secret_and_on_the_submission(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
-    """Without a number the secret is random, so nobody knows a seed before; each is in the report afterwards."""
+def test_a_seed_depends_on_the_secret_and_on_the_submission(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
+    """Without a number the secret is random, so nobody knows a seed before; each is in the report
+    afterwards.
+    """
     seeds = []
     for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
         batch(out=tmp_path / out, seed=seed)
@@ -185,7 +227,9 @@ def test_a_seed_depends_on_the_secret_and_on_the_submission(tmp_path: Path, batc
     assert len({seed for pair in seeds[1:] for seed in pair}) == 8
 
 
-def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submissions(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submissions(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     batch()
     bob = results(tmp_path / "out")["bob"]
     assert {check["id"]: check["seed"] for check in bob["lessons"][0]["checks"]} == {
@@ -193,16 +237,20 @@ def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submission
     }
 
 
-def test_the_secret_stays_the_same_without_a_number(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_the_secret_stays_the_same_without_a_number(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
     batch(seed=None)
     batch(seed=None)
     assert lent.graded == []
 
 
-# ---------------------------------------------------------------------------------------------------- graded once, graded again
+# ------------------------------------------------------------------------ graded once, graded again
 
 
-def test_what_was_graded_is_not_graded_again(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_what_was_graded_is_not_graded_again(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
     batch()
     before = final(tmp_path / "out")
     assert len(lent.graded) == 3
@@ -223,14 +271,20 @@ def test_a_new_submission_is_graded_alone(
     assert results(tmp_path / "out")["bob"]["gradebook"]["attempt"] == 2
 
 
-@pytest.mark.parametrize("option", [{"seed": 6}, {"lang": "ko"}, {"sandbox": "off"}, {"regrade": True}])
-def test_another_way_of_grading_grades_again(batch: Callable[..., ExitCode], lent: Lent, option: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "option", [{"seed": 6}, {"lang": "ko"}, {"sandbox": "off"}, {"regrade": True}]
+)
+def test_another_way_of_grading_grades_again(
+    batch: Callable[..., ExitCode], lent: Lent, option: dict[str, Any]
+) -> None:
     batch()
     batch(**option)
     assert len(lent.graded) == 3
 
 
-def test_a_grade_that_was_there_before_comes_back_without_grading(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_a_grade_that_was_there_before_comes_back_without_grading(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
     """A resubmission that is taken back, say; columns and scores are as they were."""
     batch()
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
@@ -242,7 +296,11 @@ def test_a_grade_that_was_there_before_comes_back_without_grading(tmp_path: Path
 
 
 def test_a_course_that_changed_grades_again_and_shows_old_beside_new(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, small_course: Course, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    lent: Lent,
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     batch()
     batch(course=changed(small_course, tmp_path / "course"))
@@ -254,29 +312,45 @@ def changed(course: Course, target: Path) -> Course:
     """The course with a check of ``double`` that passes everything."""
     shutil.copytree(course.root, target)
     file = target / "tests" / "checks" / "tiny" / "test_visible.py"
-    text = file.read_text().replace('assert_tensor(student.double(x), 2 * x, "{x} was not doubled", inputs={"x": x})', "student.double(x)")
+    text = file.read_text().replace(
+        'assert_tensor(student.double(x), 2 * x, "{x} was not doubled", inputs={"x": x})',
+        "student.double(x)",
+    )
     file.write_text(text)
     return load_course(target)
 
 
 def test_one_check_graded_again_replaces_its_result_and_no_other(
-    tmp_path: Path, batch: Callable[..., ExitCode], small_course: Course, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What needs it stays as it was; the report says that another version of the course graded this check."""
+    """What needs it stays as it was; the report says that another version of the course graded this
+    check.
+    """
     batch()
     before = results(tmp_path / "out")["bob"]
-    batch(course=changed(small_course, tmp_path / "course"), regrade=True, check="tiny.double", seed=6)
+    batch(
+        course=changed(small_course, tmp_path / "course"), regrade=True, check="tiny.double", seed=6
+    )
     after = results(tmp_path / "out")["bob"]
     told = {
-        name: {check["id"]: check["outcome"] for check in one["lessons"][0]["checks"]} for name, one in (("old", before), ("new", after))
+        name: {check["id"]: check["outcome"] for check in one["lessons"][0]["checks"]}
+        for name, one in (("old", before), ("new", after))
     }
     assert told["new"] == {**told["old"], "tiny.double": "passed"}
     assert (before["score"], after["score"]) == (5.0, 8.0)
-    seeds = [{check["id"]: check["seed"] for check in one["lessons"][0]["checks"]} for one in (before, after)]
+    seeds = [
+        {check["id"]: check["seed"] for check in one["lessons"][0]["checks"]}
+        for one in (before, after)
+    ]
     assert seeds[0] == seeds[1]  # so that the seed of the report still asks the same again
     assert "tiny.double was graded again" in after["flags"][0]
     assert re.search(r"bob +5 +8 +tiny\.double failed → passed", capsys.readouterr().out)
-    assert [check.id for column in columns(tmp_path / "out") for check in column.checks] == [c["id"] for c in after["lessons"][0]["checks"]]
+    assert [check.id for column in columns(tmp_path / "out") for check in column.checks] == [
+        c["id"] for c in after["lessons"][0]["checks"]
+    ]
 
 
 def columns(out: Path) -> Any:
@@ -296,12 +370,14 @@ def columns(out: Path) -> Any:
         ({"layout": "folders"}, "plain"),
     ],
 )
-def test_what_is_not_there_is_named(batch: Callable[..., ExitCode], options: dict[str, Any], said: str) -> None:
+def test_what_is_not_there_is_named(
+    batch: Callable[..., ExitCode], options: dict[str, Any], said: str
+) -> None:
     with pytest.raises(UsageError, match=said):
         batch(**options)
 
 
-# ----------------------------------------------------------------------------------------------------------- interruptions
+# ------------------------------------------------------------------------------------ interruptions
 
 
 class Cut(BaseException):
@@ -310,9 +386,15 @@ class Cut(BaseException):
 
 @pytest.mark.parametrize("regrade", [False, True], ids=["graded", "graded again"])
 def test_a_run_that_was_cut_goes_on_where_it_was(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, regrade: bool, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    lent: Lent,
+    regrade: bool,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """And what it leaves is, byte for byte, what a run without the cut leaves; the comparison with what was before covers all of it."""
+    """And what it leaves is, byte for byte, what a run without the cut leaves; the comparison with
+    what was before covers all of it.
+    """
     for out in ("whole", "cut"):
         if regrade:
             batch(out=tmp_path / out)
@@ -331,8 +413,12 @@ def test_a_run_that_was_cut_goes_on_where_it_was(
     assert final(tmp_path / "cut") == final(tmp_path / "whole")
 
 
-def test_what_is_committed_has_its_page(tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that ends between the two has written the page of a grade that the next run gives again."""
+def test_what_is_committed_has_its_page(
+    tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that ends between the two has written the page of a grade that the next run gives
+    again.
+    """
 
     def cut(*_: object) -> None:
         raise Cut
@@ -344,7 +430,9 @@ def test_what_is_committed_has_its_page(tmp_path: Path, batch: Callable[..., Exi
 
 
 def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
-    """The next run would take the pages for a student's; a folder inside it is known by its gradebook."""
+    """The next run would take the pages for a student's; a folder inside it is known by its
+    gradebook.
+    """
     with pytest.raises(UsageError, match="both what to grade and where to write"):
         batch(out=tmp_path / "class" / ".." / "class")
     assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
@@ -353,13 +441,15 @@ def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[...,
     assert set(table(tmp_path / "class" / "out")) == set(CLASS)
 
 
-def test_a_second_batch_in_the_same_folder_is_told(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_a_second_batch_in_the_same_folder_is_told(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
     with sole(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
         batch()
     assert batch() is ExitCode.OK
 
 
-# ------------------------------------------------------------------------------------------------------- faults of our own
+# -------------------------------------------------------------------------------- faults of our own
 
 
 def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
@@ -378,7 +468,9 @@ def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
     assert table(tmp_path / "out")["alice"]["score"] == "10.0"
 
 
-def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
     def fail(task: dict[str, Any]) -> None:
         if task["source"] == WRONG:
             raise EngineFault("out of order")
@@ -395,7 +487,9 @@ def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(tmp_path:
     assert table(tmp_path / "out")["bob"]["score"] == "5.0"
 
 
-def test_a_bug_of_ours_in_one_submission_is_one_row(tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_a_bug_of_ours_in_one_submission_is_one_row(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
     def fail(task: dict[str, Any]) -> None:
         if task["source"] == WRONG:
             raise ZeroDivisionError
@@ -445,7 +539,7 @@ def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], len
         batch(sandbox="require")
 
 
-# ---------------------------------------------------------------------------------------------------------- pages, executors
+# --------------------------------------------------------------------------------- pages, executors
 
 
 def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
@@ -473,8 +567,12 @@ def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[...,
     assert page.read_text("utf-8") == text
 
 
-def test_a_page_is_headed_by_whom_it_is_from(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
-    """By the roster's name once there is one, with the submission's own below; what was graded already is not graded for that."""
+def test_a_page_is_headed_by_whom_it_is_from(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
+    """By the roster's name once there is one, with the submission's own below; what was graded
+    already is not graded for that.
+    """
     pages = tmp_path / "out" / "reports"
     batch()
     assert "<h1><b>bob</b>" in (pages / "bob.html").read_text("utf-8")
@@ -515,7 +613,9 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
     assert most <= AHEAD * hosts.count
 
 
-def test_what_is_done_is_given_before_what_was_raised_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_done_is_given_before_what_was_raised_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Nothing that was graded is lost to the job that ended the run."""
 
     def work(host: object, job: int) -> int:

@@ -1,4 +1,6 @@
-"""``grade batch`` killed with SIGKILL, as the real command: the same command goes on, and what it leaves is the same bytes."""
+"""``grade batch`` killed with SIGKILL, as the real command: the same command goes on, and what it
+leaves is the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,44 @@ from batch_process import attempts, batch_process, final, said
 
 SMALL_COURSE = Path(__file__).parents[1] / "small_course"
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-DOUBLES = ("return 2 * x", "return x * x", "return 2 *", "raise KeyError(x)", "return x.detach() * 2")
+DOUBLES = (
+    "return 2 * x",
+    "return x * x",
+    "return 2 *",
+    "raise KeyError(x)",
+    "return x.detach() * 2",
+)
 KILLS = 20
 LONGEST_SECONDS = 4.0
 
 
 def command(place: Path, out: Path) -> subprocess.Popen[bytes]:
     """The command on the small course."""
-    return batch_process(place, out, "--course", str(SMALL_COURSE), "--seed", "5", "--workers", "2", "--sandbox", "auto")
+    return batch_process(
+        place,
+        out,
+        "--course",
+        str(SMALL_COURSE),
+        "--seed",
+        "5",
+        "--workers",
+        "2",
+        "--sandbox",
+        "auto",
+    )
 
 
 @pytest.mark.proof
 def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    """Twenty kills at random moments, from the start of the process to its last file; nothing is graded twice once it was committed."""
+    """Twenty kills at random moments, from the start of the process to its last file; nothing is
+    graded twice once it was committed.
+    """
     place = tmp_path / "class"
     for number in range(20):
         (place / f"student{number:02}").mkdir(parents=True)
-        (place / f"student{number:02}" / "tiny.py").write_text(f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}")
+        (place / f"student{number:02}" / "tiny.py").write_text(
+            f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
+        )
     assert command(place, tmp_path / "whole").wait(120) == 0, said(tmp_path / "whole")
     expected = final(tmp_path / "whole")
     draw = random.Random(20)

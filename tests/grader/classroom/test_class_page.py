@@ -25,9 +25,15 @@ def test_a_class_of_any_size_has_a_page(count: int) -> None:
 
 
 def test_names_are_text_and_links_are_encoded() -> None:
-    """Whatever a student is called, it is no markup and leads to no other file than their report."""
+    """Whatever a student is called, it is no markup and leads to no other file than their
+    report.
+    """
     (entry,) = [one for one in entries(30) if one.report][:1]
-    hostile = replace(entry, name='a b"><script>/../%2e?#', students=(Student("</table><script>alert(1)</script>"),))
+    hostile = replace(
+        entry,
+        name='a b"><script>/../%2e?#',
+        students=(Student("</table><script>alert(1)</script>"),),
+    )
     page = "".join(render_class([hostile], columns()))
     assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
     assert len(re.findall("<script", page)) == 1
@@ -35,13 +41,20 @@ def test_names_are_text_and_links_are_encoded() -> None:
 
 
 def test_what_was_passed_over_is_listed_with_its_reason() -> None:
-    page = "".join(render_class([], columns(), passed_over=[("<b>notes.docx", "is named after no lesson")]))
+    page = "".join(
+        render_class([], columns(), passed_over=[("<b>notes.docx", "is named after no lesson")])
+    )
     assert "<b>&lt;b&gt;notes.docx</b> is named after no lesson" in page
     assert '<p class="empty">Nothing.</p>' not in page
 
 
 def test_who_has_no_report_has_no_link() -> None:
-    page = "".join(render_class([Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")], columns()))
+    page = "".join(
+        render_class(
+            [Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")],
+            columns(),
+        )
+    )
     assert "reports/" not in page
     assert "work.zip is no zip" in page
 

@@ -1,4 +1,6 @@
-"""The class page in a real browser: it breaks no policy, fits a phone, is accessible, and its table answers."""
+"""The class page in a real browser: it breaks no policy, fits a phone, is accessible, and its table
+answers.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,18 @@ def shown(tab: Any) -> int:
 
 def names(tab: Any) -> list[str]:
     """Whom the table shows, in its order."""
-    return list(tab.locator("#table tbody tr:visible th").all_text_contents())  # the text of rows out of sight too
+    return list(
+        tab.locator("#table tbody tr:visible th").all_text_contents()
+    )  # the text of rows out of sight too
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
     """axe finds nothing serious, light and dark, wide and narrow; nothing runs over the edge."""
     path = tmp_path / "class.html"
-    path.write_text("".join(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4))), "utf-8")
+    path.write_text(
+        "".join(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4))), "utf-8"
+    )
     tab = browser.open(path, width=width, dark=dark)
     assert browser.barriers(tab) == []
     assert not browser.overflows(tab)
@@ -57,7 +63,12 @@ def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -
     assert browser.complaints == []
     assert browser.requests == [page.as_uri()]
     foreign = page.with_name("foreign.html")
-    foreign.write_text(page.read_text("utf-8").replace("</body>", "<script>document.title = 'ran'</script></body>"), "utf-8")
+    foreign.write_text(
+        page.read_text("utf-8").replace(
+            "</body>", "<script>document.title = 'ran'</script></body>"
+        ),
+        "utf-8",
+    )
     assert browser.open(foreign).title() != "ran"
     assert any("Content Security Policy" in complaint for complaint in browser.complaints)
 
@@ -83,7 +94,9 @@ def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:
     for direction in ("descending", "ascending"):
         heading.locator("button").press("Enter")
         assert heading.get_attribute("aria-sort") == direction
-        scores = [float(row.get_attribute("data-score")) for row in tab.locator("#table tbody tr").all()]
+        scores = [
+            float(row.get_attribute("data-score")) for row in tab.locator("#table tbody tr").all()
+        ]
         assert scores == sorted(scores, reverse=direction == "descending")
     tab.locator("[data-key=name] button").press("Enter")
     assert names(tab) == before

@@ -1,4 +1,6 @@
-"""A class graded by a Dask cluster: a real scheduler and real workers, the same bytes as here; what refuses, and what is lost."""
+"""A class graded by a Dask cluster: a real scheduler and real workers, the same bytes as here; what
+refuses, and what is lost.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-DOUBLES = ("return 2 * x", "return x * x", "return 2 *", "raise KeyError(x)", "return x.detach() * 2")
+DOUBLES = (
+    "return 2 * x",
+    "return x * x",
+    "return 2 *",
+    "raise KeyError(x)",
+    "return x.detach() * 2",
+)
 RIGHT = "def double(x): return 2 * x\n" + REST
 IN_TORCH = "'torch' in __import__('sys').modules"
 
@@ -45,12 +53,16 @@ def written(place: Path, count: int) -> Path:
     """A class in which each answer is one of five."""
     for number in range(count):
         (place / f"student{number:02}").mkdir(parents=True)
-        (place / f"student{number:02}" / "tiny.py").write_text(f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}")
+        (place / f"student{number:02}" / "tiny.py").write_text(
+            f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
+        )
     return place
 
 
 def wanted(place: Path, out: Path, **options: Any) -> Wanted:
-    return Wanted(**{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options})
+    return Wanted(
+        **{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options}
+    )
 
 
 def final(out: Path) -> list[bytes]:
@@ -59,7 +71,9 @@ def final(out: Path) -> list[bytes]:
 
 
 class Cluster:
-    """A scheduler and workers of one thread each, as processes; a worker without a nanny, so that one that is killed stays away."""
+    """A scheduler and workers of one thread each, as processes; a worker without a nanny, so that
+    one that is killed stays away.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -67,10 +81,26 @@ class Cluster:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, *words: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1]), "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
-        command = [sys.executable, "-W", "ignore", "-m", "dask", *words, "--scheduler-file", str(self.file), "--no-dashboard"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(grader.__file__).parents[1]),
+            "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
+        }
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "dask",
+            *words,
+            "--scheduler-file",
+            str(self.file),
+            "--no-dashboard",
+        ]
         with (self.folder / f"{name}.log").open("wb") as log:
-            self.processes[name] = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=self.folder)
+            self.processes[name] = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, cwd=self.folder
+            )
 
     def start_worker(self, name: str) -> None:
         self.start(name, "worker", "--no-nanny", "--nthreads", "1", "--name", name)
@@ -91,7 +121,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield running
 
 
-# ------------------------------------------------------------------------------------------------------------ real processes
+# ----------------------------------------------------------------------------------- real processes
 
 
 @pytest.mark.proof
@@ -118,7 +148,9 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
         monkeypatch.setattr(batch, "telling", kill_one)
-        status = grade_class(small_course, wanted(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)))
+        status = grade_class(
+            small_course, wanted(place, tmp_path / "there", workers=0, scheduler=str(cluster.file))
+        )
         assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
         assert len(client.nthreads()) == 1
     assert status is ExitCode.OK
@@ -126,7 +158,7 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     assert final(tmp_path / "there") == final(tmp_path / "here")
 
 
-# -------------------------------------------------------------------------------------------------------------- in this process
+# ---------------------------------------------------------------------------------- in this process
 
 
 class Here:
@@ -157,21 +189,38 @@ def worker(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def grade_here(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ExitCode]:
+def grade_here(
+    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., ExitCode]:
     """``grade_here(client)`` grades a small class by a client of a made-up cluster."""
 
     def run(client: Here) -> ExitCode:
-        monkeypatch.setattr(batch, "connected", lambda scheduler: contextlib.nullcontext(batch_cluster.Cluster(client)))  # type: ignore[arg-type]
+        monkeypatch.setattr(
+            batch,
+            "connected",
+            lambda scheduler: contextlib.nullcontext(
+                batch_cluster.Cluster(client)  # type: ignore[arg-type]
+            ),
+        )
         place = tmp_path / "class"
         place = place if place.exists() else written(place, 3)
-        return grade_class(small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here"))
+        return grade_class(
+            small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here")
+        )
 
     return run
 
 
 def question(course: Course, **settings: Any) -> dict[str, Any]:
     terms = Settings(**{"seed": 3, "sandbox": "auto", "limits": course.limits, **settings})
-    return asked("run", course, ["tiny"], {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}, terms, name="someone")
+    return asked(
+        "run",
+        course,
+        ["tiny"],
+        {"tiny": LessonFile("tiny", "tiny.py", RIGHT)},
+        terms,
+        name="someone",
+    )
 
 
 def answered(small: Course, **changed: Any) -> dict[str, Any]:
@@ -180,31 +229,61 @@ def answered(small: Course, **changed: Any) -> dict[str, Any]:
 
 
 def untimed(report: Report) -> Report:
-    lessons = [replace(one, seconds=0.0, checks=tuple(replace(check, seconds=0.0) for check in one.checks)) for one in report.lessons]
+    lessons = [
+        replace(one, seconds=0.0, checks=tuple(replace(check, seconds=0.0) for check in one.checks))
+        for one in report.lessons
+    ]
     return replace(report, seconds=0.0, lessons=tuple(lessons))
 
 
-NOTEBOOK = LessonFile("tiny", "tiny.ipynb", RIGHT, cells=((2, 1), (4, 2)), left_out=(LeftOut("%timeit", 4, 3),))
+NOTEBOOK = LessonFile(
+    "tiny", "tiny.ipynb", RIGHT, cells=((2, 1), (4, 2)), left_out=(LeftOut("%timeit", 4, 3),)
+)
 
 
-@pytest.mark.parametrize("file", [LessonFile("tiny", "tiny.py", RIGHT), LessonFile("tiny", "tiny.py", problem="empty"), NOTEBOOK])
-def test_a_worker_answers_with_the_report_that_is_made_here(worker: None, host: Host, small_course: Course, file: LessonFile) -> None:
+@pytest.mark.parametrize(
+    "file",
+    [
+        LessonFile("tiny", "tiny.py", RIGHT),
+        LessonFile("tiny", "tiny.py", problem="empty"),
+        NOTEBOOK,
+    ],
+)
+def test_a_worker_answers_with_the_report_that_is_made_here(
+    worker: None, host: Host, small_course: Course, file: LessonFile
+) -> None:
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
-    there = json.loads(answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone"))))
+    there = json.loads(
+        answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone")))
+    )
     assert untimed(Report.from_json(there["report"])) == untimed(here)
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode], small_course: Course
 ) -> None:
-    """The same bytes as without a cluster; the student's text is in the task, the gradebook and its secret are not."""
+    """The same bytes as without a cluster; the student's text is in the task, the gradebook and its
+    secret are not.
+    """
     client = Here()
     assert grade_here(client) is ExitCode.OK
     assert grade_class(small_course, wanted(tmp_path / "class", tmp_path / "local")) is ExitCode.OK
     assert final(tmp_path / "out") == final(tmp_path / "local")
-    assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == ["# 0", "# 1", "# 2"]
-    assert {key for one in client.asked for key in one} == {"run", "grader_version", "course", "lessons", "files", "settings", "name"}
+    assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == [
+        "# 0",
+        "# 1",
+        "# 2",
+    ]
+    assert {key for one in client.asked for key in one} == {
+        "run",
+        "grader_version",
+        "course",
+        "lessons",
+        "files",
+        "settings",
+        "name",
+    }
 
 
 def test_a_worker_with_another_engine_refuses(small_course: Course) -> None:
@@ -212,11 +291,16 @@ def test_a_worker_with_another_engine_refuses(small_course: Course) -> None:
 
 
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
-    """Both hashes are named; and a course that is not where the client has it is named with its place."""
+    """Both hashes are named; and a course that is not where the client has it is named with its
+    place.
+    """
     path = str(small_course.root)
     said = answered(small_course, course={"path": path, "hash": "0123456789abcdef"})["refused"]
     assert "0123456789abcdef" in said and small_course.hash in said
-    assert "/nowhere" in answered(small_course, course={"path": "/nowhere", "hash": small_course.hash})["refused"]
+    assert (
+        "/nowhere"
+        in answered(small_course, course={"path": "/nowhere", "hash": small_course.hash})["refused"]
+    )
 
 
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
@@ -226,8 +310,12 @@ def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
     assert question["course"] == {"path": None, "hash": course.hash}
 
 
-def test_a_course_that_changed_is_read_anew_by_the_next_run(tmp_path: Path, small_course: Course) -> None:
-    """A worker that was up all the time would else grade by checks that it read yesterday and files of today."""
+def test_a_course_that_changed_is_read_anew_by_the_next_run(
+    tmp_path: Path, small_course: Course
+) -> None:
+    """A worker that was up all the time would else grade by checks that it read yesterday and files
+    of today.
+    """
     root = tmp_path / "course"
     shutil.copytree(small_course.root, root)
     assert dask_worker.same_course(str(root), small_course.hash, "monday").root == root
@@ -250,31 +338,53 @@ def test_a_refusal_ends_the_run_and_names_the_machine(grade_here: Callable[..., 
         grade_here(Here(lambda text: json.dumps({"refused": "node7: no sandbox"})))
 
 
-def test_a_fault_of_a_worker_is_a_row_and_no_zero(worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode]) -> None:
+def test_a_fault_of_a_worker_is_a_row_and_no_zero(
+    worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode]
+) -> None:
     """The others are graded; the next run tries it again."""
 
     def once(text: str) -> str:
-        return json.dumps({"fault": "node7: KeyError('x')"}) if json.loads(text)["name"] == "student01" else answer(text)
+        return (
+            json.dumps({"fault": "node7: KeyError('x')"})
+            if json.loads(text)["name"] == "student01"
+            else answer(text)
+        )
 
     assert grade_here(Here(once)) is ExitCode.ENGINE_FAULT
-    entries = {one["submission"]: one["gradebook"] for one in json.loads((tmp_path / "out" / "results.json").read_text())}
-    assert {name: entry["score"] is None for name, entry in entries.items()} == {"student00": False, "student01": True, "student02": False}
+    entries = {
+        one["submission"]: one["gradebook"]
+        for one in json.loads((tmp_path / "out" / "results.json").read_text())
+    }
+    assert {name: entry["score"] is None for name, entry in entries.items()} == {
+        "student00": False,
+        "student01": True,
+        "student02": False,
+    }
     assert "node7: KeyError" in entries["student01"]["problem"]
     again = Here()
     assert grade_here(again) is ExitCode.OK
     assert [one["name"] for one in again.asked] == ["student01"]
 
 
-def test_what_a_worker_raises_is_told_as_text(worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_worker_raises_is_told_as_text(
+    worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_worker, "grade_submission", lambda *_, **__: 1 // 0)
-    assert answered(small_course)["fault"] == f"{socket.gethostname()}: ZeroDivisionError('integer division or modulo by zero')"
+    assert (
+        answered(small_course)["fault"]
+        == f"{socket.gethostname()}: ZeroDivisionError('integer division or modulo by zero')"
+    )
 
 
 @pytest.mark.parametrize(
     "raised, kind, said",
     [
         (lambda: CancelledError("lost"), UsageError, "scheduler is gone"),
-        (lambda: ModuleNotFoundError("No module named 'grader'", name="grader"), UsageError, "worker has no grader"),
+        (
+            lambda: ModuleNotFoundError("No module named 'grader'", name="grader"),
+            UsageError,
+            "worker has no grader",
+        ),
         (lambda: dask_error("KilledWorker"), EngineFault, "tcp://gone:1"),
     ],
 )
@@ -286,42 +396,68 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
     client = SimpleNamespace(submit=lambda *_, **__: future)
     seat = batch_cluster.Seat(batch_cluster.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
-        batch_cluster.grade_in_cluster(seat, small_course, small_course.lessons, {}, Settings(1), name="someone")
+        batch_cluster.grade_in_cluster(
+            seat, small_course, small_course.lessons, {}, Settings(1), name="someone"
+        )
 
 
 def dask_error(name: str) -> Exception:
     """A task that was at four workers, all of which are gone."""
     distributed = pytest.importorskip("distributed")
-    error: Exception = getattr(distributed, name)("task", SimpleNamespace(address="tcp://gone:1"), 3)
+    error: Exception = getattr(distributed, name)(
+        "task", SimpleNamespace(address="tcp://gone:1"), 3
+    )
     return error
 
 
-def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And the task is taken back."""
     monkeypatch.setattr(batch_cluster, "LOOK_SECONDS", 0.01)
     never: Future[str] = Future()
     cluster = batch_cluster.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
     cluster.stopping.set()
     with pytest.raises(EngineFault, match="stopped"):
-        batch_cluster.grade_in_cluster(batch_cluster.Seat(cluster), small_course, small_course.lessons, {}, Settings(1), name="someone")
+        batch_cluster.grade_in_cluster(
+            batch_cluster.Seat(cluster),
+            small_course,
+            small_course.lessons,
+            {},
+            Settings(1),
+            name="someone",
+        )
     assert never.cancelled()
 
 
-@pytest.mark.parametrize("asked_for, threads, count, seats", [(0, 4, 100, 8), (0, 0, 100, 32), (3, 4, 100, 3), (0, 4, 2, 2), (0, 4, 0, 1)])
-def test_a_cluster_is_kept_busy_and_not_flooded(asked_for: int, threads: int, count: int, seats: int) -> None:
+@pytest.mark.parametrize(
+    "asked_for, threads, count, seats",
+    [(0, 4, 100, 8), (0, 0, 100, 32), (3, 4, 100, 3), (0, 4, 2, 2), (0, 4, 0, 1)],
+)
+def test_a_cluster_is_kept_busy_and_not_flooded(
+    asked_for: int, threads: int, count: int, seats: int
+) -> None:
     cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: {"tcp://here": threads}))  # type: ignore[arg-type]
     assert batch_cluster.seats(cluster, asked_for, count).count == seats
 
 
 def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UsageError, match=r"pip install 'gradlings\[cluster\]'"), connected("tcp://nowhere:1"):
+    with (
+        pytest.raises(UsageError, match=r"pip install 'gradlings\[cluster\]'"),
+        connected("tcp://nowhere:1"),
+    ):
         pass
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("address", ["tcp://nobody", "carrier-pigeon://here:1", "tcp://127.0.0.1:1", "scheduler.json", "torn.json"])
-def test_where_no_scheduler_is_it_is_said_with_its_address(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "address",
+    ["tcp://nobody", "carrier-pigeon://here:1", "tcp://127.0.0.1:1", "scheduler.json", "torn.json"],
+)
+def test_where_no_scheduler_is_it_is_said_with_its_address(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a port, by a way that is none, where nobody listens, in files that say no address."""
     monkeypatch.setattr(batch_cluster, "CONNECT_SECONDS", 0.2)
     (tmp_path / "scheduler.json").write_text("{}")
@@ -332,7 +468,9 @@ def test_where_no_scheduler_is_it_is_said_with_its_address(address: str, tmp_pat
 
 
 @pytest.mark.parametrize("words", [["--executor", "dask"], ["--scheduler", "tcp://here:1"]])
-def test_a_cluster_is_asked_for_whole_or_not_at_all(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_is_asked_for_whole_or_not_at_all(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["batch", str(tmp_path), "--out", str(tmp_path / "out"), *words])
     assert ended.value.code == ExitCode.USAGE

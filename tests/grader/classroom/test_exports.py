@@ -1,4 +1,6 @@
-"""Exports that make a file of their own: tables, JSON, Gradescope, Exercism, JUnit; read back by somebody else's parser."""
+"""Exports that make a file of their own: tables, JSON, Gradescope, Exercism, JUnit; read back by
+somebody else's parser.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from grader.core.errors import UsageError
 PACKAGE = Path(grader.__file__).parent
 
 
-def made(name: str, entries: Iterable[Entry] = CLASS, **asked: Any) -> tuple[dict[str, bytes], list[str]]:
+def made(
+    name: str, entries: Iterable[Entry] = CLASS, **asked: Any
+) -> tuple[dict[str, bytes], list[str]]:
     """The files of an export by path, and its notes."""
     files: dict[str, bytes] = {}
     notes = []
@@ -41,10 +45,12 @@ def made(name: str, entries: Iterable[Entry] = CLASS, **asked: Any) -> tuple[dic
 def table(**asked: Any) -> dict[str, dict[str, str]]:
     """The rows of the CSV export by submission."""
     (data,) = made("csv", **asked)[0].values()
-    return {line["submission"]: line for line in csv.DictReader(io.StringIO(data.decode("utf-8-sig")))}
+    return {
+        line["submission"]: line for line in csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
+    }
 
 
-# ----------------------------------------------------------------------------------------------------------------- cells
+# -------------------------------------------------------------------------------------------- cells
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\nx", " =1", "＝1"])
@@ -62,16 +68,32 @@ def test_numbers_are_never_guarded_and_nothing_is_an_empty_cell() -> None:
 
 
 def test_a_number_has_no_exponent_and_no_trailing_zeros() -> None:
-    assert [number(8.0), number(7.25), number(1e6), number(0.1 + 0.2), number(7.5, comma=True)] == ["8", "7.25", "1000000", "0.3", "7,5"]
+    assert [number(8.0), number(7.25), number(1e6), number(0.1 + 0.2), number(7.5, comma=True)] == [
+        "8",
+        "7.25",
+        "1000000",
+        "0.3",
+        "7,5",
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------------------- csv
+# ---------------------------------------------------------------------------------------------- csv
 
 
 def test_the_table_has_a_column_for_each_lesson_and_each_check() -> None:
     alice = table()["Alice Doe"]
-    assert (alice["slopes"], alice["chains"], alice["score"], alice["max"]) == ("7.5", "10.0", "17.5", "20.0")
-    assert (alice["slopes.seen"], alice["slopes.unseen"], alice["slopes.more"], alice["chains.all"]) == ("6.0", "0.0", "1.0", "10.0")
+    assert (alice["slopes"], alice["chains"], alice["score"], alice["max"]) == (
+        "7.5",
+        "10.0",
+        "17.5",
+        "20.0",
+    )
+    assert (
+        alice["slopes.seen"],
+        alice["slopes.unseen"],
+        alice["slopes.more"],
+        alice["chains.all"],
+    ) == ("6.0", "0.0", "1.0", "10.0")
 
 
 def test_excel_reads_the_table_as_the_unicode_that_it_is() -> None:
@@ -84,7 +106,9 @@ def test_the_table_shows_adjustments_and_lateness() -> None:
     assert alice["adjustments"] == "adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
 
 
-@pytest.mark.parametrize(("entry", "state"), [(FAULTY, "grader's fault"), (UNREAD, "problem"), (MISSING, "missing")])
+@pytest.mark.parametrize(
+    ("entry", "state"), [(FAULTY, "grader's fault"), (UNREAD, "problem"), (MISSING, "missing")]
+)
 def test_what_has_no_verdict_is_an_empty_cell_and_says_why(entry: Entry, state: str) -> None:
     line = table()[entry.name]
     assert (line["score"], line["chains"], line["chains.all"], line["state"]) == ("", "", "", state)
@@ -99,7 +123,9 @@ def test_missing_is_a_zero_only_when_asked() -> None:
 @pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
 def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: Entry) -> None:
     """Also where a missing one is to be a zero."""
-    by_hand = replace(entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),))
+    by_hand = replace(
+        entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),)
+    )
     for asked in (False, True):
         (data,) = made("csv", [by_hand], missing_as_zero=asked)[0].values()
         (line,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
@@ -113,16 +139,22 @@ def test_a_name_that_is_a_formula_is_text() -> None:
 
 
 def test_the_scale_changes_the_total() -> None:
-    assert (table(scale=100)["Alice Doe"]["score"], table(scale=100)["Alice Doe"]["max"]) == ("87.5", "100")
+    assert (table(scale=100)["Alice Doe"]["score"], table(scale=100)["Alice Doe"]["max"]) == (
+        "87.5",
+        "100",
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ json
+# --------------------------------------------------------------------------------------------- json
 
 
 def test_the_json_is_as_its_schema_has_it() -> None:
     (data,) = made("json")[0].values()
     found = json.loads(data)
-    jsonschema.validate(found, json.loads((PACKAGE / "exports" / "export.schema.json").read_text("utf-8")))
+    jsonschema.validate(
+        found,
+        json.loads((PACKAGE / "classroom" / "exports" / "export.schema.json").read_text("utf-8")),
+    )
     reports = json.loads((PACKAGE / "report.schema.json").read_text("utf-8"))
     for one in found:
         if one["report"]:
@@ -134,28 +166,46 @@ def test_the_json_of_nobody_is_an_empty_list() -> None:
     assert json.loads(made("json", ())[0][""]) == []
 
 
-# ------------------------------------------------------------------------------------------------------------ gradescope
+# --------------------------------------------------------------------------------------- gradescope
 
 TEXTS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
 SEEN = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
 GRADESCOPE = {
-    "type": "object", "additionalProperties": False,
+    "type": "object",
+    "additionalProperties": False,
     "properties": {
-        "score": {"type": "number"}, "execution_time": {"type": "number"}, "output": {"type": "string"}, "extra_data": {"type": "object"},
-        "output_format": TEXTS, "test_output_format": TEXTS, "test_name_format": TEXTS, "visibility": SEEN, "stdout_visibility": SEEN,
+        "score": {"type": "number"},
+        "execution_time": {"type": "number"},
+        "output": {"type": "string"},
+        "extra_data": {"type": "object"},
+        "output_format": TEXTS,
+        "test_output_format": TEXTS,
+        "test_name_format": TEXTS,
+        "visibility": SEEN,
+        "stdout_visibility": SEEN,
         "leaderboard": {"type": "array"},
-        "tests": {"type": "array", "items": {
-            "type": "object", "additionalProperties": False,
-            "properties": {
-                "score": {"type": "number"}, "max_score": {"type": "number"}, "status": {"enum": ["passed", "failed"]},
-                "name": {"type": "string"}, "name_format": {"type": "string"}, "number": {"type": "string"},
-                "output": {"type": "string"}, "output_format": {"type": "string"}, "extra_data": {"type": "object"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "visibility": SEEN,
+        "tests": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {
+                    "score": {"type": "number"},
+                    "max_score": {"type": "number"},
+                    "status": {"enum": ["passed", "failed"]},
+                    "name": {"type": "string"},
+                    "name_format": {"type": "string"},
+                    "number": {"type": "string"},
+                    "output": {"type": "string"},
+                    "output_format": {"type": "string"},
+                    "extra_data": {"type": "object"},
+                    "tags": {"type": "array", "items": {"type": "string"}},
+                    "visibility": SEEN,
+                },
             },
-        }},
+        },
     },
-}  # fmt: skip
+}
 """The keys of the published format."""
 
 
@@ -169,7 +219,9 @@ def gradescope(entry: Entry, **asked: Any) -> dict[str, Any]:
 
 def test_gradescope_gets_a_file_for_each_submission_that_there_is() -> None:
     files, notes = made("gradescope")
-    assert list(files) == [f"{name}/results.json" for name in ("Alice Doe", "bob", "eve", "dan", "team")]
+    assert list(files) == [
+        f"{name}/results.json" for name in ("Alice Doe", "bob", "eve", "dan", "team")
+    ]
     assert notes == ["Fay: nothing was handed in, so there is no results.json"]
 
 
@@ -177,7 +229,10 @@ def test_gradescope_gets_the_score_with_adjustments_and_each_check() -> None:
     found = gradescope(ALICE)
     assert found["score"] == 17.5
     assert "adjusted by +1.5 (slopes): on paper" in found["output"]
-    assert [(test["name"], test.get("score"), test.get("max_score"), test["status"]) for test in found["tests"]] == [
+    assert [
+        (test["name"], test.get("score"), test.get("max_score"), test["status"])
+        for test in found["tests"]
+    ] == [
         ("slopes: the slope is right", 6.0, 6.0, "passed"),
         ("slopes: it holds at zero", 0.0, 4.0, "failed"),
         ("slopes: and beyond (bonus, 1 of 1)", None, None, "passed"),
@@ -186,24 +241,38 @@ def test_gradescope_gets_the_score_with_adjustments_and_each_check() -> None:
 
 
 def test_gradescope_students_see_their_total() -> None:
-    """Any test that is not visible would hide it; what a hidden check was called with is not told."""
+    """Any test that is not visible would hide it; what a hidden check was called with is not
+    told.
+    """
     found = gradescope(ALICE)
     assert {test["visibility"] for test in found["tests"]} == {"visible"}
     (unseen,) = [test for test in found["tests"] if test["name"].endswith("zero")]
-    assert unseen["output"] == "A hidden check: what it asked is not shown.\nLooks like: mixed up\nA nudge: think"
+    assert (
+        unseen["output"]
+        == "A hidden check: what it asked is not shown.\nLooks like: mixed up\nA nudge: think"
+    )
     assert "secret" not in json.dumps(unseen)
 
 
 def test_gradescope_hides_checks_when_asked_and_says_what_that_costs() -> None:
     found = gradescope(ALICE, hidden_checks="after_published")
-    assert [test["visibility"] for test in found["tests"]] == ["visible", "after_published", "visible", "visible"]
+    assert [test["visibility"] for test in found["tests"]] == [
+        "visible",
+        "after_published",
+        "visible",
+        "visible",
+    ]
     assert any("no total" in note for note in made("gradescope", hidden_checks="hidden")[1])
 
 
 def test_gradescope_is_told_which_guarantees_held() -> None:
     found = gradescope(ALICE)
     assert "Your code ran confined: time, memory; not confined here: network." in found["output"]
-    assert found["extra_data"]["sandbox"] == {"mode": "auto", "guarantees": ["time", "memory"], "missing": ["network"]}
+    assert found["extra_data"]["sandbox"] == {
+        "mode": "auto",
+        "guarantees": ["time", "memory"],
+        "missing": ["network"],
+    }
 
 
 @pytest.mark.parametrize("entry", [FAULTY, UNREAD], ids=["fault", "unreadable"])
@@ -215,25 +284,40 @@ def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(entry: E
     assert "grader's own fault" in found["output"] or "dan.zip is damaged" in found["output"]
 
 
-# -------------------------------------------------------------------------------------------------------------- exercism
+# ----------------------------------------------------------------------------------------- exercism
 
 EXERCISM = {
-    "type": "object", "required": ["version", "status"], "additionalProperties": False,
+    "type": "object",
+    "required": ["version", "status"],
+    "additionalProperties": False,
     "properties": {
-        "version": {"const": 3}, "status": {"enum": ["pass", "fail", "error"]}, "message": {"type": ["string", "null"], "maxLength": 65535},
-        "tests": {"type": "array", "items": {
-            "type": "object", "required": ["name", "status"], "additionalProperties": False,
-            "properties": {
-                "name": {"type": "string"}, "status": {"enum": ["pass", "fail", "error"]},
-                "message": {"type": ["string", "null"], "maxLength": 65535}, "output": {"type": ["string", "null"], "maxLength": 500},
-                "test_code": {"type": "string"}, "task_id": {"type": "integer", "minimum": 1},
+        "version": {"const": 3},
+        "status": {"enum": ["pass", "fail", "error"]},
+        "message": {"type": ["string", "null"], "maxLength": 65535},
+        "tests": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "status"],
+                "additionalProperties": False,
+                "properties": {
+                    "name": {"type": "string"},
+                    "status": {"enum": ["pass", "fail", "error"]},
+                    "message": {"type": ["string", "null"], "maxLength": 65535},
+                    "output": {"type": ["string", "null"], "maxLength": 500},
+                    "test_code": {"type": "string"},
+                    "task_id": {"type": "integer", "minimum": 1},
+                },
             },
-        }},
+        },
     },
     "if": {"properties": {"status": {"const": "error"}}},
-    "then": {"required": ["message"], "properties": {"message": {"type": "string", "minLength": 1}}},
+    "then": {
+        "required": ["message"],
+        "properties": {"message": {"type": "string", "minLength": 1}},
+    },
     "else": {"required": ["tests"]},
-}  # fmt: skip
+}
 """The keys of the published format, version 3."""
 
 
@@ -248,23 +332,34 @@ def exercism(entry: Entry) -> dict[str, Any]:
 def test_exercism_gets_the_checks_in_order_with_their_task() -> None:
     found = exercism(ALICE)
     assert found["status"] == "fail"
-    assert [(test["status"], test["task_id"]) for test in found["tests"]] == [("pass", 1), ("fail", 1), ("pass", 1), ("pass", 2)]
+    assert [(test["status"], test["task_id"]) for test in found["tests"]] == [
+        ("pass", 1),
+        ("fail", 1),
+        ("pass", 1),
+        ("pass", 2),
+    ]
     assert found["tests"][0]["output"].endswith("Output was cut.")
     assert "secret" not in json.dumps(found["tests"][1])
 
 
-@pytest.mark.parametrize(("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREAD, "dan.zip is damaged")])
-def test_exercism_is_told_of_an_error_where_something_has_no_verdict(entry: Entry, said: str) -> None:
+@pytest.mark.parametrize(
+    ("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREAD, "dan.zip is damaged")]
+)
+def test_exercism_is_told_of_an_error_where_something_has_no_verdict(
+    entry: Entry, said: str
+) -> None:
     found = exercism(entry)
     assert found["status"] == "error"
     assert said in found["message"]
 
 
 def test_exercism_is_told_that_a_lesson_is_missing() -> None:
-    assert [test["message"] for test in exercism(BOB)["tests"] if test["task_id"] == 2] == ["there is no chains.py"]
+    assert [test["message"] for test in exercism(BOB)["tests"] if test["task_id"] == 2] == [
+        "there is no chains.py"
+    ]
 
 
-# ----------------------------------------------------------------------------------------------------------------- junit
+# -------------------------------------------------------------------------------------------- junit
 
 
 @pytest.fixture(scope="module")
@@ -275,20 +370,32 @@ def suites() -> dict[str, junitparser.TestSuite]:
 
 
 def test_junit_has_a_suite_for_each_submission(suites: dict[str, junitparser.TestSuite]) -> None:
-    counts = {name: (suite.tests, suite.failures, suite.errors, suite.skipped) for name, suite in suites.items()}
+    counts = {
+        name: (suite.tests, suite.failures, suite.errors, suite.skipped)
+        for name, suite in suites.items()
+    }
     assert counts == {
-        "Alice Doe": (4, 1, 0, 0), "bob": (4, 1, 0, 1), "eve": (4, 1, 1, 0), "dan": (1, 0, 1, 0), "fay": (1, 0, 0, 1), "team": (4, 1, 0, 0),
-    }  # fmt: skip
+        "Alice Doe": (4, 1, 0, 0),
+        "bob": (4, 1, 0, 1),
+        "eve": (4, 1, 1, 0),
+        "dan": (1, 0, 1, 0),
+        "fay": (1, 0, 0, 1),
+        "team": (4, 1, 0, 0),
+    }
 
 
-def test_junit_has_score_and_adjustments_as_properties(suites: dict[str, junitparser.TestSuite]) -> None:
+def test_junit_has_score_and_adjustments_as_properties(
+    suites: dict[str, junitparser.TestSuite],
+) -> None:
     found = [(one.name, one.value) for one in suites["Alice Doe"].properties()]
     assert ("score", "17.5") in found
     assert ("remark", "adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]") in found
     assert "score" not in {one.name for one in suites["eve"].properties()}
 
 
-def test_junit_names_the_mistake_and_keeps_hidden_inputs_to_itself(suites: dict[str, junitparser.TestSuite]) -> None:
+def test_junit_names_the_mistake_and_keeps_hidden_inputs_to_itself(
+    suites: dict[str, junitparser.TestSuite],
+) -> None:
     (case,) = [case for case in suites["Alice Doe"] if case.name == "it holds at zero"]
     (failure,) = case.result
     assert (case.classname, failure.type) == ("slopes", "mixed_up")
@@ -300,13 +407,22 @@ def test_junit_is_xml_whatever_was_printed(suites: dict[str, junitparser.TestSui
     assert "\\x1b[31m" in next(iter(suites["Alice Doe"])).system_out
 
 
-# --------------------------------------------------------------------------------------------------------------- writing
+# ------------------------------------------------------------------------------------------ writing
 
 
-@pytest.mark.parametrize("name", [name for name, kind in FORMATS.items() if name not in ("canvas", "moodle")])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in FORMATS.items() if name not in ("canvas", "moodle")]
+)
 def test_every_format_is_written_where_it_was_asked_for(name: str, tmp_path: Path) -> None:
     files, _ = made(name)
-    target = write_export(iter(CLASS), COLUMNS, name, request=Request(), folder=tmp_path, output=tmp_path / "deep" / "out")
+    target = write_export(
+        iter(CLASS),
+        COLUMNS,
+        name,
+        request=Request(),
+        folder=tmp_path,
+        output=tmp_path / "deep" / "out",
+    )
     assert target == tmp_path / "deep" / "out"
     for path, data in files.items():
         assert (target / path if path else target).read_bytes() == data
@@ -325,8 +441,12 @@ def test_an_export_that_fails_midway_leaves_what_was_there(tmp_path: Path) -> No
     assert (tmp_path / "grades.csv").read_text() == "before"
 
 
-def test_a_table_that_is_open_elsewhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Excel holds one on Windows: the file that can't be replaced, not the one beside it; and nothing is left beside it."""
+def test_a_table_that_is_open_elsewhere_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Excel holds one on Windows: the file that can't be replaced, not the one beside it; and
+    nothing is left beside it.
+    """
 
     def held(self: Path, target: Path) -> Path:
         raise PermissionError(13, "in use", str(self), 32, str(target))
@@ -340,11 +460,20 @@ def test_a_table_that_is_open_elsewhere_is_named(tmp_path: Path, monkeypatch: py
 def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="--output"):
-        write_export(iter(CLASS), COLUMNS, "csv", request=Request(), folder=tmp_path, output=tmp_path / "file" / "x.csv")
+        write_export(
+            iter(CLASS),
+            COLUMNS,
+            "csv",
+            request=Request(),
+            folder=tmp_path,
+            output=tmp_path / "file" / "x.csv",
+        )
 
 
 def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_export(iter([MISSING, TEAM]), COLUMNS, "exercism", request=Request(), folder=tmp_path, output=None)
+    write_export(
+        iter([MISSING, TEAM]), COLUMNS, "exercism", request=Request(), folder=tmp_path, output=None
+    )
     out, err = capsys.readouterr()
     assert (out, err) == ("", "note: Fay: nothing was handed in, so there is no results.json\n")
 

@@ -18,7 +18,15 @@ from grader.classroom.gradebook.store import FILE, Gradebook, Key, Owner
 from grader.classroom.imports.records import Student
 from grader.cli.commands.adjust import adjust
 from grader.core.errors import UsageError
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 
 KEY = Key("d1", "c1", "0", 7, "auto", "en", "tiny")
 
@@ -26,11 +34,30 @@ KEY = Key("d1", "c1", "0", 7, "auto", "en", "tiny")
 def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
     """A report of one lesson with one check of three points."""
     points = 3.0 if outcome is Outcome.PASSED else 0.0
-    failed = {"diagnosis": "squares", "diagnosis_title": "x is squared"} if outcome is Outcome.FAILED else {}
-    check = CheckResult("tiny.double", "doubles", "double", outcome, points, 3.0, hidden=hidden, seed=9, seconds=0.5, **failed)  # type: ignore[arg-type]
-    lesson = LessonResult("tiny", "Tiny", LessonStatus.PASSED, points, 3.0, checks=(check,), seconds=0.5)
+    failed = (
+        {"diagnosis": "squares", "diagnosis_title": "x is squared"}
+        if outcome is Outcome.FAILED
+        else {}
+    )
+    check = CheckResult(
+        "tiny.double",
+        "doubles",
+        "double",
+        outcome,
+        points,
+        3.0,
+        hidden=hidden,
+        seed=9,
+        seconds=0.5,
+        **failed,  # type: ignore[arg-type]
+    )
+    lesson = LessonResult(
+        "tiny", "Tiny", LessonStatus.PASSED, points, 3.0, checks=(check,), seconds=0.5
+    )
     identity = CourseIdentity("small", "0", "c1")
-    return Report(name, points, 3.0, 0.0, 7, identity, "0", Sandbox("auto"), lessons=(lesson,), seconds=0.5)
+    return Report(
+        name, points, 3.0, 0.0, 7, identity, "0", Sandbox("auto"), lessons=(lesson,), seconds=0.5
+    )
 
 
 def made(folder: Path) -> Gradebook:
@@ -43,10 +70,16 @@ def made(folder: Path) -> Gradebook:
 
 def grade(book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED) -> None:
     """One submission, graded."""
-    book.keep(Owner(name, (Student(name.title(), {"sid": "1"}),)), book.begin("plan"), KEY, report(name, outcome=outcome), [])
+    book.keep(
+        Owner(name, (Student(name.title(), {"sid": "1"}),)),
+        book.begin("plan"),
+        KEY,
+        report(name, outcome=outcome),
+        [],
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------- its file
+# ----------------------------------------------------------------------------------------- its file
 
 
 def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
@@ -59,9 +92,17 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
         assert [entry.name for entry in entries] == ["al", "mia", "zoe"]
         assert entries[0].report == report("al")
         assert entries[0].students == (Student("Al", {"sid": "1"}),)
-        assert (entries[1].report, entries[1].problem, entries[1].late) == (None, "broken zip", True)
+        assert (entries[1].report, entries[1].problem, entries[1].late) == (
+            None,
+            "broken zip",
+            True,
+        )
         (column,) = book.columns()
-        assert (column.id, column.max_score, [check.id for check in column.checks]) == ("tiny", 3.0, ["tiny.double"])
+        assert (column.id, column.max_score, [check.id for check in column.checks]) == (
+            "tiny",
+            3.0,
+            ["tiny.double"],
+        )
 
 
 def test_entries_are_read_one_at_a_time(tmp_path: Path) -> None:
@@ -82,10 +123,16 @@ def test_a_gradebook_of_a_newer_version_is_refused_with_a_remedy(tmp_path: Path)
         Gradebook.open(tmp_path)
 
 
-def test_a_gradebook_of_an_older_version_is_brought_up_to_date_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_gradebook_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
+    tmp_path: Path,
+) -> None:
     with made(tmp_path) as book:
         grade(book, "al")
-        migrate(book.db, "grades.sqlite", (*STEPS, "ALTER TABLE class ADD COLUMN motto TEXT NOT NULL DEFAULT 'sapere aude'"))
+        migrate(
+            book.db,
+            "grades.sqlite",
+            (*STEPS, "ALTER TABLE class ADD COLUMN motto TEXT NOT NULL DEFAULT 'sapere aude'"),
+        )
         assert book.about("motto") == "sapere aude"
         assert [entry.name for entry in book.entries()] == ["al"]
 
@@ -93,10 +140,16 @@ def test_a_gradebook_of_an_older_version_is_brought_up_to_date_and_loses_nothing
 def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     with made(tmp_path) as book:
         with pytest.raises(sqlite3.OperationalError):
-            migrate(book.db, "grades.sqlite", (*STEPS, "CREATE TABLE half (x); ALTER TABLE nothing ADD COLUMN y"))
+            migrate(
+                book.db,
+                "grades.sqlite",
+                (*STEPS, "CREATE TABLE half (x); ALTER TABLE nothing ADD COLUMN y"),
+            )
         book.db.rollback()
         assert book.db.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
-        assert book.db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'half'").fetchone() == (0,)
+        assert book.db.execute(
+            "SELECT count(*) FROM sqlite_master WHERE name = 'half'"
+        ).fetchone() == (0,)
 
 
 def test_another_database_is_left_alone(tmp_path: Path) -> None:
@@ -108,7 +161,11 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"), [(b"not a database, but long enough to be read as the head of one" * 9, "damaged"), (None, "holds no")]
+    ("make", "said"),
+    [
+        (b"not a database, but long enough to be read as the head of one" * 9, "damaged"),
+        (None, "holds no"),
+    ],
 )
 def test_what_is_no_gradebook_is_said(tmp_path: Path, make: bytes | None, said: str) -> None:
     if make is not None:
@@ -139,7 +196,9 @@ def test_a_full_disk_is_said_and_what_was_committed_stays(tmp_path: Path) -> Non
         assert book.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_a_result_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_kept_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def cut(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -151,13 +210,15 @@ def test_a_result_is_kept_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
 
 
 def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
-    """synchronous is 2, FULL; the journal is SQLite's own, so the gradebook is one file that can be copied."""
+    """synchronous is 2, FULL; the journal is SQLite's own, so the gradebook is one file that can be
+    copied.
+    """
     with made(tmp_path) as book:
         assert book.db.execute("PRAGMA synchronous").fetchone() == (2,)
         assert book.db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
-# ------------------------------------------------------------------------------------------------------------ attempts, mistakes
+# ------------------------------------------------------------------------------- attempts, mistakes
 
 
 def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path: Path) -> None:
@@ -201,10 +262,12 @@ def test_a_run_that_did_not_end_is_gone_on_with_and_no_other(tmp_path: Path) -> 
         assert book.begin("plan") > first + 1
 
 
-# ----------------------------------------------------------------------------------------------------------------- adjustments
+# -------------------------------------------------------------------------------------- adjustments
 
 
-def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with made(tmp_path) as book:
         grade(book, "al", Outcome.FAILED)
     adjust(tmp_path, "al", lesson="tiny", points=1.5, reason="=explained it to me", author="kim")
@@ -233,10 +296,19 @@ def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(tmp_path: P
         ({"lesson": "tyni"}, "Lessons: tiny"),
     ],
 )
-def test_an_adjustment_that_makes_no_sense_is_refused(tmp_path: Path, options: dict[str, object], said: str) -> None:
+def test_an_adjustment_that_makes_no_sense_is_refused(
+    tmp_path: Path, options: dict[str, object], said: str
+) -> None:
     with made(tmp_path) as book:
         grade(book, "al")
-    values = {"name": "al", "points": 1.0, "reason": "why not", "lesson": None, "author": "kim", **options}
+    values = {
+        "name": "al",
+        "points": 1.0,
+        "reason": "why not",
+        "lesson": None,
+        "author": "kim",
+        **options,
+    }
     with pytest.raises(UsageError, match=said):
         adjust(tmp_path, values.pop("name"), **values)  # type: ignore[arg-type]
     with Gradebook.open(tmp_path) as book:
@@ -244,9 +316,17 @@ def test_an_adjustment_that_makes_no_sense_is_refused(tmp_path: Path, options: d
 
 
 def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: Path) -> None:
-    """What stands on the class page is what an instructor types; a submission's own name goes before."""
+    """What stands on the class page is what an instructor types; a submission's own name goes
+    before.
+    """
     with made(tmp_path) as book:
-        for name, person in (("danobrien", "Dan O'Brien"), ("kim-1", "Kim"), ("kim-2", "Kim"), ("lee", "Park"), ("park", "Lee")):
+        for name, person in (
+            ("danobrien", "Dan O'Brien"),
+            ("kim-1", "Kim"),
+            ("kim-2", "Kim"),
+            ("lee", "Park"),
+            ("park", "Lee"),
+        ):
             book.keep(Owner(name, (Student(person),)), book.begin("plan"), KEY, report(name), [])
         assert book.entry_of("Dan O'Brien").name == book.entry_of("danobrien").name == "danobrien"
         assert book.entry_of("lee").name == "lee"
@@ -256,7 +336,9 @@ def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: P
             book.entry_of("dan obrian")
 
 
-def test_a_score_above_full_marks_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_score_above_full_marks_is_said_to_be_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with made(tmp_path) as book:
         grade(book, "al", Outcome.PASSED)
     adjust(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
@@ -265,7 +347,9 @@ def test_a_score_above_full_marks_is_said_to_be_one(tmp_path: Path, capsys: pyte
     assert "more than full marks" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM adjustments", "UPDATE adjustments SET points = 100"])
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM adjustments", "UPDATE adjustments SET points = 100"]
+)
 def test_the_audit_trail_can_only_grow(tmp_path: Path, statement: str) -> None:
     with made(tmp_path) as book:
         grade(book, "al")
@@ -278,4 +362,6 @@ def test_the_audit_trail_can_only_grow(tmp_path: Path, statement: str) -> None:
 def test_steps_that_were_released_are_never_edited() -> None:
     """Their digests; a change of the tables is a step at the end."""
 
-    assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in migrations.STEPS] == ["a211d29e267a"]
+    assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in migrations.STEPS] == [
+        "a211d29e267a"
+    ]

@@ -1,4 +1,6 @@
-"""The autograder zip: what is in it, and that its own scripts grade in a container's layout, whatever happens."""
+"""The autograder zip: what is in it, and that its own scripts grade in a container's layout,
+whatever happens.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def container(zipped: Path, tmp_path: Path) -> Path:
 
 
 def unpacked(zipped: Path, root: Path) -> Path:
-    """A folder laid out as /autograder is, with an empty submission; the environment is this one, in place of setup.sh's."""
+    """A folder laid out as /autograder is, with an empty submission; the environment is this one,
+    in place of setup.sh's.
+    """
     with zipfile.ZipFile(zipped) as archive:
         archive.extractall(root / "source")
     (root / "submission").mkdir()
@@ -55,8 +59,17 @@ def unpacked(zipped: Path, root: Path) -> Path:
 
 def run(root: Path) -> dict[str, Any]:
     """Run the container's script as Gradescope does; the results."""
-    environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ} | {"AUTOGRADER_ROOT": str(root)}
-    subprocess.run(["bash", str(root / "run_autograder")], cwd=root, env=environment, check=True, capture_output=True, timeout=120)
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+    } | {"AUTOGRADER_ROOT": str(root)}
+    subprocess.run(
+        ["bash", str(root / "run_autograder")],
+        cwd=root,
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     found: dict[str, Any] = json.loads((root / "results" / "results.json").read_text("utf-8"))
     return found
 
@@ -66,7 +79,7 @@ def scored(found: dict[str, Any]) -> bool:
     return "score" in found or any("score" in test for test in found.get("tests", ()))
 
 
-# --------------------------------------------------------------------------------------------------------------- the zip
+# ------------------------------------------------------------------------------------------ the zip
 
 
 def test_the_zip_has_both_scripts_at_its_root_and_they_can_be_run(zipped: Path) -> None:
@@ -85,21 +98,35 @@ def test_the_scripts_are_bash(zipped: Path, tmp_path: Path) -> None:
 def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(zipped: Path) -> None:
     with zipfile.ZipFile(zipped) as archive:
         names = set(archive.namelist())
-    assert {"engine/grader/runtime/fork_server.py", "engine/grader/_templates/report.html", "engine/requirements.txt"} <= names
+    assert {
+        "engine/grader/runtime/fork_server.py",
+        "engine/grader/_templates/report.html",
+        "engine/requirements.txt",
+    } <= names
     assert {name for name in names if "tiny" in name} == {
-        "course/exercises/tiny/tiny.py", "course/exercises/tiny/hints.toml", "course/solutions/tiny.py",
-        *(f"course/tests/checks/tiny/{name}.py" for name in ("test_visible", "test_hidden", "scenarios", "diagnosis")),
-    }  # fmt: skip
+        "course/exercises/tiny/tiny.py",
+        "course/exercises/tiny/hints.toml",
+        "course/solutions/tiny.py",
+        *(
+            f"course/tests/checks/tiny/{name}.py"
+            for name in ("test_visible", "test_hidden", "scenarios", "diagnosis")
+        ),
+    }
 
 
 def test_the_setup_installs_torch_without_cuda_before_the_rest(zipped: Path) -> None:
     text = zipfile.ZipFile(zipped).read("setup.sh").decode()
-    torch, rest = text.index("torch --index-url https://download.pytorch.org/whl/cpu"), text.index("requirements.txt")
+    torch, rest = (
+        text.index("torch --index-url https://download.pytorch.org/whl/cpu"),
+        text.index("requirements.txt"),
+    )
     assert torch < rest
 
 
 @pytest.mark.parametrize(("old", "python"), [(False, "python3"), (True, "python3.11")])
-def test_the_setup_runs_with_a_python_that_is_new_enough(old: bool, python: str, zipped: Path, tmp_path: Path) -> None:
+def test_the_setup_runs_with_a_python_that_is_new_enough(
+    old: bool, python: str, zipped: Path, tmp_path: Path
+) -> None:
     """All of setup.sh, with apt-get, Python and pip that write down what they were asked."""
     asked, root = tmp_path / "asked", tmp_path / "autograder"
     (tmp_path / "bin").mkdir()
@@ -114,23 +141,47 @@ def test_the_setup_runs_with_a_python_that_is_new_enough(old: bool, python: str,
         (tmp_path / "bin" / name).chmod(0o755)
     environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "AUTOGRADER_ROOT": str(root)}
     with zipfile.ZipFile(zipped) as archive:
-        subprocess.run(["bash", archive.extract("setup.sh", tmp_path)], env=environment, check=True, capture_output=True)
+        subprocess.run(
+            ["bash", archive.extract("setup.sh", tmp_path)],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
     lines = asked.read_text().splitlines()
-    assert lines[:2] == ["apt-get update", f"apt-get install -y --no-install-recommends {python} {python}-venv"]
+    assert lines[:2] == [
+        "apt-get update",
+        f"apt-get install -y --no-install-recommends {python} {python}-venv",
+    ]
     assert [line.split()[-1] for line in lines[2:]] == [
         "https://download.pytorch.org/whl/cpu", f"{root}/source/engine/requirements.txt",
     ]  # fmt: skip
 
 
-def test_the_same_course_makes_the_same_bytes(small_course: Course, zipped: Path, tmp_path: Path) -> None:
-    make_zip(small_course, small_course.lessons, tmp_path / "again.zip", hidden_checks="visible", lang="en")
+def test_the_same_course_makes_the_same_bytes(
+    small_course: Course, zipped: Path, tmp_path: Path
+) -> None:
+    make_zip(
+        small_course,
+        small_course.lessons,
+        tmp_path / "again.zip",
+        hidden_checks="visible",
+        lang="en",
+    )
     assert (tmp_path / "again.zip").read_bytes() == zipped.read_bytes()
 
 
-def test_a_zip_that_can_not_be_written_names_the_remedy(small_course: Course, tmp_path: Path) -> None:
+def test_a_zip_that_can_not_be_written_names_the_remedy(
+    small_course: Course, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="Choose another place"):
-        make_zip(small_course, small_course.lessons, tmp_path / "file" / "x.zip", hidden_checks="visible", lang="en")
+        make_zip(
+            small_course,
+            small_course.lessons,
+            tmp_path / "file" / "x.zip",
+            hidden_checks="visible",
+            lang="en",
+        )
 
 
 def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: Path) -> None:
@@ -139,7 +190,7 @@ def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: P
         make_zip(small_course, held, tmp_path / "x.zip", hidden_checks="visible", lang="en")
 
 
-# ------------------------------------------------------------------------------------------------------ in the container
+# --------------------------------------------------------------------------------- in the container
 
 
 def test_a_submission_is_graded_and_told_what_confined_it(container: Path) -> None:
@@ -162,7 +213,9 @@ def test_an_empty_submission_is_a_zero_that_says_what_is_missing(container: Path
 def test_a_fault_of_ours_in_a_check_gives_no_score(container: Path) -> None:
     checks = container / "source" / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
     checks.write_text(
-        checks.read_text("utf-8") + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1 / 0\n"
+        checks.read_text("utf-8")
+        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
+        " / 0\n"
     )
     (container / "submission" / "tiny.py").write_text(RIGHT, "utf-8")
     found = grade(container)
@@ -177,7 +230,9 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
         "no engine": "source/engine/grader/__init__.py",
         "no Python": "venv/bin/python",
     }
-    (container / broken[how]).write_text("broken [" if how == "no course" else "raise SystemExit(9)")
+    (container / broken[how]).write_text(
+        "broken [" if how == "no course" else "raise SystemExit(9)"
+    )
     if how == "no Python":
         (container / broken[how]).write_text("#!/bin/sh\nkill -9 $$\n")
     (container / "results").mkdir()
@@ -186,7 +241,9 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
     assert not scored(found)
     assert "not your score" in found["output"]
     alive = how == "no course"  # then Python itself says so, else the script does
-    assert found["output"].startswith("The grader itself failed. " if alive else "The grader itself failed, or ran out of")
+    assert found["output"].startswith(
+        "The grader itself failed. " if alive else "The grader itself failed, or ran out of"
+    )
 
 
 def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> None:
@@ -195,22 +252,31 @@ def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> N
     assert limits_for(course, 1).lesson_seconds == Limits().lesson_seconds
     assert limits_for(course, 14).memory_bytes == MEMORY_BYTES
     tight = replace(small_course, limits=replace(Limits(), memory_bytes=64 * MIB, call_seconds=1.0))
-    assert (limits_for(tight, 14).memory_bytes, limits_for(tight, 14).call_seconds) == (64 * MIB, 1.0)
+    assert (limits_for(tight, 14).memory_bytes, limits_for(tight, 14).call_seconds) == (
+        64 * MIB,
+        1.0,
+    )
 
 
 def test_the_zips_course_is_one(container: Path) -> None:
-    assert [lesson.id for lesson in load_course(container / "source" / "course").lessons] == ["tiny"]
+    assert [lesson.id for lesson in load_course(container / "source" / "course").lessons] == [
+        "tiny"
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------ the whole course
+# --------------------------------------------------------------------------------- the whole course
 
 
 def resident_bytes(root: int) -> int:
-    """What a process and all below it have in memory, what they share counted once (proportional set size)."""
+    """What a process and all below it have in memory, what they share counted once (proportional
+    set size).
+    """
     parents: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(entry.name)] = int(
+                (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            )
     ours, before = {root}, 0
     while len(ours) > before:
         before = len(ours)
@@ -219,22 +285,31 @@ def resident_bytes(root: int) -> int:
     for pid in ours:
         with contextlib.suppress(OSError):
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
+            total += (
+                sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+                * 1024
+            )
     return total
 
 
 @pytest.mark.proof
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is looked up in /proc")
 def test_every_reference_has_full_marks_in_the_containers_memory(tmp_path: Path) -> None:
-    """All lessons in one submission, through the zip's own script; what the processes hold is looked at as they run."""
+    """All lessons in one submission, through the zip's own script; what the processes hold is
+    looked at as they run.
+    """
     course, target = load_course(find_course()), tmp_path / "autograder.zip"
     make_zip(course, course.lessons, target, hidden_checks="visible", lang="en")
     root = unpacked(target, tmp_path / "autograder")
     for lesson in course.lessons:
         shutil.copy(lesson.solution, root / "submission")
-    environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ} | {"AUTOGRADER_ROOT": str(root)}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+    } | {"AUTOGRADER_ROOT": str(root)}
     most = 0
-    with subprocess.Popen(["bash", str(root / "run_autograder")], env=environment, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        ["bash", str(root / "run_autograder")], env=environment, stdout=subprocess.DEVNULL
+    ) as process:
         while process.returncode is None:
             most = max(most, resident_bytes(process.pid))
             with contextlib.suppress(subprocess.TimeoutExpired):

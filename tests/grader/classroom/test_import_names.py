@@ -9,10 +9,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader.classroom.imports.names import MAX_NAME_BYTES, file_name, forms_of, readable, unique_names
+from grader.classroom.imports.names import (
+    MAX_NAME_BYTES,
+    file_name,
+    forms_of,
+    readable,
+    unique_names,
+)
 
-RESERVED = {"CON", "PRN", "AUX", "NUL", "CLOCK$", *(f"{port}{number}" for port in ("COM", "LPT") for number in "123456789¹²³")}
-TEXTS = st.text(max_size=80) | st.text(alphabet="con.aux /\\:\u202e\u200d 김é\u0301\ud800\n1-", max_size=200)
+RESERVED = {
+    "CON",
+    "PRN",
+    "AUX",
+    "NUL",
+    "CLOCK$",
+    *(f"{port}{number}" for port in ("COM", "LPT") for number in "123456789¹²³"),
+}
+TEXTS = st.text(max_size=80) | st.text(
+    alphabet="con.aux /\\:\u202e\u200d 김é\u0301\ud800\n1-", max_size=200
+)
 
 
 @given(TEXTS)
@@ -31,7 +46,9 @@ def test_any_text_becomes_a_name_that_every_system_takes(text: str) -> None:
     assert name.strip(". ") == name
     assert name.partition(".")[0].upper() not in RESERVED
     assert unicodedata.normalize("NFC", name) == name
-    assert not {unicodedata.category(letter) for letter in name.replace("\u200d", "").replace("\u200c", "")} & {"Cc", "Cf", "Cs", "Cn"}
+    assert not {
+        unicodedata.category(letter) for letter in name.replace("\u200d", "").replace("\u200c", "")
+    } & {"Cc", "Cf", "Cs", "Cn"}
     assert file_name(name) == name
 
 
@@ -78,12 +95,17 @@ def test_what_a_system_would_stumble_over_is_replaced(text: str, name: str) -> N
 
 
 PAIRS = st.lists(
-    st.tuples(st.sampled_from(["a", "A", "a-2", "a-1", "ß", "ss", "김", "é", "e\u0301", "x" * 200, ""]), st.sampled_from(["", "1", "2"]))
+    st.tuples(
+        st.sampled_from(["a", "A", "a-2", "a-1", "ß", "ss", "김", "é", "e\u0301", "x" * 200, ""]),
+        st.sampled_from(["", "1", "2"]),
+    )
 )
 
 
 @given(PAIRS)
-def test_no_two_names_are_one_file_even_where_capitals_are_small_letters(wanted: list[tuple[str, str]]) -> None:
+def test_no_two_names_are_one_file_even_where_capitals_are_small_letters(
+    wanted: list[tuple[str, str]],
+) -> None:
     names = unique_names(wanted)
     assert len(names) == len(wanted)
     assert len({unicodedata.normalize("NFC", name.casefold()) for name in names}) == len(names)
@@ -109,10 +131,12 @@ def test_a_name_can_be_written_to_disk(tmp_path: Path) -> None:
         (tmp_path / f"{file_name(text)}.html").write_text("x")
 
 
-# -------------------------------------------------------------------------------------------------------- spellings of a name
+# ------------------------------------------------------------------------------ spellings of a name
 
 
-@pytest.mark.parametrize("name", ["Doe, Alice", "alice doe", "Ａlice  Doe", "doealice", "ALICE DOE"])
+@pytest.mark.parametrize(
+    "name", ["Doe, Alice", "alice doe", "Ａlice  Doe", "doealice", "ALICE DOE"]
+)
 def test_spellings_of_one_name_meet(name: str) -> None:
     assert forms_of(name) & forms_of("Doe, Alice")
 

@@ -1,4 +1,6 @@
-"""A class's submissions are found in whatever layout they come, under names that tell people apart."""
+"""A class's submissions are found in whatever layout they come, under names that tell people
+apart.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,10 @@ def find(place: Path, layout: str | None = None) -> Found:
 def read(found: Found) -> dict[str, dict[str, str]]:
     """By submission, by lesson: the text, or the problem in brackets."""
     return {
-        one.name: {lesson: f"[{file.problem}]" if file.problem else file.text for lesson, file in one.read(LESSONS).items()}
+        one.name: {
+            lesson: f"[{file.problem}]" if file.problem else file.text
+            for lesson, file in one.read(LESSONS).items()
+        }
         for one in found.handed
     }
 
@@ -65,25 +70,34 @@ def passed_over(found: Found) -> dict[str, str]:
     return dict(found.passed_over)
 
 
-# ------------------------------------------------------------------------------------------------------------ all layouts
+# -------------------------------------------------------------------------------------- all layouts
 
 
 @pytest.mark.parametrize("form", ["folder", "zip", "wrapped"])
 @pytest.mark.parametrize("layout", classes.LAYOUTS)
 def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path: Path) -> None:
-    """The same students, files and digests, unpacked or as it was downloaded, with or without a folder around it."""
+    """The same students, files and digests, unpacked or as it was downloaded, with or without a
+    folder around it.
+    """
     place = classes.write_class(layout, tmp_path / "class", CLASS)
     if form != "folder":
-        place = classes.zipped(place if form == "zip" else tmp_path, tmp_path.parent / f"{tmp_path.name}.zip")
+        place = classes.zipped(
+            place if form == "zip" else tmp_path, tmp_path.parent / f"{tmp_path.name}.zip"
+        )
     found = find(place)
     assert found.layout == layout
     assert names(found) == sorted(CLASS)
     plain = find(classes.write_class("plain", tmp_path / "again", CLASS))
     for one, other in zip(found.handed, plain.handed, strict=True):
         mine, theirs = one.read(LESSONS), other.read(LESSONS)
-        assert {lesson: file.text for lesson, file in mine.items()} == {lesson: file.text for lesson, file in theirs.items()}
+        assert {lesson: file.text for lesson, file in mine.items()} == {
+            lesson: file.text for lesson, file in theirs.items()
+        }
         assert digest(mine) == digest(theirs)
-    assert {lesson: file.text for lesson, file in found.handed[0].read(LESSONS).items()} == {"tiny": "a = 1\n", "small": "b = 2\n"}
+    assert {lesson: file.text for lesson, file in found.handed[0].read(LESSONS).items()} == {
+        "tiny": "a = 1\n",
+        "small": "b = 2\n",
+    }
     assert found.handed[0].read(["tiny"]).keys() == {"tiny"}
 
 
@@ -96,19 +110,27 @@ def test_a_layout_may_be_forced(layout: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("layout", ["canvas", "moodle", "gradescope"])
 def test_a_wrong_layout_is_refused_with_what_it_looks_like(layout: str, tmp_path: Path) -> None:
     place = classes.write_class("github", tmp_path, CLASS)
-    with pytest.raises(SubmissionError, match=f"does not come from {layout}: nothing .* is named like .*It looks like github"):
+    with pytest.raises(
+        SubmissionError,
+        match=f"does not come from {layout}: nothing .* is named like .*It looks like github",
+    ):
         find(place, layout)
 
 
 def test_a_layout_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no layout 'blackboard'\. Choose one of: plain, gradescope, moodle, canvas, github"):
+    with pytest.raises(
+        UsageError,
+        match=r"no layout 'blackboard'\. Choose one of: plain, gradescope, moodle, canvas, github",
+    ):
         find(tmp_path, "blackboard")
 
 
 @pytest.mark.parametrize("layout", classes.LAYOUTS)
 def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> None:
     """A class with a student whose zip is damaged is found; only that student can't be read."""
-    place = classes.write_class(layout, tmp_path, {"alice": {"work.zip": b"no zip"}, "bob": {"tiny.py": "fine\n"}})
+    place = classes.write_class(
+        layout, tmp_path, {"alice": {"work.zip": b"no zip"}, "bob": {"tiny.py": "fine\n"}}
+    )
     alice, bob = find(place).handed
     with pytest.raises(SubmissionError, match=r"work\.zip is no readable zip: .*Make it anew"):
         alice.read(LESSONS)
@@ -117,8 +139,14 @@ def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("layout", classes.LAYOUTS)
 def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
-    inner = archive(tmp_path / "inner.zip", {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}).read_bytes()
-    place = classes.write_class(layout, tmp_path / "class", {"alice": {"work.zip": inner, "tiny.py": "loose\n"}, "bob": {"tiny.py": "b"}})
+    inner = archive(
+        tmp_path / "inner.zip", {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}
+    ).read_bytes()
+    place = classes.write_class(
+        layout,
+        tmp_path / "class",
+        {"alice": {"work.zip": inner, "tiny.py": "loose\n"}, "bob": {"tiny.py": "b"}},
+    )
     assert read(find(place))["alice"] == {"tiny": "loose\n", "small": "zipped\n"}
 
 
@@ -144,38 +172,72 @@ def test_a_place_that_is_a_file_is_an_error(tmp_path: Path) -> None:
 
 def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
     """Where nothing is left, the error says what was there."""
-    with pytest.raises(SubmissionError, match=r"holds no submissions\. grades\.xlsx is no folder, no zip and no lesson"):
+    with pytest.raises(
+        SubmissionError,
+        match=r"holds no submissions\. grades\.xlsx is no folder, no zip and no lesson",
+    ):
         find(files(tmp_path, "grades.xlsx"))
 
 
 def test_what_systems_add_is_not_a_student(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "alice/tiny.py", "__MACOSX/x", ".DS_Store", "Thumbs.db", ".git/tiny.py", "desktop.ini"))
+    found = find(
+        files(
+            tmp_path,
+            "alice/tiny.py",
+            "__MACOSX/x",
+            ".DS_Store",
+            "Thumbs.db",
+            ".git/tiny.py",
+            "desktop.ini",
+        )
+    )
     assert (names(found), found.passed_over) == (["alice"], ())
 
 
-# ------------------------------------------------------------------------------------------------------------------ plain
+# -------------------------------------------------------------------------------------------- plain
 
 
 def test_a_student_is_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
     files(tmp_path, "alice/hw/tiny.py", "carol_tiny.py", "carol-small.py")
     archive(tmp_path / "bob.zip", {"hw/tiny.py": "zipped\n"})
     found = find(tmp_path)
-    assert read(found) == {"alice": {"tiny": "x = 1\n"}, "bob": {"tiny": "zipped\n"}, "carol": {"tiny": "x = 1\n", "small": "x = 1\n"}}
+    assert read(found) == {
+        "alice": {"tiny": "x = 1\n"},
+        "bob": {"tiny": "zipped\n"},
+        "carol": {"tiny": "x = 1\n", "small": "x = 1\n"},
+    }
     assert found.handed[1].students == (Student("bob"),)
 
 
 def test_where_one_lesson_is_graded_a_file_is_named_after_its_student(tmp_path: Path) -> None:
     found = find_class(files(tmp_path, "alice.py", "bob_tiny.py"), lessons=["tiny"])
-    assert {one.name: set(one.read(["tiny"])) for one in found.handed} == {"alice": {"tiny"}, "bob": {"tiny"}}
+    assert {one.name: set(one.read(["tiny"])) for one in found.handed} == {
+        "alice": {"tiny"},
+        "bob": {"tiny"},
+    }
 
 
 def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
     """Of a learner's folder, of files by hand and of a download."""
-    own = find_class(files(tmp_path / "alice", "tiny/tiny.py", "small/small.py"), lessons=LESSONS, graded=["tiny"])
+    own = find_class(
+        files(tmp_path / "alice", "tiny/tiny.py", "small/small.py"),
+        lessons=LESSONS,
+        graded=["tiny"],
+    )
     assert [one.name for one in own.handed] == ["alice"]
-    hand = find_class(files(tmp_path / "class", "alice_small.py", "bob.py"), lessons=LESSONS, graded=["tiny"])
-    assert {one.name: set(one.read(["tiny"])) for one in hand.handed} == {"alice": set(), "bob": {"tiny"}}
-    assert find_class(files(tmp_path / "canvas", "doe_1_2_small.py"), lessons=LESSONS, graded=["tiny"]).passed_over == ()
+    hand = find_class(
+        files(tmp_path / "class", "alice_small.py", "bob.py"), lessons=LESSONS, graded=["tiny"]
+    )
+    assert {one.name: set(one.read(["tiny"])) for one in hand.handed} == {
+        "alice": set(),
+        "bob": {"tiny"},
+    }
+    assert (
+        find_class(
+            files(tmp_path / "canvas", "doe_1_2_small.py"), lessons=LESSONS, graded=["tiny"]
+        ).passed_over
+        == ()
+    )
 
 
 def test_where_several_are_graded_such_a_file_is_passed_over(tmp_path: Path) -> None:
@@ -187,10 +249,14 @@ def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) 
     archive(files(tmp_path, "alice/tiny.py") / "alice.zip", {"tiny.py": "zipped\n"})
     found = find(tmp_path)
     assert read(found) == {"alice": {"tiny": "x = 1\n"}}
-    assert passed_over(found) == {"alice.zip": "alice is there too, and counts. Rename or delete one of them"}
+    assert passed_over(found) == {
+        "alice.zip": "alice is there too, and counts. Rename or delete one of them"
+    }
 
 
-@pytest.mark.parametrize("paths", [("tiny.py", "small.py"), ("tiny/tiny.py", "small/small.py", "README.md")])
+@pytest.mark.parametrize(
+    "paths", [("tiny.py", "small.py"), ("tiny/tiny.py", "small/small.py", "README.md")]
+)
 def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_path: Path) -> None:
     """A learner's own folder is a class of one."""
     found = find(files(tmp_path / "alice", *paths))
@@ -206,16 +272,26 @@ def test_lessons_beside_students_are_nobodys(tmp_path: Path) -> None:
 
 def test_archives_of_other_kinds_are_passed_over_with_the_remedy(tmp_path: Path) -> None:
     found = find(files(tmp_path, "alice/tiny.py", "bob.rar", "carol.tar.gz"))
-    assert all("make a zip of it" in passed_over(found)[name] for name in ("bob.rar", "carol.tar.gz"))
+    assert all(
+        "make a zip of it" in passed_over(found)[name] for name in ("bob.rar", "carol.tar.gz")
+    )
 
 
 def test_a_gradebook_in_the_class_is_not_a_student(tmp_path: Path) -> None:
     found = find(files(tmp_path, "alice/tiny.py", "out/grades.sqlite"))
-    assert (names(found), passed_over(found)) == (["alice"], {"out": "holds a gradebook, not a submission"})
+    assert (names(found), passed_over(found)) == (
+        ["alice"],
+        {"out": "holds a gradebook, not a submission"},
+    )
 
 
 def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) -> None:
-    found = find(archive(tmp_path / "class.zip", {"alice/tiny.py": "1", "Alice/tiny.py": "2", "alice-2/tiny.py": "3"}))
+    found = find(
+        archive(
+            tmp_path / "class.zip",
+            {"alice/tiny.py": "1", "Alice/tiny.py": "2", "alice-2/tiny.py": "3"},
+        )
+    )
     assert sorted(text["tiny"] for text in read(found).values()) == ["1", "2", "3"]
     assert len({name.casefold() for name in names(found)}) == 3
 
@@ -225,17 +301,26 @@ def test_a_zip_around_one_student_is_that_student(tmp_path: Path) -> None:
 
 
 def test_a_zip_around_a_folder_around_students_is_a_class(tmp_path: Path) -> None:
-    found = find(archive(tmp_path / "x.zip", {"class/alice/tiny.py": "1", "class/bob/tiny.py": "2"}))
+    found = find(
+        archive(tmp_path / "x.zip", {"class/alice/tiny.py": "1", "class/bob/tiny.py": "2"})
+    )
     assert (names(found), found.notes) == (["alice", "bob"], ("submissions are those in class",))
 
 
 def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
-    found = find(archive(tmp_path / "class.zip", {"alice/tiny.py": "1", "alice/a/x.txt": "", "alice/b/small.py": "2"}))
+    found = find(
+        archive(
+            tmp_path / "class.zip",
+            {"alice/tiny.py": "1", "alice/a/x.txt": "", "alice/b/small.py": "2"},
+        )
+    )
     assert read(found) == {"alice": {"tiny": "1", "small": "2"}}
 
 
 def test_one_entry_of_a_system_s_among_many_of_a_hand_s_makes_no_download(tmp_path: Path) -> None:
-    found = find(files(tmp_path, f"Jane_1_{FILE}/tiny.py", "alice/tiny.py", "bob/tiny.py", "carol/tiny.py"))
+    found = find(
+        files(tmp_path, f"Jane_1_{FILE}/tiny.py", "alice/tiny.py", "bob/tiny.py", "carol/tiny.py")
+    )
     assert (found.layout, len(found.handed)) == ("plain", 4)
 
 
@@ -243,23 +328,39 @@ def test_the_class_of_one_that_was_zipped_with_its_folder(tmp_path: Path) -> Non
     assert names(find(archive(tmp_path / "class.zip", {"class/alice/tiny.py": "1"}))) == ["alice"]
 
 
-# ----------------------------------------------------------------------------------------------------------------- canvas
+# ------------------------------------------------------------------------------------------- canvas
 
 
 def test_canvas_says_who_was_late(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "doejane_LATE_11_101_tiny.py", "roebob_12_102_tiny.py", "LATE_anon_aB3_103_tiny.py"))
-    assert {one.name: one.late for one in found.handed} == {"doejane": True, "roebob": False, "anon_aB3": True}
+    found = find(
+        files(
+            tmp_path,
+            "doejane_LATE_11_101_tiny.py",
+            "roebob_12_102_tiny.py",
+            "LATE_anon_aB3_103_tiny.py",
+        )
+    )
+    assert {one.name: one.late for one in found.handed} == {
+        "doejane": True,
+        "roebob": False,
+        "anon_aB3": True,
+    }
 
 
 def test_canvas_tells_people_by_their_id(tmp_path: Path) -> None:
     """Two of one name are two submissions, in any download the same ones."""
     found = find(files(tmp_path, "doejane_11_101_tiny.py", "doejane_7_102_tiny.py"))
-    assert {one.name: one.students[0].ids for one in found.handed} == {"doejane-7": {"canvas_id": "7"}, "doejane-11": {"canvas_id": "11"}}
+    assert {one.name: one.students[0].ids for one in found.handed} == {
+        "doejane-7": {"canvas_id": "7"},
+        "doejane-11": {"canvas_id": "11"},
+    }
     assert found.notes == ("several submissions are called doejane: doejane-11, doejane-7",)
 
 
 def test_canvas_names_of_any_script_and_with_underscores(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "김민준_5_50_tiny.py", "o_neil_6_60_my_own_tiny.py", "müller_7_70_small.py"))
+    found = find(
+        files(tmp_path, "김민준_5_50_tiny.py", "o_neil_6_60_my_own_tiny.py", "müller_7_70_small.py")
+    )
     assert names(found) == ["müller", "o_neil", "김민준"]
     assert "named after no lesson" in passed_over(found)["o_neil_6_60_my_own_tiny.py"]
 
@@ -270,7 +371,16 @@ def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> No
 
 
 def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_path: Path) -> None:
-    found = find(files(tmp_path, **{"doe_1_5_tiny.py": "old\n", "doe_1_20_tiny-2.py": "new\n", "doe_1_9_tiny-1.py": "middle\n"}))
+    found = find(
+        files(
+            tmp_path,
+            **{
+                "doe_1_5_tiny.py": "old\n",
+                "doe_1_20_tiny-2.py": "new\n",
+                "doe_1_9_tiny-1.py": "middle\n",
+            },
+        )
+    )
     assert read(found) == {"doe": {"tiny": "new\n"}}
     reason = "was handed in again: doe_1_20_tiny-2.py is newer and counts"
     assert dict(found.replaced) == {"doe_1_5_tiny.py": reason, "doe_1_9_tiny-1.py": reason}
@@ -297,15 +407,19 @@ def test_text_typed_into_canvas_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_what_is_not_canvas_in_a_download_is_passed_over(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "doe_1_2_tiny.py", "roe_2_3_tiny.py", "readme.txt", "extra/tiny.py"))
+    found = find(
+        files(tmp_path, "doe_1_2_tiny.py", "roe_2_3_tiny.py", "readme.txt", "extra/tiny.py")
+    )
     assert set(passed_over(found)) == {"readme.txt", "extra"}
 
 
-# ----------------------------------------------------------------------------------------------------------------- moodle
+# ------------------------------------------------------------------------------------------- moodle
 
 
 def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
-    """A folder, a folder of an older version, files side by side, hidden names, a team, the team of those without one."""
+    """A folder, a folder of an older version, files side by side, hidden names, a team, the team of
+    those without one.
+    """
     found = find(
         files(
             tmp_path,
@@ -326,12 +440,19 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
         "Team 5": {"tiny": "x = 1\n"},
         "Default group": {"tiny": "x = 1\n"},
     }
-    assert {one.name: one.students[0].ids.get("moodle_participant") for one in found.handed}["Jane Doe"] == "101"
+    assert {one.name: one.students[0].ids.get("moodle_participant") for one in found.handed}[
+        "Jane Doe"
+    ] == "101"
 
 
 def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
     found = find(
-        files(tmp_path, f"A_1_{FILE}/tiny.py", "A_1_assignsubmission_onlinetext/onlinetext.html", "A_1_assignsubmission_comments_c.txt")
+        files(
+            tmp_path,
+            f"A_1_{FILE}/tiny.py",
+            "A_1_assignsubmission_onlinetext/onlinetext.html",
+            "A_1_assignsubmission_comments_c.txt",
+        )
     )
     assert names(found) == ["A"]
     assert {name: reason.split(",")[0] for name, reason in found.passed_over} == {
@@ -346,42 +467,57 @@ def test_people_of_one_name_are_told_apart_by_their_id(tmp_path: Path) -> None:
     assert names(found) == ["참가자-31", "참가자-32"]
 
 
-# ------------------------------------------------------------------------------------------------------------- gradescope
+# --------------------------------------------------------------------------------------- gradescope
 
 
 def gradescope(root: Path, metadata: str | bytes, *folders: str) -> Path:
-    return files(root, *(f"{folder}/tiny.py" for folder in folders), **{"submission_metadata.yml": metadata})
+    return files(
+        root, *(f"{folder}/tiny.py" for folder in folders), **{"submission_metadata.yml": metadata}
+    )
 
 
 def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
     metadata = (
-        "submission_9:\n  :submitters:\n  - :name: Jane Doe\n    :sid: 00123\n    :email: jane@x.edu\n  - :name: 'Bob Roe'\n    :sid: '7'\n"
+        "submission_9:\n  :submitters:\n  - :name: Jane Doe\n    :sid: 00123\n    :email:"
+        " jane@x.edu\n  - :name: 'Bob Roe'\n    :sid: '7'\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_9")).handed
     assert one.name == "Jane Doe + Bob Roe"
-    assert one.students[0] == Student("Jane Doe", {"sid": "00123", "email": "jane@x.edu", "gradescope_submission": "9"})
+    assert one.students[0] == Student(
+        "Jane Doe", {"sid": "00123", "email": "jane@x.edu", "gradescope_submission": "9"}
+    )
     assert one.students[1].ids["sid"] == "7"
 
 
 def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
     one = "  :submitters:\n  - :name: Jane\n    :email: jane@x.edu\n"
-    found = find(gradescope(tmp_path, f"submission_1:\n{one}submission_2:\n{one}", "submission_1", "submission_2"))
+    found = find(
+        gradescope(
+            tmp_path, f"submission_1:\n{one}submission_2:\n{one}", "submission_1", "submission_2"
+        )
+    )
     assert names(found) == ["Jane-1", "Jane-2"]
-    assert "Jane (jane@x.edu) is in several submissions: Jane-1, Jane-2. All are graded" in found.notes
+    assert (
+        "Jane (jane@x.edu) is in several submissions: Jane-1, Jane-2. All are graded" in found.notes
+    )
 
 
 def test_yaml_makes_nothing(tmp_path: Path) -> None:
     """Tags of Ruby and of Python are read over."""
     metadata = (
-        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\nsubmission_1: !ruby/object:X\n  :submitters:\n"
-        "  - :name: !!python/object/apply:os.getcwd []\n    :sid: !!python/name:os.system s1\n"
+        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\nsubmission_1: !ruby/object:X\n "
+        " :submitters:\n  - :name: !!python/object/apply:os.getcwd []\n    :sid:"
+        " !!python/name:os.system s1\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_1")).handed
     assert one.students == (Student("s1", {"sid": "s1", "gradescope_submission": "1"}),)
 
 
 def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) -> None:
-    metadata = "submission_1:\n  :submitters:\n  - :name: Jane\nsubmission_2:\n  :submitters:\n  - :name: Bob\n"
+    metadata = (
+        "submission_1:\n  :submitters:\n  - :name: Jane\nsubmission_2:\n  :submitters:\n  - :name:"
+        " Bob\n"
+    )
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]
     assert "(Bob), and its folder is not there" in passed_over(found)["submission_2"]
@@ -405,38 +541,68 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
         ("- " * 100_000, "nested more than 30 deep"),
     ],
 )
-def test_metadata_that_can_not_be_read_is_an_error_with_its_line(metadata: str | bytes, message: str, tmp_path: Path) -> None:
+def test_metadata_that_can_not_be_read_is_an_error_with_its_line(
+    metadata: str | bytes, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(SubmissionError, match=message + ".*Export the assignment anew"):
         find(gradescope(tmp_path, metadata, "submission_1"))
 
 
 @pytest.mark.parametrize(
-    "submitters", ["", "  :submitters:\n", "  :submitters: []\n", "  :submitters: x\n", "  :submitters: [1, {}]\n", "  []\n"]
+    "submitters",
+    [
+        "",
+        "  :submitters:\n",
+        "  :submitters: []\n",
+        "  :submitters: x\n",
+        "  :submitters: [1, {}]\n",
+        "  []\n",
+    ],
 )
-def test_a_submission_without_submitters_is_named_after_its_folder(submitters: str, tmp_path: Path) -> None:
-    assert names(find(gradescope(tmp_path, f"submission_1:\n{submitters}", "submission_1"))) == ["submission_1"]
+def test_a_submission_without_submitters_is_named_after_its_folder(
+    submitters: str, tmp_path: Path
+) -> None:
+    assert names(find(gradescope(tmp_path, f"submission_1:\n{submitters}", "submission_1"))) == [
+        "submission_1"
+    ]
 
 
-# ----------------------------------------------------------------------------------------------------------------- github
+# ------------------------------------------------------------------------------------------- github
 
 
 def test_clones_side_by_side_are_recognised(tmp_path: Path) -> None:
     """What they are called alike is the assignment."""
-    paths = [f"week-1-{user}/{path}" for user in ("octo", "ann-lee") for path in (".git/config", "tiny.py")]
+    paths = [
+        f"week-1-{user}/{path}"
+        for user in ("octo", "ann-lee")
+        for path in (".git/config", "tiny.py")
+    ]
     found = find(files(tmp_path, *paths))
     assert found.layout == "github"
-    assert {one.name: one.students[0].ids for one in found.handed} == {"octo": {"username": "octo"}, "ann-lee": {"username": "ann-lee"}}
+    assert {one.name: one.students[0].ids for one in found.handed} == {
+        "octo": {"username": "octo"},
+        "ann-lee": {"username": "ann-lee"},
+    }
 
 
 def test_the_folder_around_says_what_the_assignment_is_called(tmp_path: Path) -> None:
     """So that two users who begin alike keep their whole names."""
-    found = find(files(tmp_path / "hw-submissions", "hw-ann-lee/tiny.py", "hw-ann-kim/tiny.py", "notes.md"))
+    found = find(
+        files(tmp_path / "hw-submissions", "hw-ann-lee/tiny.py", "hw-ann-kim/tiny.py", "notes.md")
+    )
     assert (found.layout, names(found)) == ("github", ["ann-kim", "ann-lee"])
     assert "no repository of the assignment: hw-<username>" in passed_over(found)["notes.md"]
 
 
 def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> None:
-    found = find(files(tmp_path / "hw-submissions", "hw-octo/.git/tiny.py", "hw-octo/.git/hooks/small.py", "hw-bo/tiny.py"))
+    found = find(
+        files(
+            tmp_path / "hw-submissions",
+            "hw-octo/.git/tiny.py",
+            "hw-octo/.git/hooks/small.py",
+            "hw-bo/tiny.py",
+        )
+    )
     assert read(found) == {"octo": {}, "bo": {"tiny": "x = 1\n"}}
 
 
@@ -445,11 +611,20 @@ def test_folders_that_are_no_clones_are_plain(tmp_path: Path) -> None:
 
 
 def test_users_who_begin_alike_keep_their_whole_names(tmp_path: Path) -> None:
-    found = find(files(tmp_path, *(f"hw-{user}/{path}" for user in ("octo", "oscar") for path in (".git/config", "tiny.py"))))
+    found = find(
+        files(
+            tmp_path,
+            *(
+                f"hw-{user}/{path}"
+                for user in ("octo", "oscar")
+                for path in (".git/config", "tiny.py")
+            ),
+        )
+    )
     assert names(found) == ["octo", "oscar"]
 
 
-# ------------------------------------------------------------------------------------------------------------ hard cases
+# --------------------------------------------------------------------------------------- hard cases
 
 
 @pytest.mark.posix
@@ -461,7 +636,9 @@ def test_links_among_the_students_are_not_followed(tmp_path: Path) -> None:
     (place / "dave").symlink_to("nowhere")
     found = find(place)
     assert names(found) == ["alice"]
-    assert all("links are not followed" in passed_over(found)[name] for name in ("bob", "carol", "dave"))
+    assert all(
+        "links are not followed" in passed_over(found)[name] for name in ("bob", "carol", "dave")
+    )
 
 
 @pytest.mark.posix
@@ -486,15 +663,28 @@ def test_what_is_neither_a_folder_nor_a_file_is_passed_over(tmp_path: Path) -> N
 
 def test_paths_that_lead_out_of_a_zip_are_passed_over(tmp_path: Path) -> None:
     found = find(
-        archive(tmp_path / "class.zip", {"alice/tiny.py": "1", "../bob/tiny.py": "2", "carol/../../tiny.py": "3", "/dave/tiny.py": "4"})
+        archive(
+            tmp_path / "class.zip",
+            {
+                "alice/tiny.py": "1",
+                "../bob/tiny.py": "2",
+                "carol/../../tiny.py": "3",
+                "/dave/tiny.py": "4",
+            },
+        )
     )
     assert read(found) == {"alice": {"tiny": "1"}, "dave": {"tiny": "4"}}
-    assert all("leads out of the zip" in passed_over(found)[name] for name in ("../bob/tiny.py", "carol/../../tiny.py"))
+    assert all(
+        "leads out of the zip" in passed_over(found)[name]
+        for name in ("../bob/tiny.py", "carol/../../tiny.py")
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere no file is called so")
 def test_names_with_newlines_and_controls_are_told_on_one_line(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "al\nice\x1b[31m/tiny.py", "no\n\u202ething.txt", "bob/a\nb/tiny.py"))
+    found = find(
+        files(tmp_path, "al\nice\x1b[31m/tiny.py", "no\n\u202ething.txt", "bob/a\nb/tiny.py")
+    )
     assert names(found) == ["al ice [31m", "bob"]
     assert passed_over(found).keys() == {"no\\n\\u202ething.txt"}
     assert found.handed[1].read(LESSONS)["tiny"].path == "a\\nb/tiny.py"
@@ -509,24 +699,43 @@ def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Tiny.py", "tiny (1).py", "tiny copy 2.PY", "Copy of tiny.py", "tiny - Copy.py", "tiny - 복사본.ipynb", "work/TINY.py"]
+    "name",
+    [
+        "Tiny.py",
+        "tiny (1).py",
+        "tiny copy 2.PY",
+        "Copy of tiny.py",
+        "tiny - Copy.py",
+        "tiny - 복사본.ipynb",
+        "work/TINY.py",
+    ],
 )
-def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(name: str, tmp_path: Path) -> None:
+def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(
+    name: str, tmp_path: Path
+) -> None:
     """It does not count: it is that lesson's problem, which no other lesson shares."""
     place = files(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py", f"bob/{name}")
     alice, bob = (one.read(LESSONS) for one in find(place).handed)
-    assert alice["tiny"].problem == f"{name} is not called tiny{Path(name).suffix.lower()}, so it doesn't count. Hand it in under that name"
+    assert (
+        alice["tiny"].problem
+        == f"{name} is not called tiny{Path(name).suffix.lower()}, so it doesn't count. Hand it in"
+        " under that name"
+    )
     assert alice["small"].problem is None
     assert bob["tiny"].problem is None
 
 
-@pytest.mark.parametrize("name", ["tinyer.py", "my tiny.py", "tiny(1)2.py", "tiny.pyc", "copy.py", "(1).py", "tiny"])
+@pytest.mark.parametrize(
+    "name", ["tinyer.py", "my tiny.py", "tiny(1)2.py", "tiny.pyc", "copy.py", "(1).py", "tiny"]
+)
 def test_other_names_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
-    (alice, _) = find(files(tmp_path, f"alice/{name}", "bob/tiny.py")).handed
+    alice, _ = find(files(tmp_path, f"alice/{name}", "bob/tiny.py")).handed
     assert alice.read(LESSONS) == {}
 
 
-def test_a_folder_that_can_not_be_entered_is_that_students_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_can_not_be_entered_is_that_students_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = files(tmp_path, "alice/tiny.py", "bob/tiny.py")
     whole = os.scandir
 
@@ -538,11 +747,15 @@ def test_a_folder_that_can_not_be_entered_is_that_students_row(tmp_path: Path, m
     monkeypatch.setattr(os, "scandir", refusing)
     alice, bob = find(place).handed
     assert alice.read(LESSONS)["tiny"].problem is None
-    with pytest.raises(SubmissionError, match=r"bob can't be read: Permission denied\. Check its permissions"):
+    with pytest.raises(
+        SubmissionError, match=r"bob can't be read: Permission denied\. Check its permissions"
+    ):
         bob.read(LESSONS)
 
 
-def test_a_class_that_can_not_be_entered_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_that_can_not_be_entered_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refusing(path: str) -> NoReturn:
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -556,4 +769,6 @@ def test_the_names_are_the_same_whenever_the_class_is_read(tmp_path: Path) -> No
     members = {f"Kim_{number}_{FILE}/tiny.py": "1" for number in (9, 80, 700)}
     forth = find(archive(tmp_path / "a.zip", members))
     back = find(archive(tmp_path / "b.zip", dict(reversed(members.items()))))
-    assert [(one.name, one.students) for one in forth.handed] == [(one.name, one.students) for one in back.handed]
+    assert [(one.name, one.students) for one in forth.handed] == [
+        (one.name, one.students) for one in back.handed
+    ]

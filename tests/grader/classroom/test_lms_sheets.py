@@ -1,4 +1,6 @@
-"""Sheets that another system gave out and takes back: Canvas's gradebook, Moodle's worksheet. What is not ours stays, to the byte."""
+"""Sheets that another system gave out and takes back: Canvas's gradebook, Moodle's worksheet. What
+is not ours stays, to the byte.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from a_class import ALICE, BOB, CHAINS, CLASS, COLUMNS, FAULTY, MISSING, RIGHT, SLOPES, TEAM, UNREAD, judged, report
+from a_class import (
+    ALICE,
+    BOB,
+    CHAINS,
+    CLASS,
+    COLUMNS,
+    FAULTY,
+    MISSING,
+    RIGHT,
+    SLOPES,
+    TEAM,
+    UNREAD,
+    judged,
+    report,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +50,9 @@ CANVAS = (
 )
 
 
-def filled(kind: str, folder: Path, text: str, entries: tuple[Entry, ...] = CLASS, **asked: Any) -> tuple[str, list[str]]:
+def filled(
+    kind: str, folder: Path, text: str, entries: tuple[Entry, ...] = CLASS, **asked: Any
+) -> tuple[str, list[str]]:
     """A template filled in, and the notes."""
     template = folder / "template.csv"
     template.write_bytes(text.encode())
@@ -45,7 +63,9 @@ def filled(kind: str, folder: Path, text: str, entries: tuple[Entry, ...] = CLAS
 
 def cells(text: str, delimiter: str = ",") -> list[list[str]]:
     """The cells as the standard library reads them."""
-    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter))
+    return list(
+        csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
+    )
 
 
 def column(text: str, number: int, delimiter: str = ",") -> dict[str, str]:
@@ -53,11 +73,13 @@ def column(text: str, number: int, delimiter: str = ",") -> dict[str, str]:
     return {line[0]: line[number] for line in cells(text, delimiter)[1:]}
 
 
-# ---------------------------------------------------------------------------------------------------------------- sheets
+# ------------------------------------------------------------------------------------------- sheets
 
 
 @given(st.text(alphabet='a",;\t \r\n\ufeffé한', max_size=60))
-def test_a_sheet_that_nothing_is_put_in_stays_as_it_was(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_a_sheet_that_nothing_is_put_in_stays_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
     """Or is refused with its line; never changed."""
     path = tmp_path_factory.getbasetemp() / "sheet.csv"
     path.write_bytes(text.encode())
@@ -69,26 +91,41 @@ def test_a_sheet_that_nothing_is_put_in_stays_as_it_was(tmp_path_factory: pytest
         assert sheet.as_bytes() == text.encode()
 
 
-@given(st.lists(st.lists(st.text(alphabet='a", \n;é', max_size=5), min_size=2, max_size=3), min_size=1, max_size=4))
-def test_a_sheet_holds_what_the_standard_library_reads(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]) -> None:
+@given(
+    st.lists(
+        st.lists(st.text(alphabet='a", \n;é', max_size=5), min_size=2, max_size=3),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_sheet_holds_what_the_standard_library_reads(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "sheet.csv"
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)
     path.write_bytes(text.getvalue().encode())
     sheet = Sheet(path)
-    assert [[sheet.value(n, k) for k in range(len(line))] for n, line in enumerate(rows)] == [[c.strip() for c in line] for line in rows]
+    assert [[sheet.value(n, k) for k in range(len(line))] for n, line in enumerate(rows)] == [
+        [c.strip() for c in line] for line in rows
+    ]
 
 
 def test_a_sheet_that_is_none_is_refused_with_its_name_and_line(tmp_path: Path) -> None:
     (tmp_path / "torn.csv").write_text('a,b\nc,"d\n')
     (tmp_path / "other.csv").write_bytes(b"\xff\xfe")
     (tmp_path / "empty.csv").write_text("")
-    for name, said in (("torn.csv", r"torn.csv:2: a quotation mark"), ("other.csv", "not UTF-8"), ("empty.csv", "empty"), ("no", "read")):
+    for name, said in (
+        ("torn.csv", r"torn.csv:2: a quotation mark"),
+        ("other.csv", "not UTF-8"),
+        ("empty.csv", "empty"),
+        ("no", "read"),
+    ):
         with pytest.raises(UsageError, match=said):
             Sheet(tmp_path / name)
 
 
-# ---------------------------------------------------------------------------------------------------------------- Canvas
+# ------------------------------------------------------------------------------------------- Canvas
 
 
 def test_canvas_columns_are_filled_by_lesson_where_titles_match(tmp_path: Path) -> None:
@@ -103,7 +140,10 @@ def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(tmp_pa
     text = CANVAS.replace("Chains (72)", "Homework (9)")
     _, notes = filled("canvas", tmp_path, text)
     assert any(note.endswith("gets slopes") for note in notes)
-    assert any(note.startswith("no column gets chains. Name each column, --column chains=TITLE") for note in notes)
+    assert any(
+        note.startswith("no column gets chains. Name each column, --column chains=TITLE")
+        for note in notes
+    )
     _, notes = filled("canvas", tmp_path, text, columns=("Homework",))
     assert "Homework (9) gets the total" in notes
     assert not any(note.startswith("no column") for note in notes)
@@ -121,7 +161,9 @@ def test_canvas_keeps_who_is_excused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
-def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(entry: Entry, tmp_path: Path) -> None:
+def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(
+    entry: Entry, tmp_path: Path
+) -> None:
     text, notes = filled("canvas", tmp_path, CANVAS, (entry,))
     assert text == CANVAS
     assert any(note.startswith(f"{entry.label}: ") for note in notes)
@@ -137,15 +179,27 @@ def test_canvas_keeps_the_mark_where_the_grader_is_at_fault(tmp_path: Path) -> N
 
 
 def test_canvas_gets_a_zero_for_who_is_missing_only_when_asked(tmp_path: Path) -> None:
-    """A lesson that was not handed in, somebody missing from the roster, a row without a submission."""
+    """A lesson that was not handed in, somebody missing from the roster, a row without a
+    submission.
+    """
     text, _ = filled("canvas", tmp_path, CANVAS, (BOB, MISSING))
-    assert (column(text, 6)["Someone"], column(text, 6)["Fay"], column(text, 6)["Dan"]) == ("1.0", "", "")
+    assert (column(text, 6)["Someone"], column(text, 6)["Fay"], column(text, 6)["Dan"]) == (
+        "1.0",
+        "",
+        "",
+    )
     text, _ = filled("canvas", tmp_path, CANVAS, (BOB, MISSING), missing_as_zero=True)
-    assert (column(text, 6)["Someone"], column(text, 6)["Fay"], column(text, 6)["Dan"]) == ("0", "0", "0")
+    assert (column(text, 6)["Someone"], column(text, 6)["Fay"], column(text, 6)["Dan"]) == (
+        "0",
+        "0",
+        "0",
+    )
     assert column(text, 6)["Student, Test"] == ""
 
 
-def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(tmp_path: Path) -> None:
+def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
+    tmp_path: Path,
+) -> None:
     stray = replace(ALICE, name="zoe", students=(Student("Zoe"),))
     text, notes = filled("canvas", tmp_path, CANVAS, (stray,), missing_as_zero=True)
     assert text == CANVAS
@@ -153,7 +207,9 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(tmp
 
 
 def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None:
-    _, notes = filled("canvas", tmp_path, CANVAS, (replace(ALICE, students=(Student("Nobody"),)), BOB))
+    _, notes = filled(
+        "canvas", tmp_path, CANVAS, (replace(ALICE, students=(Student("Nobody"),)), BOB)
+    )
     assert "Nobody is not in the sheet; nothing was filled in" in notes
     assert "Doe, Alice is in the sheet and has no submission" in notes
     assert not any(note.startswith("Someone is in the sheet") for note in notes)
@@ -168,7 +224,9 @@ def test_canvas_ids_count_before_names(tmp_path: Path) -> None:
 
 def test_canvas_never_guesses_between_two_of_one_name(tmp_path: Path) -> None:
     text = CANVAS + "Alice Doe,108,,,B,,,,,\r\n"
-    same, notes = filled("canvas", tmp_path, text, (replace(ALICE, students=(Student("Alice Doe"),)),))
+    same, notes = filled(
+        "canvas", tmp_path, text, (replace(ALICE, students=(Student("Alice Doe"),)),)
+    )
     assert same == text
     assert any("fits 2 rows" in note for note in notes)
 
@@ -192,14 +250,20 @@ def test_canvas_gets_a_lesson_where_its_column_is_named(tmp_path: Path) -> None:
 def test_canvas_is_told_when_points_possible_are_others(tmp_path: Path) -> None:
     text = CANVAS.replace(",20,5,", ",100,5,")
     _, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",))
-    assert "Total (73) is worth 100 there, and 20 here; for a total on its scale say --scale 100" in notes
+    assert (
+        "Total (73) is worth 100 there, and 20 here; for a total on its scale say --scale 100"
+        in notes
+    )
     scaled, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",), scale=100.0)
     assert column(scaled, 7)["Doe, Alice"] == "87.5"
     assert not any("worth" in note for note in notes)
 
 
 def test_canvas_adjustments_are_noted(tmp_path: Path) -> None:
-    assert "Doe, Alice: adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]" in filled("canvas", tmp_path, CANVAS)[1]
+    assert (
+        "Doe, Alice: adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+        in filled("canvas", tmp_path, CANVAS)[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,7 +274,9 @@ def test_canvas_adjustments_are_noted(tmp_path: Path) -> None:
         (CANVAS, {"columns": ("Exam",)}, "no column is called 'Exam'"),
     ],
 )
-def test_canvas_says_what_is_wrong_with_a_template(text: str, asked: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_canvas_says_what_is_wrong_with_a_template(
+    text: str, asked: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match=said):
         filled("canvas", tmp_path, text, **asked)
 
@@ -222,11 +288,13 @@ def test_a_template_is_needed(kind: str) -> None:
 
 
 def test_canvas_with_semicolons_and_decimal_commas(tmp_path: Path) -> None:
-    text = "Student;ID;SIS Login ID;Section;Slopes (1)\nPoints Possible;;;;10,00\nDoe, Alice;101;;A;\n"
+    text = (
+        "Student;ID;SIS Login ID;Section;Slopes (1)\nPoints Possible;;;;10,00\nDoe, Alice;101;;A;\n"
+    )
     assert filled("canvas", tmp_path, text, (ALICE,))[0].endswith("Doe, Alice;101;;A;7,5\n")
 
 
-# ---------------------------------------------------------------------------------------------------------------- Moodle
+# ------------------------------------------------------------------------------------------- Moodle
 
 ENGLISH = (
     "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (submission),"
@@ -253,18 +321,29 @@ def test_moodle_gets_grade_and_feedback(tmp_path: Path) -> None:
     text, _ = filled("moodle", tmp_path, ENGLISH)
     alice = cells(text)[1]
     assert alice[4] == "17.5"
-    assert alice[9] == "slopes: 7.5 / 10; chains: 10 / 10; handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+    assert (
+        alice[9]
+        == "slopes: 7.5 / 10; chains: 10 / 10; handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+    )
 
 
 def test_moodle_keeps_every_byte_that_is_not_ours(tmp_path: Path) -> None:
     """Headers, dates, quotes, and the feedback that was there already."""
     text, _ = filled("moodle", tmp_path, ENGLISH, (BOB,))
-    wanted = ENGLISH.replace("3.00,20.00", "10,20.00").replace('"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10")
+    wanted = ENGLISH.replace("3.00,20.00", "10,20.00").replace(
+        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10"
+    )
     assert text == wanted
 
 
-@pytest.mark.parametrize(("sheet", "delimiter", "grade"), [(GERMAN, ";", "17,5"), (KOREAN, ",", "17.5")], ids=["German", "Korean"])
-def test_moodle_columns_are_recognised_in_any_language(sheet: str, delimiter: str, grade: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sheet", "delimiter", "grade"),
+    [(GERMAN, ";", "17,5"), (KOREAN, ",", "17.5")],
+    ids=["German", "Korean"],
+)
+def test_moodle_columns_are_recognised_in_any_language(
+    sheet: str, delimiter: str, grade: str, tmp_path: Path
+) -> None:
     """By what stands in them; the decimal sign is the sheet's."""
     text, _ = filled("moodle", tmp_path, sheet, (ALICE, BOB))
     lines = cells(text, delimiter)
@@ -274,16 +353,25 @@ def test_moodle_columns_are_recognised_in_any_language(sheet: str, delimiter: st
     assert lines[2][4] == "10"
 
 
-def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(tmp_path: Path) -> None:
+def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(
+    tmp_path: Path,
+) -> None:
     named = (
-        replace(ALICE, students=(Student("Eve", {"moodle_participant": "12", "email": "alice@school.example"}),)),
+        replace(
+            ALICE,
+            students=(
+                Student("Eve", {"moodle_participant": "12", "email": "alice@school.example"}),
+            ),
+        ),
         replace(BOB, students=(Student("Eve", {"email": "ALICE@school.example"}),)),
     )
     text, _ = filled("moodle", tmp_path, ENGLISH, named)
     assert [line[4] for line in cells(text)[1:]] == ["10", "17.5", ""]
 
 
-def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit(tmp_path: Path) -> None:
+def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit(
+    tmp_path: Path,
+) -> None:
     sheet = ENGLISH.replace("20.00", "5.00")
     with pytest.raises(UsageError, match="Add --scale 5"):
         filled("moodle", tmp_path, sheet)
@@ -308,7 +396,11 @@ def test_moodle_feedback_is_no_markup_and_no_formula(tmp_path: Path) -> None:
 
 
 def test_moodle_without_a_feedback_column_says_so(tmp_path: Path) -> None:
-    sheet = ENGLISH.replace(",Feedback comments", "").replace('-,"<p>Fine.</p>"', "-").replace("-,\n", "-\n")
+    sheet = (
+        ENGLISH.replace(",Feedback comments", "")
+        .replace('-,"<p>Fine.</p>"', "-")
+        .replace("-,\n", "-\n")
+    )
     text, notes = filled("moodle", tmp_path, sheet, (ALICE,))
     assert cells(text)[1][4] == "17.5"
     assert len(cells(text)[1]) == 9
@@ -316,7 +408,9 @@ def test_moodle_without_a_feedback_column_says_so(tmp_path: Path) -> None:
 
 
 def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
-    full = replace(ALICE, report=report("a", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, RIGHT)))
+    full = replace(
+        ALICE, report=report("a", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, RIGHT))
+    )
     assert cells(filled("moodle", tmp_path, ENGLISH, (full,))[0])[1][4] == "20"
 
 
@@ -328,7 +422,9 @@ def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
         (ENGLISH, {"columns": ("slopes=Grade",)}, "--column TITLE"),
     ],
 )
-def test_moodle_says_what_is_wrong_with_a_template(text: str, asked: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_moodle_says_what_is_wrong_with_a_template(
+    text: str, asked: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match=said):
         filled("moodle", tmp_path, text, **asked)
 

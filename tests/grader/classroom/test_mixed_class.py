@@ -1,4 +1,6 @@
-"""A class with every kind of answer comes to the same grades, whichever system it was downloaded from."""
+"""A class with every kind of answer comes to the same grades, whichever system it was downloaded
+from.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from grader.runtime.client import Host
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 """How large the class of ``make prove`` is."""
 LESSONS_EACH = 2
-"""How many of the course's lessons each has handed in; among so many, every lesson has some dozens of each kind of answer."""
+"""How many of the course's lessons each has handed in; among so many, every lesson has some dozens
+of each kind of answer.
+"""
 WORKERS = int(os.environ.get("GRADLINGS_WORKERS", "0")) or os.cpu_count() or 1
 COMMON = {"chain_rule": "inner_derivative_missing"}
 """What most of this class got wrong, so that the class page has something to say."""
@@ -47,17 +51,30 @@ class Kept:
 
 
 def verdicts(out: Path) -> dict[str, Any]:
-    """By student: the score, and of each check what it asked, what became of it and what it gave."""
+    """By student: the score, and of each check what it asked, what became of it and what it
+    gave.
+    """
     entries = json.loads((out / "results.json").read_text("utf-8"))
-    return {entry["submission"]: (entry["gradebook"]["score"], [checks(lesson) for lesson in entry["lessons"]]) for entry in entries}
+    return {
+        entry["submission"]: (
+            entry["gradebook"]["score"],
+            [checks(lesson) for lesson in entry["lessons"]],
+        )
+        for entry in entries
+    }
 
 
 def checks(lesson: dict[str, Any]) -> list[Any]:
-    named = [[check[key] for key in ("id", "outcome", "points", "diagnosis", "seed")] for check in lesson["checks"]]
+    named = [
+        [check[key] for key in ("id", "outcome", "points", "diagnosis", "seed")]
+        for check in lesson["checks"]
+    ]
     return [lesson["id"], lesson["status"], lesson["score"], *named]
 
 
-def test_a_class_has_the_same_grades_in_every_layout(tmp_path: Path, host: Host, small_course: Course) -> None:
+def test_a_class_has_the_same_grades_in_every_layout(
+    tmp_path: Path, host: Host, small_course: Course
+) -> None:
     students = mixed_class(12, small_course.lessons, seed=4)
     found = {}
     for layout in LAYOUTS:
@@ -66,11 +83,18 @@ def test_a_class_has_the_same_grades_in_every_layout(tmp_path: Path, host: Host,
         assert grade_class(small_course, wanted, make_host=lambda: Kept(host)) is ExitCode.OK  # type: ignore[arg-type, return-value]
         found[layout] = verdicts(out)
     assert set(found["plain"]) == set(students)
-    assert {lesson[1] for _, lessons in found["plain"].values() for lesson in lessons} == {"passed", "failed", "not_started", "invalid"}
-    assert {layout: grades == found["plain"] for layout, grades in found.items()} == dict.fromkeys(LAYOUTS, True)
+    assert {lesson[1] for _, lessons in found["plain"].values() for lesson in lessons} == {
+        "passed",
+        "failed",
+        "not_started",
+        "invalid",
+    }
+    assert {layout: grades == found["plain"] for layout, grades in found.items()} == dict.fromkeys(
+        LAYOUTS, True
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------- a large class
+# ------------------------------------------------------------------------------------ a large class
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +102,19 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
     """The class of ``make prove``, attackers in it, and what its folders come to."""
     place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
-    students = mixed_class(STUDENTS, course.lessons, each=LESSONS_EACH, attacks=min(len(HOSTILE), STUDENTS // 10), common=COMMON)
-    assert grade_class(course, large_batch(write_class("plain", place / "class", students), place / "out")) is ExitCode.OK
+    students = mixed_class(
+        STUDENTS,
+        course.lessons,
+        each=LESSONS_EACH,
+        attacks=min(len(HOSTILE), STUDENTS // 10),
+        common=COMMON,
+    )
+    assert (
+        grade_class(
+            course, large_batch(write_class("plain", place / "class", students), place / "out")
+        )
+        is ExitCode.OK
+    )
     return students, place
 
 
@@ -89,15 +124,31 @@ def large_batch(place: Path, out: Path) -> Wanted:
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(STUDENTS < 200, reason="in so small a class not every kind of answer is drawn for every lesson")
-def test_a_large_class_has_every_lesson_and_every_kind_of_answer(large: tuple[Students, Path]) -> None:
-    """Of each lesson somebody's is right, wrong, not begun and no Python; who attacks gains nothing."""
+@pytest.mark.skipif(
+    STUDENTS < 200, reason="in so small a class not every kind of answer is drawn for every lesson"
+)
+def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
+    large: tuple[Students, Path],
+) -> None:
+    """Of each lesson somebody's is right, wrong, not begun and no Python; who attacks gains
+    nothing.
+    """
     found = verdicts(large[1] / "out")
     assert set(found) == set(large[0])
     course = load_course(find_course())
-    seen = {lesson.id: {row[1] for _, lessons in found.values() for row in lessons if row[0] == lesson.id} for lesson in course.lessons}
-    assert seen == {lesson.id: {"passed", "failed", "not_started", "invalid", "missing"} for lesson in course.lessons}
-    assert {name: found[name.replace("_", "")][0] for name in HOSTILE} == dict.fromkeys(HOSTILE, 0.0)
+    seen = {
+        lesson.id: {
+            row[1] for _, lessons in found.values() for row in lessons if row[0] == lesson.id
+        }
+        for lesson in course.lessons
+    }
+    assert seen == {
+        lesson.id: {"passed", "failed", "not_started", "invalid", "missing"}
+        for lesson in course.lessons
+    }
+    assert {name: found[name.replace("_", "")][0] for name in HOSTILE} == dict.fromkeys(
+        HOSTILE, 0.0
+    )
 
 
 @pytest.mark.proof
@@ -115,7 +166,9 @@ def test_a_large_classes_page_begins_with_what_most_got_wrong(large: tuple[Stude
 
 @pytest.mark.proof
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "plain"])
-def test_a_large_class_has_the_same_grades_in_every_layout(layout: str, tmp_path: Path, large: tuple[Students, Path]) -> None:
+def test_a_large_class_has_the_same_grades_in_every_layout(
+    layout: str, tmp_path: Path, large: tuple[Students, Path]
+) -> None:
     """Also beside attackers, and no fault of ours is among them."""
     place, out = write_class(layout, tmp_path / layout, large[0]), tmp_path / "out"
     assert grade_class(load_course(find_course()), large_batch(place, out)) is ExitCode.OK
@@ -125,15 +178,22 @@ def test_a_large_class_has_the_same_grades_in_every_layout(layout: str, tmp_path
 
 
 @pytest.mark.proof
-def test_a_large_class_survives_kills_at_random_submissions(tmp_path: Path, large: tuple[Students, Path]) -> None:
-    """The same bytes as without them, and nobody is graded twice. ``test_batch_kill`` kills at moments before and after grading too."""
+def test_a_large_class_survives_kills_at_random_submissions(
+    tmp_path: Path, large: tuple[Students, Path]
+) -> None:
+    """The same bytes as without them, and nobody is graded twice. ``test_batch_kill`` kills at
+    moments before and after grading too.
+    """
     out, draw = tmp_path / "out", random.Random(20)
     words = ("--seed", "5", "--lang", "en", "--workers", "2")
     for so_many in sorted(draw.sample(range(STUDENTS * 9 // 10), min(KILLS, STUDENTS // 2))):
         process = batch_process(large[1] / "class", out, *words)
         while len(list(out.glob("reports/*.html"))) < so_many:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                pytest.fail(f"it ended by itself with {process.wait(LOOK_SECONDS)}, before {so_many} were graded")
+                pytest.fail(
+                    f"it ended by itself with {process.wait(LOOK_SECONDS)}, before {so_many} were"
+                    " graded"
+                )
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(draw.uniform(0, 0.5))
         process.kill()

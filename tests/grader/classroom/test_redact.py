@@ -1,4 +1,6 @@
-"""What a student's page of a batch leaves out: everything that a hidden check asked, and nothing else."""
+"""What a student's page of a batch leaves out: everything that a hidden check asked, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ import pytest
 
 from grader.classroom.redact import WITHHELD, withheld
 from grader.core.i18n import engine_catalogue
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 
 SECRET = "0.8125"
 
@@ -17,12 +27,39 @@ SECRET = "0.8125"
 def made(outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.FAILED) -> Report:
     """A report of one check that tells of a secret number wherever it can."""
     check = CheckResult(
-        "tiny.double", "doubles x", "double", outcome, 0.0, 2.0, hidden=hidden, message=f"wrong for {SECRET}", diagnosis="squares",
-        diagnosis_title="x is squared", evidence=f"for {SECRET}", hint="double it", expected=SECRET, actual=SECRET, inputs={"x": SECRET},
-        source_line=3, source_text=f"return {SECRET}", output=SECRET, seed=4, note=SECRET,
-    )  # fmt: skip
+        "tiny.double",
+        "doubles x",
+        "double",
+        outcome,
+        0.0,
+        2.0,
+        hidden=hidden,
+        message=f"wrong for {SECRET}",
+        diagnosis="squares",
+        diagnosis_title="x is squared",
+        evidence=f"for {SECRET}",
+        hint="double it",
+        expected=SECRET,
+        actual=SECRET,
+        inputs={"x": SECRET},
+        source_line=3,
+        source_text=f"return {SECRET}",
+        output=SECRET,
+        seed=4,
+        note=SECRET,
+    )
     lesson = LessonResult("tiny", "Tiny", status, 0.0, 2.0, checks=(check,))
-    return Report("al", 0.0, 2.0, 0.0, 7, CourseIdentity("small", "0", "c"), "0", Sandbox("auto"), lessons=(lesson,))
+    return Report(
+        "al",
+        0.0,
+        2.0,
+        0.0,
+        7,
+        CourseIdentity("small", "0", "c"),
+        "0",
+        Sandbox("auto"),
+        lessons=(lesson,),
+    )
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR])

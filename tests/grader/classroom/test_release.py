@@ -1,4 +1,6 @@
-"""The students' bundle: it grades what it holds, says what it holds back, and gives nothing away."""
+"""The students' bundle: it grades what it holds, says what it holds back, and gives nothing
+away.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,21 @@ import polib
 import pytest
 import yaml
 
-from grader.classroom.publish.filter import check_names, reached, regions, texts_in, without_names, words_in
-from grader.classroom.publish.release import Released, checks_to_hand_out, lesson_files, refuse_leaks, release
+from grader.classroom.publish.filter import (
+    check_names,
+    reached,
+    regions,
+    texts_in,
+    without_names,
+    words_in,
+)
+from grader.classroom.publish.release import (
+    Released,
+    checks_to_hand_out,
+    lesson_files,
+    refuse_leaks,
+    release,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack, find_course, load_course
 
@@ -62,7 +77,9 @@ msgstr "double의 gradient"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Course:
-    """The small course with visible checks that need a hidden one, the reference, and such a one; and a catalogue."""
+    """The small course with visible checks that need a hidden one, the reference, and such a one;
+    and a catalogue.
+    """
     root = Path(shutil.copytree(small_course.root, tmp_path_factory.mktemp("course") / "course"))
     with (root / "tests" / "checks" / "tiny" / "test_visible.py").open("a") as checks:
         checks.write(VISIBLE)
@@ -83,45 +100,81 @@ def made(course: Course, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
 
 def files_of(folder: Path) -> dict[str, str]:
     """Every file's text by its path."""
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def grade(bundle: Path, *words: str, engine: bool = True) -> subprocess.CompletedProcess[str]:
     """Run the bundle's own engine in it, as a student does."""
-    environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    environment |= {"PYTHONPATH": str(bundle / "engine"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+    }
+    environment |= {
+        "PYTHONPATH": str(bundle / "engine"),
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-m", "grader", *words]
-    return subprocess.run(command, cwd=bundle, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    return subprocess.run(
+        command,
+        cwd=bundle,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ what is in there
+# --------------------------------------------------------------------------------- what is in there
 
 
 def test_a_bundle_holds_what_students_need(made: tuple[Path, list[Released]]) -> None:
     found = files_of(made[0])
     exercises, checks = "course/exercises/tiny", "course/tests/checks/tiny"
     assert {path for path in found if "tiny" in path} == {
-        "tiny/tiny.py", "tiny/README.md", f"{exercises}/tiny.py", f"{exercises}/hints.toml", f"{exercises}/ko.po",
-        f"{checks}/test_visible.py", f"{checks}/scenarios.py", f"{checks}/diagnosis.py",
-    }  # fmt: skip
+        "tiny/tiny.py",
+        "tiny/README.md",
+        f"{exercises}/tiny.py",
+        f"{exercises}/hints.toml",
+        f"{exercises}/ko.po",
+        f"{checks}/test_visible.py",
+        f"{checks}/scenarios.py",
+        f"{checks}/diagnosis.py",
+    }
     beside = (".github", "course/exercises/course", "course/exercises/release")
     front = {path for path in found if "/" not in path or path.startswith(beside)}
     assert front == {
-        "README.md", "README.ko.md", ".gitignore", ".github/workflows/grade.yml", "course/exercises/course.toml",
+        "README.md",
+        "README.ko.md",
+        ".gitignore",
+        ".github/workflows/grade.yml",
+        "course/exercises/course.toml",
         "course/exercises/release.toml",
-    }  # fmt: skip
+    }
     assert "engine/grader/_templates/report.html" in found
     assert "engine/pyproject.toml" in found
 
 
-def test_a_bundle_holds_no_hidden_check_and_no_solution(made: tuple[Path, list[Released]], course: Course) -> None:
-    """Every file is searched: for each hidden check's name and title, for each region of the solution."""
+def test_a_bundle_holds_no_hidden_check_and_no_solution(
+    made: tuple[Path, list[Released]], course: Course
+) -> None:
+    """Every file is searched: for each hidden check's name and title, for each region of the
+    solution.
+    """
     lesson = course.lesson("tiny")
     hidden = lesson.hidden_checks[0].read_text("utf-8")
     names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
     titles = re.findall(r'^    """(.+)"""$', hidden, re.MULTILINE)
     assert len(names) == len(titles) == 4
-    wanted = re.findall(r"^ *# solution\n((?:.*\n)*?) *# end solution", lesson.solution.read_text("utf-8"), re.MULTILINE)
+    wanted = re.findall(
+        r"^ *# solution\n((?:.*\n)*?) *# end solution",
+        lesson.solution.read_text("utf-8"),
+        re.MULTILINE,
+    )
     assert len(wanted) == 3
     for path, text in files_of(made[0]).items():
         for word in (*names, *titles):
@@ -136,11 +189,15 @@ def test_a_bundle_says_how_much_it_holds_back(made: tuple[Path, list[Released]])
     folder, released = made
     assert released == [Released("tiny", 4, 6.5, HeldBack(5, 5.5))]
     assert load_course(folder / "course").lesson("tiny").held == HeldBack(5, 5.5)
-    assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in (folder / "README.md").read_text("utf-8")
+    assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in (
+        folder / "README.md"
+    ).read_text("utf-8")
     assert "6.5점" in (folder / "README.ko.md").read_text("utf-8")
 
 
-def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(made: tuple[Path, list[Released]]) -> None:
+def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(
+    made: tuple[Path, list[Released]],
+) -> None:
     catalogue = polib.pofile(str(made[0] / "course" / "exercises" / "tiny" / "ko.po"))
     assert [entry.msgid for entry in catalogue] == ["double returns twice x"]
 
@@ -152,14 +209,29 @@ def clone(made: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFa
     handout = Path(shutil.copytree(made[0], place / "handout"))
     git(handout, "init", "--quiet")
     git(handout, "add", "--all")
-    git(handout, "-c", "user.name=i", "-c", "user.email=i@school.example", "commit", "--quiet", "--message", "lessons")
+    git(
+        handout,
+        "-c",
+        "user.name=i",
+        "-c",
+        "user.email=i@school.example",
+        "commit",
+        "--quiet",
+        "--message",
+        "lessons",
+    )
     git(place, "clone", "--quiet", "handout", "clone")
     return place / "clone"
 
 
 def git(folder: Path, *words: str) -> None:
     """Run git with nobody's settings."""
-    subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"})
+    subprocess.run(
+        ["git", *words],
+        cwd=folder,
+        check=True,
+        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+    )
 
 
 def test_a_clone_of_a_bundle_is_all_of_it(made: tuple[Path, list[Released]], clone: Path) -> None:
@@ -169,44 +241,93 @@ def test_a_clone_of_a_bundle_is_all_of_it(made: tuple[Path, list[Released]], clo
 
 
 def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Path) -> None:
-    """Each ``run:`` as the runner runs it; pip is only asked, and the engine runs from where it would be installed from."""
+    """Each ``run:`` as the runner runs it; pip is only asked, and the engine runs from where it
+    would be installed from.
+    """
     shims, summary = tmp_path / "bin", tmp_path / "summary.md"
     shims.mkdir()
-    for name, does in {"pip": f'echo "$@" >> {tmp_path}/pip', "grade": f'exec "{sys.executable}" -m grader "$@"'}.items():
+    for name, does in {
+        "pip": f'echo "$@" >> {tmp_path}/pip',
+        "grade": f'exec "{sys.executable}" -m grader "$@"',
+    }.items():
         (shims / name).write_text(f"#!/bin/sh\n{does}\n")
         (shims / name).chmod(0o755)
     (clone / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
     environment = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ} | {
-        "PATH": f"{shims}:{os.environ['PATH']}", "PYTHONPATH": str(clone / "engine"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
-        "GITHUB_WORKSPACE": str(clone), "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ACTIONS": "true",
-    }  # fmt: skip
-    steps = yaml.safe_load((clone / ".github" / "workflows" / "grade.yml").read_text("utf-8"))["jobs"]["grade"]["steps"]
+        "PATH": f"{shims}:{os.environ['PATH']}",
+        "PYTHONPATH": str(clone / "engine"),
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "GITHUB_WORKSPACE": str(clone),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_ACTIONS": "true",
+    }
+    steps = yaml.safe_load((clone / ".github" / "workflows" / "grade.yml").read_text("utf-8"))[
+        "jobs"
+    ]["grade"]["steps"]
     commands = [step["run"] for step in steps if "run" in step]
-    given: dict[str, Any] = {"cwd": clone, "env": environment, "capture_output": True, "text": True, "timeout": 120}
-    installed, graded = (subprocess.run(["bash", "-e", "-c", command], check=False, **given) for command in commands)
+    given: dict[str, Any] = {
+        "cwd": clone,
+        "env": environment,
+        "capture_output": True,
+        "text": True,
+        "timeout": 120,
+    }
+    installed, graded = (
+        subprocess.run(["bash", "-e", "-c", command], check=False, **given) for command in commands
+    )
     assert (installed.returncode, graded.returncode, graded.stderr) == (0, 1, "")
     assert (tmp_path / "pip").read_text().splitlines()[-1] == "install ./engine"
     (annotation,) = [line for line in graded.stdout.splitlines() if line.startswith("::error ")]
-    assert annotation.startswith("::error file=tiny/tiny.py,line=1,title=tiny%3A double returns twice x::")
+    assert annotation.startswith(
+        "::error file=tiny/tiny.py,line=1,title=tiny%3A double returns twice x::"
+    )
     assert summary.read_text("utf-8").startswith("## clone: ")
 
 
-def test_the_engine_in_a_bundle_is_installed_whole(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
-    """What the bundle's own .gitignore names, such as report.html, is left out of the engine as little as anything else."""
+def test_the_engine_in_a_bundle_is_installed_whole(
+    made: tuple[Path, list[Released]], tmp_path: Path
+) -> None:
+    """What the bundle's own .gitignore names, such as report.html, is left out of the engine as
+    little as anything else.
+    """
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))  # pip leaves its traces where it builds
-    command = [sys.executable, "-m", "pip", "wheel", "./engine", "--no-deps", "--quiet", *backend, "--wheel-dir", str(tmp_path)]
-    subprocess.run(command, check=True, cwd=bundle, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    bundle = Path(
+        shutil.copytree(made[0], tmp_path / "bundle")
+    )  # pip leaves its traces where it builds
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "./engine",
+        "--no-deps",
+        "--quiet",
+        *backend,
+        "--wheel-dir",
+        str(tmp_path),
+    ]
+    subprocess.run(
+        command, check=True, cwd=bundle, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    )
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         installed = {name for name in wheel.namelist() if name.startswith("grader/")}
-    assert installed == {path.removeprefix("engine/") for path in files_of(made[0]) if path.startswith("engine/grader/")}
+    assert installed == {
+        path.removeprefix("engine/")
+        for path in files_of(made[0])
+        if path.startswith("engine/grader/")
+    }
 
 
-# -------------------------------------------------------------------------------------------------------- grading in one
+# ----------------------------------------------------------------------------------- grading in one
 
 
-def test_in_a_bundle_all_right_is_never_full_marks(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
-    """Terminal, page and JSON say what is held back; the command ends well, since nothing here is wrong."""
+def test_in_a_bundle_all_right_is_never_full_marks(
+    made: tuple[Path, list[Released]], tmp_path: Path
+) -> None:
+    """Terminal, page and JSON say what is held back; the command ends well, since nothing here is
+    wrong.
+    """
     bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
     run = grade(bundle, "--json", "report.json")
@@ -214,7 +335,9 @@ def test_in_a_bundle_all_right_is_never_full_marks(made: tuple[Path, list[Releas
     assert run.stdout.startswith("tiny  6.5 / 12  4 right · 5 held back\n")
     assert "5.5 points held back" in run.stdout
     data: dict[str, Any] = json.loads((bundle / "report.json").read_text("utf-8"))
-    jsonschema.validate(data, json.loads((bundle / "engine" / "grader" / "report.schema.json").read_text("utf-8")))
+    jsonschema.validate(
+        data, json.loads((bundle / "engine" / "grader" / "report.schema.json").read_text("utf-8"))
+    )
     (lesson,) = data["lessons"]
     found = [lesson[key] for key in ("status", "score", "max_score", "held_checks", "held_points")]
     assert found == ["failed", 6.5, 12.0, 5, 5.5]
@@ -232,7 +355,9 @@ def test_in_a_bundle_mistakes_are_named(made: tuple[Path, list[Released]], tmp_p
     assert "Looks like: x is squared." in run.stdout
 
 
-def test_an_engine_with_a_course_never_takes_a_bundles(made: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_with_a_course_never_takes_a_bundles(
+    made: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who grades a student's folder would run that folder's checks."""
     assert find_course(None, here=made[0]) == find_course(None)
     monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", made[0] / "nowhere")
@@ -245,21 +370,34 @@ def test_an_engine_with_a_course_never_takes_a_bundles(made: tuple[Path, list[Re
 def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -> None:
     exercises = tmp_path / "exercises"
     exercises.mkdir()
-    lessons = (f'[[lesson]]\nid = "{name}"\ntitle = "T"\nsummary = "S"\nnames = []\nbuilds_on = {needs}\n' for name, needs in (
-        ("a", []), ("b", ["a"]), ("c", ["a", "b"])))  # fmt: skip
-    (exercises / "course.toml").write_text('id = "x"\ntitle = "X"\nversion = "1"\n' + "".join(lessons), "utf-8")
-    (exercises / "release.toml").write_text("[b]\nchecks = 1\npoints = 1.0\n[c]\nchecks = 0\npoints = 0\n", "utf-8")
-    assert [(lesson.id, lesson.builds_on) for lesson in load_course(tmp_path).lessons] == [("b", ()), ("c", ("b",))]
+    lessons = (
+        f'[[lesson]]\nid = "{name}"\ntitle = "T"\nsummary = "S"\nnames = []\nbuilds_on = {needs}\n'
+        for name, needs in (("a", []), ("b", ["a"]), ("c", ["a", "b"]))
+    )
+    (exercises / "course.toml").write_text(
+        'id = "x"\ntitle = "X"\nversion = "1"\n' + "".join(lessons), "utf-8"
+    )
+    (exercises / "release.toml").write_text(
+        "[b]\nchecks = 1\npoints = 1.0\n[c]\nchecks = 0\npoints = 0\n", "utf-8"
+    )
+    assert [(lesson.id, lesson.builds_on) for lesson in load_course(tmp_path).lessons] == [
+        ("b", ()),
+        ("c", ("b",)),
+    ]
 
 
-def test_a_release_toml_that_was_changed_is_refused_with_its_name(tmp_path: Path, small_course: Course) -> None:
+def test_a_release_toml_that_was_changed_is_refused_with_its_name(
+    tmp_path: Path, small_course: Course
+) -> None:
     root = Path(shutil.copytree(small_course.root, tmp_path / "course"))
     (root / "exercises" / "release.toml").write_text("[tiny]\nchecks = 'many'\n", "utf-8")
-    with pytest.raises(CourseError, match=r"release\.toml: tiny: checks and points must be numbers"):
+    with pytest.raises(
+        CourseError, match=r"release\.toml: tiny: checks and points must be numbers"
+    ):
         load_course(root)
 
 
-# -------------------------------------------------------------------------------------------------------------- refusals
+# ----------------------------------------------------------------------------------------- refusals
 
 
 def test_a_folder_that_holds_anything_is_left_alone(course: Course, tmp_path: Path) -> None:
@@ -275,7 +413,9 @@ def test_a_bundle_is_not_released_again(made: tuple[Path, list[Released]], tmp_p
         release(bundled, bundled.lessons, tmp_path / "again")
 
 
-def test_a_reference_that_does_not_pass_stops_a_release(small_course: Course, tmp_path: Path) -> None:
+def test_a_reference_that_does_not_pass_stops_a_release(
+    small_course: Course, tmp_path: Path
+) -> None:
     """And nothing is left behind."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     solution = course.lesson("tiny").solution
@@ -285,26 +425,39 @@ def test_a_reference_that_does_not_pass_stops_a_release(small_course: Course, tm
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_course_that_gives_itself_away_is_not_released(small_course: Course, tmp_path: Path) -> None:
+def test_a_course_that_gives_itself_away_is_not_released(
+    small_course: Course, tmp_path: Path
+) -> None:
     """A README with a line of the solution; nothing is left behind."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
-    (course.lesson("tiny").folder / "README.md").write_text("Write this:\n\n    return 3 * x\n", "utf-8")
-    with pytest.raises(CourseError, match=r"tiny/README.md would hold a part of the solution of tiny: 'return 3 \* x'"):
+    (course.lesson("tiny").folder / "README.md").write_text(
+        "Write this:\n\n    return 3 * x\n", "utf-8"
+    )
+    with pytest.raises(
+        CourseError,
+        match=r"tiny/README.md would hold a part of the solution of tiny: 'return 3 \* x'",
+    ):
         release(course, course.lessons, tmp_path / "out" / "handout")
     assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("see test_limit\n", "hidden check test_limit"), ("a\n  return 2 * x\n", "part of the solution of tiny")]
+    ("text", "said"),
+    [
+        ("see test_limit\n", "hidden check test_limit"),
+        ("a\n  return 2 * x\n", "part of the solution of tiny"),
+    ],
 )
-def test_a_leak_is_refused_with_its_file(text: str, said: str, course: Course, tmp_path: Path) -> None:
+def test_a_leak_is_refused_with_its_file(
+    text: str, said: str, course: Course, tmp_path: Path
+) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "README.md").write_text(text, "utf-8")
     with pytest.raises(CourseError, match=rf"tiny/README.md would .*{said}"):
         refuse_leaks(tmp_path, course.lessons)
 
 
-# ----------------------------------------------------------------------------------------------------------- withholding
+# -------------------------------------------------------------------------------------- withholding
 
 
 def test_names_of_checks_are_replaced_whole() -> None:
@@ -330,19 +483,31 @@ def test_scenarios_are_kept_where_a_check_or_a_rule_names_them(course: Course) -
 
 
 def test_regions_are_what_the_stub_has_not() -> None:
-    assert list(regions("# solution\n# stub: A = ...\nA = 1\n# why\n# end solution\nB = 2\n")) == [("A = 1",)]
+    assert list(regions("# solution\n# stub: A = ...\nA = 1\n# why\n# end solution\nB = 2\n")) == [
+        ("A = 1",)
+    ]
 
 
 def test_texts_are_constants_and_first_lines() -> None:
-    assert {"one two", "Title"} <= texts_in("def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n")
+    assert {"one two", "Title"} <= texts_in(
+        "def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n"
+    )
     assert check_names("def test_a(): pass\ndef helper(): pass\n") == ("test_a",)
 
 
-@pytest.mark.parametrize(("name", "refused"), [("diagnosis.py", True), ("ko.po", True), ("README.md", False)])
-def test_a_solution_inside_a_line_is_a_leak_except_in_teaching(name: str, refused: bool, course: Course, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "refused"), [("diagnosis.py", True), ("ko.po", True), ("README.md", False)]
+)
+def test_a_solution_inside_a_line_is_a_leak_except_in_teaching(
+    name: str, refused: bool, course: Course, tmp_path: Path
+) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / name).write_text('# such as "return 2 * x" here\n', "utf-8")
-    with pytest.raises(CourseError, match="part of the solution") if refused else contextlib.nullcontext():
+    with (
+        pytest.raises(CourseError, match="part of the solution")
+        if refused
+        else contextlib.nullcontext()
+    ):
         refuse_leaks(tmp_path, course.lessons)
 
 
@@ -352,7 +517,9 @@ def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_p
     lesson = course.lesson("tiny")
     steps = ['Say "twice".\n', "In code: `return 2 * x`, no more."]
     (lesson.folder / "hints.toml").write_text(f"double = {json.dumps(steps)}\n", "utf-8")
-    (lesson.folder / "ko.po").write_text(CATALOGUE + f'\nmsgid "{steps[1]}"\nmsgstr "return 2 * x"\n', "utf-8")
+    (lesson.folder / "ko.po").write_text(
+        CATALOGUE + f'\nmsgid "{steps[1]}"\nmsgstr "return 2 * x"\n', "utf-8"
+    )
     found = dict(lesson_files(lesson))
     assert tomllib.loads(found["course/exercises/tiny/hints.toml"]) == {"double": steps[:1]}
     assert not any("return 2 * x" in text for text in found.values())
@@ -374,21 +541,30 @@ def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
 
 @pytest.mark.proof
 def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
-    """All lessons: no hidden check's name, no region of a solution, in any file; what is held back are the hidden checks alone."""
+    """All lessons: no hidden check's name, no region of a solution, in any file; what is held back
+    are the hidden checks alone.
+    """
     course = load_course(find_course())
     released = release(course, course.lessons, tmp_path / "handout")
     for one, lesson in zip(released, course.lessons, strict=True):
-        hidden = [len(re.findall(r"^def test_", path.read_text("utf-8"), re.MULTILINE)) for path in lesson.hidden_checks]
+        hidden = [
+            len(re.findall(r"^def test_", path.read_text("utf-8"), re.MULTILINE))
+            for path in lesson.hidden_checks
+        ]
         assert (one.lesson, one.held.checks) == (lesson.id, sum(hidden))
     found = files_of(tmp_path / "handout")
     for lesson in course.lessons:
-        names = set(re.findall(r"^def (test_\w+)", lesson.hidden_checks[0].read_text("utf-8"), re.MULTILINE))
+        names = set(
+            re.findall(r"^def (test_\w+)", lesson.hidden_checks[0].read_text("utf-8"), re.MULTILINE)
+        )
         own = {path: text for path, text in found.items() if f"/{lesson.id}/" in f"/{path}"}
         for path, text in own.items():
             assert not names & set(re.findall(r"\w+", text)), path
             lines = [line.strip() for line in text.splitlines()]
             for region in regions(lesson.solution.read_text("utf-8")):
-                if path.endswith(".md"):  # a README teaches: a part of a line may be what a short solution is
+                if path.endswith(
+                    ".md"
+                ):  # a README teaches: a part of a line may be what a short solution is
                     assert not set(region) <= set(lines), (path, region)
                 else:
                     assert "\n".join(region) not in "\n".join(lines), (path, region)

@@ -21,7 +21,9 @@ def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(tmp_path: Path, encoding: str, delimiter: str) -> None:
+def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
+    tmp_path: Path, encoding: str, delimiter: str
+) -> None:
     text = "이름,학번,이메일\n김민준,20261234,min@x.kr\n".replace(",", delimiter)
     roster = read_roster(written(tmp_path, text, encoding))
     assert roster.students == ((2, Student("김민준", {"sid": "20261234", "email": "min@x.kr"})),)
@@ -44,7 +46,9 @@ def test_headers_of_other_systems_are_known(tmp_path: Path, text: str, student: 
 
 
 def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    roster = read_roster(written(tmp_path, 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n'))
+    roster = read_roster(
+        written(tmp_path, 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n')
+    )
     assert [line for line, _ in roster.students] == [2, 7, 9, 10]
     assert [one.name for _, one in roster.students] == ["Ann", "Two\nlines", "Bob", "5"]
     assert len(roster.problems) == 1
@@ -60,7 +64,9 @@ def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
         (b'name,sid\nAnn,1\n"Bob,2\n', "class.csv:.*CSV"),
     ],
 )
-def test_what_is_no_roster_is_refused_with_file_and_line(tmp_path: Path, data: bytes, said: str) -> None:
+def test_what_is_no_roster_is_refused_with_file_and_line(
+    tmp_path: Path, data: bytes, said: str
+) -> None:
     path = tmp_path / "class.csv"
     path.write_bytes(data)
     with pytest.raises(UsageError, match=said):
@@ -72,7 +78,7 @@ def test_a_roster_that_is_not_there_is_said(tmp_path: Path) -> None:
         read_roster(tmp_path / "class.csv")
 
 
-# -------------------------------------------------------------------------------------------------------------------- matching
+# ----------------------------------------------------------------------------------------- matching
 
 
 def matched(roster: list[Student], *handed: tuple[str, *tuple[Student, ...]]) -> Matched:
@@ -81,14 +87,21 @@ def matched(roster: list[Student], *handed: tuple[str, *tuple[Student, ...]]) ->
 
 def test_exact_ids_come_before_names() -> None:
     """The one called Ann has Bo's login."""
-    found = matched([Student("Ann", {"username": "a"}), Student("Bo", {"username": "b"})], ("Ann", Student("Ann", {"sis_login_id": "B"})))
+    found = matched(
+        [Student("Ann", {"username": "a"}), Student("Bo", {"username": "b"})],
+        ("Ann", Student("Ann", {"sis_login_id": "B"})),
+    )
     assert found.students["Ann"] == (Student("Bo", {"username": "b", "sis_login_id": "B"}),)
     assert [name for name, *_ in found.absent] == ["Ann (roster, line 2)"]
 
 
-@pytest.mark.parametrize("called", ["Kim Minjun", "minjun kim", "Kim, Minjun", "kimminjun", "KIM  MINJUN", "20261"])
+@pytest.mark.parametrize(
+    "called", ["Kim Minjun", "minjun kim", "Kim, Minjun", "kimminjun", "KIM  MINJUN", "20261"]
+)
 def test_a_submission_is_found_by_name_or_by_an_id_for_a_name(called: str) -> None:
-    found = matched([Student("Minjun Kim", {"sid": "20261"}), Student("Other", {})], (called, Student(called)))
+    found = matched(
+        [Student("Minjun Kim", {"sid": "20261"}), Student("Other", {})], (called, Student(called))
+    )
     assert found.students[called] == (Student("Minjun Kim", {"sid": "20261"}),)
     assert [name for name, *_ in found.absent] == ["Other"]
 
@@ -111,12 +124,15 @@ def test_two_submissions_under_one_name_are_said() -> None:
 def test_the_ids_of_two_kinds_are_not_taken_for_each_other() -> None:
     """Canvas' 12 is not the student number 12; an id of no said kind may be either."""
     assert matched([Student("A", {"sid": "12"})], ("x", Student("X", {"canvas_id": "12"}))).absent
-    assert not matched([Student("A", {"id": "12"})], ("x", Student("X", {"canvas_id": "12"}))).absent
+    assert not matched(
+        [Student("A", {"id": "12"})], ("x", Student("X", {"canvas_id": "12"}))
+    ).absent
 
 
 def test_every_member_of_a_team_is_found() -> None:
     found = matched(
-        [Student("Ann", {"email": "a@x"}), Student("Bo", {"email": "b@x"})], ("team", Student("Bo"), Student("A", {"email": "A@x"}))
+        [Student("Ann", {"email": "a@x"}), Student("Bo", {"email": "b@x"})],
+        ("team", Student("Bo"), Student("A", {"email": "A@x"})),
     )
     assert [one.name for one in found.students["team"]] == ["Bo", "Ann"]
     assert found.absent == ()
@@ -144,8 +160,13 @@ def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -
 
 def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path) -> None:
     with Gradebook.open(tmp_path, create=True) as book:
-        book.set_absent([("Ann", Student("Ann", {"sid": "1"}), None), ("Bo", Student("Bo"), "may be x")])
-        assert [(entry.name, entry.missing, entry.problem) for entry in book.entries()] == [("Ann", True, None), ("Bo", False, "may be x")]
+        book.set_absent(
+            [("Ann", Student("Ann", {"sid": "1"}), None), ("Bo", Student("Bo"), "may be x")]
+        )
+        assert [(entry.name, entry.missing, entry.problem) for entry in book.entries()] == [
+            ("Ann", True, None),
+            ("Bo", False, "may be x"),
+        ]
         book.set_absent([("Ann", Student("Ann"), None)])
         assert [entry.name for entry in book.entries()] == ["Ann"]
         assert book.names() == set()

@@ -1,4 +1,6 @@
-"""Which texts share code: renaming hides nothing, what all have or were given accuses nobody, and the page says that it is no verdict."""
+"""Which texts share code: renaming hides nothing, what all have or were given accuses nobody, and
+the page says that it is no verdict.
+"""
 
 from __future__ import annotations
 
@@ -58,18 +60,30 @@ class Table:
     def best(self):
         return max(self.rows.items(), key=lambda row: sum(row[1]))[0]
 """
-DISGUISE = {"values": "numbers", "limit": "bound", "total": "acc", "place": "i", "value": "v", "helper": "compute"}
+DISGUISE = {
+    "values": "numbers",
+    "limit": "bound",
+    "total": "acc",
+    "place": "i",
+    "value": "v",
+    "helper": "compute",
+}
 
 
 def disguised(code: str) -> str:
     """The same code with other names, other spacing and a comment."""
-    return "# all my own work\n" + re.sub(r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code).replace(" + ", "+").replace(
-        "\n    for", "\n\n    for"
-    )
+    return "# all my own work\n" + re.sub(
+        r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code
+    ).replace(" + ", "+").replace("\n    for", "\n\n    for")
 
 
-def owners(texts: list[Text], known: tuple[str, ...] = (GIVEN,), threshold: float = 0.6) -> list[tuple[str, str]]:
-    return [(pair.one.owner, pair.other.owner) for pair in similar_pairs("cube", texts, known, threshold)]
+def owners(
+    texts: list[Text], known: tuple[str, ...] = (GIVEN,), threshold: float = 0.6
+) -> list[tuple[str, str]]:
+    return [
+        (pair.one.owner, pair.other.owner)
+        for pair in similar_pairs("cube", texts, known, threshold)
+    ]
 
 
 def marked(side: Side) -> str:
@@ -77,12 +91,18 @@ def marked(side: Side) -> str:
 
 
 def test_other_names_comments_and_spacing_hide_nothing() -> None:
-    texts = [Text("ada", GIVEN + ADA), Text("alan", GIVEN + ALAN), Text("copy", GIVEN + disguised(ADA))]
+    texts = [
+        Text("ada", GIVEN + ADA),
+        Text("alan", GIVEN + ALAN),
+        Text("copy", GIVEN + disguised(ADA)),
+    ]
     assert owners(texts) == [("ada", "copy")]
 
 
 def test_what_is_given_accuses_nobody() -> None:
-    """The stub's and the reference's code is in both, and is nobody's own; without knowing that, they would be a pair."""
+    """The stub's and the reference's code is in both, and is nobody's own; without knowing that,
+    they would be a pair.
+    """
     texts = [Text("ada", GIVEN), Text("alan", GIVEN)]
     assert owners(texts) == []
     assert owners(texts, known=()) == [("ada", "alan")]
@@ -94,8 +114,12 @@ def test_what_many_have_accuses_nobody() -> None:
 
 
 def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
-    """Who added to a copy has a smaller share than who was copied; the pair is ranked by the greater. The pieces are the text."""
-    (pair,) = similar_pairs("cube", [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)], [GIVEN], 0.6)
+    """Who added to a copy has a smaller share than who was copied; the pair is ranked by the
+    greater. The pieces are the text.
+    """
+    (pair,) = similar_pairs(
+        "cube", [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)], [GIVEN], 0.6
+    )
     assert pair.share == pair.one.share > 0.9 > pair.other.share
     assert "".join(text for text, _ in pair.other.pieces) == GIVEN + ADA + ALAN
     assert "total += value ** 2" in marked(pair.other)
@@ -105,27 +129,44 @@ def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
 
 def test_pairs_below_the_threshold_are_no_pairs() -> None:
     """Half of what is each one's own is shared here."""
-    own = "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
-    texts = [Text("ada", GIVEN + ADA + ALAN), Text("grace", GIVEN + ADA + own + own.replace("[", "(("))]
+    own = (
+        "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8:"
+        " 9}, 'e': not 1, 'f': print}\n"
+    )
+    texts = [
+        Text("ada", GIVEN + ADA + ALAN),
+        Text("grace", GIVEN + ADA + own + own.replace("[", "((")),
+    ]
     assert owners(texts, threshold=0.3) == [("ada", "grace")]
     assert owners(texts, threshold=0.7) == []
 
 
 def test_two_of_an_earlier_class_are_no_pair() -> None:
-    texts = [Text("ada", GIVEN + ADA), Text("old", GIVEN + ADA, earlier=True), Text("older", GIVEN + ADA, earlier=True)]
+    texts = [
+        Text("ada", GIVEN + ADA),
+        Text("old", GIVEN + ADA, earlier=True),
+        Text("older", GIVEN + ADA, earlier=True),
+    ]
     assert owners(texts) == [("ada", "old"), ("ada", "older")]
 
 
 def test_little_code_of_ones_own_is_nothing_to_be_recognised_by() -> None:
-    texts = [Text(name, GIVEN + "\nanswer = [0.31, 2, 5, 7, 'x', 11, 13]\n") for name in ("ada", "alan")]
+    texts = [
+        Text(name, GIVEN + "\nanswer = [0.31, 2, 5, 7, 'x', 11, 13]\n") for name in ("ada", "alan")
+    ]
     assert candidates(texts, [GIVEN], 0.6).pairs == ()
 
 
 def test_the_same_texts_give_the_same_pairs() -> None:
     """In whichever order they come."""
-    texts = [Text(f"{n}", GIVEN + (ADA, ALAN, disguised(ADA), ADA + ALAN)[n % 4] + f"\nN = {n}\n") for n in range(8)]
+    texts = [
+        Text(f"{n}", GIVEN + (ADA, ALAN, disguised(ADA), ADA + ALAN)[n % 4] + f"\nN = {n}\n")
+        for n in range(8)
+    ]
     mixed = random.Random(5).sample(texts, len(texts))
-    assert {frozenset(pair) for pair in owners(texts)} == {frozenset(pair) for pair in owners(mixed)}
+    assert {frozenset(pair) for pair in owners(texts)} == {
+        frozenset(pair) for pair in owners(mixed)
+    }
 
 
 @pytest.mark.parametrize("text", ["", "\n", "def f(:\n  '''", "x = 1\n", "\ud7ff" * 50, "(" * 2000])
@@ -134,7 +175,12 @@ def test_any_text_can_be_compared(text: str) -> None:
 
 
 def test_pieces_never_overlap_and_stay_within_the_text() -> None:
-    assert in_pieces("abcdefgh", [[4, 1], [99, 3]]) == (("a", False), ("bc", True), ("d", False), ("efgh", True))
+    assert in_pieces("abcdefgh", [[4, 1], [99, 3]]) == (
+        ("a", False),
+        ("bc", True),
+        ("d", False),
+        ("efgh", True),
+    )
     assert in_pieces("abcd", [[0, 1], [3, 4]]) == (("abc", True), ("d", True))
 
 
@@ -151,16 +197,24 @@ def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
         similar_pairs("cube", [Text("a", ADA)], [], 0.6)
 
 
-# ---------------------------------------------------------------------------------------------------------------- the page
+# ----------------------------------------------------------------------------------------- the page
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with hostile code and names in it."""
     hostile = ADA + "\nTEXT = \"</pre><script>document.title = 'ran'</script>\"\n"
-    pairs = similar_pairs("cube", [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)], [], 0.6)
+    pairs = similar_pairs(
+        "cube",
+        [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)],
+        [],
+        0.6,
+    )
     path = tmp_path_factory.mktemp("similar") / "similar.html"
-    path.write_text(render_similar(pairs, {"ada": "Ada <b>"}, compared=2, threshold=0.6, earlier="2025 <i>"), "utf-8")
+    path.write_text(
+        render_similar(pairs, {"ada": "Ada <b>"}, compared=2, threshold=0.6, earlier="2025 <i>"),
+        "utf-8",
+    )
     return path
 
 
@@ -180,7 +234,7 @@ def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dar
     assert tab.locator("mark").first.is_visible()
 
 
-# ------------------------------------------------------------------------------------------------------------- the command
+# -------------------------------------------------------------------------------------- the command
 
 
 def gradebook(folder: Path, texts: dict[str, str]) -> Path:
@@ -192,13 +246,21 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         for name, text in texts.items():
             key = Key(name, "hash", "0", 1, "off", "en", "tiny")
             files = [LessonFile("tiny", "tiny.py", text)]
-            book.keep(Owner(name, (Student(name.title()),)), run, key, report(name, random.Random(1), 1), files)
+            book.keep(
+                Owner(name, (Student(name.title()),)),
+                run,
+                key,
+                report(name, random.Random(1), 1),
+                files,
+            )
     return folder
 
 
 def run_similar(*arguments: object) -> tuple[int, str]:
     done = CliRunner().invoke(cli, ["similar", *map(str, arguments), "--course", str(SMALL_COURSE)])
-    return done.exit_code, done.output + (str(done.exception) if isinstance(done.exception, UsageError) else "")
+    return done.exit_code, done.output + (
+        str(done.exception) if isinstance(done.exception, UsageError) else ""
+    )
 
 
 def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path: Path) -> None:
@@ -213,7 +275,9 @@ def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path
 
 
 def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
-    """A lesson that this class was not graded in, the class against itself, a folder without a gradebook."""
+    """A lesson that this class was not graded in, the class against itself, a folder without a
+    gradebook.
+    """
     out = gradebook(tmp_path / "now", {"ada": ADA})
     assert "was not graded in 'huge'. Lessons: tiny" in run_similar(out, "--lesson", "huge")[1]
     assert "is the class itself" in run_similar(out, "--against", out)[1]
@@ -228,7 +292,11 @@ def test_all_that_takes_long_is_told_of() -> None:
         told[what] = len(things)
         return things
 
-    texts = [Text("ada", GIVEN + ADA), Text("alan", GIVEN + ALAN), Text("copy", GIVEN + disguised(ADA))]
+    texts = [
+        Text("ada", GIVEN + ADA),
+        Text("alan", GIVEN + ALAN),
+        Text("copy", GIVEN + disguised(ADA)),
+    ]
     assert len(similar_pairs("cube", texts, [GIVEN], 0.6, watched)) == 1
     assert list(told) == ["reading texts", "finding pairs", "comparing pairs"]
     assert (told["reading texts"], told["comparing pairs"]) == (3, 1)
@@ -236,7 +304,10 @@ def test_all_that_takes_long_is_told_of() -> None:
 
 
 def test_a_comparison_that_is_stopped_leaves_the_page_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_course: Course
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    small_course: Course,
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt

@@ -13,12 +13,25 @@ from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, L
 from grader.classroom.imports.records import Student
 from grader.classroom.statistics.class_page import percent, topics
 from grader.classroom.statistics.collect import gather
-from grader.classroom.statistics.item_analysis import FEWEST, Moments, both_of_either, histogram, point_biserial
+from grader.classroom.statistics.item_analysis import (
+    FEWEST,
+    Moments,
+    both_of_either,
+    histogram,
+    point_biserial,
+)
 from grader.classroom.statistics.records import CheckFacts, Classroom, State
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 LESSON = LessonColumn(
-    "tiny", "Tiny", 4.0, 0.0, (CheckColumn("tiny.one", "one", 2.0, False, False), CheckColumn("tiny.two", "two", 2.0, False, True))
+    "tiny",
+    "Tiny",
+    4.0,
+    0.0,
+    (
+        CheckColumn("tiny.one", "one", 2.0, False, False),
+        CheckColumn("tiny.two", "two", 2.0, False, True),
+    ),
 )
 
 
@@ -29,18 +42,43 @@ def moments(numbers: list[float]) -> Moments:
     return kept
 
 
-def handed(name: str, *outcomes: Outcome, diagnoses: tuple[str | None, ...] = (None, None), bonus: float = 0.0) -> Entry:
+def handed(
+    name: str,
+    *outcomes: Outcome,
+    diagnoses: tuple[str | None, ...] = (None, None),
+    bonus: float = 0.0,
+) -> Entry:
     """A submission of the tiny lesson: an outcome and a mistake for each of its two checks."""
     checks = tuple(
         CheckResult(
-            column.id, column.title, "f", outcome, 2.0 if outcome is Outcome.PASSED else 0.0, 2.0, diagnosis=diagnosis,
-            diagnosis_title=diagnosis and f"{diagnosis}, in words", evidence=diagnosis and f"{name} returned 3",
+            column.id,
+            column.title,
+            "f",
+            outcome,
+            2.0 if outcome is Outcome.PASSED else 0.0,
+            2.0,
+            diagnosis=diagnosis,
+            diagnosis_title=diagnosis and f"{diagnosis}, in words",
+            evidence=diagnosis and f"{name} returned 3",
         )
         for column, outcome, diagnosis in zip(LESSON.checks, outcomes, diagnoses, strict=True)
-    )  # fmt: skip
+    )
     score = sum(check.points for check in checks)
-    lesson = LessonResult("tiny", "Tiny", LessonStatus.PASSED if score == 4 else LessonStatus.FAILED, score, 4.0, checks=checks)
-    return Entry(name, (Student(name),), replace(blank(), submission=name, score=score, max_score=4.0, bonus=bonus, lessons=(lesson,)))
+    lesson = LessonResult(
+        "tiny",
+        "Tiny",
+        LessonStatus.PASSED if score == 4 else LessonStatus.FAILED,
+        score,
+        4.0,
+        checks=checks,
+    )
+    return Entry(
+        name,
+        (Student(name),),
+        replace(
+            blank(), submission=name, score=score, max_score=4.0, bonus=bonus, lessons=(lesson,)
+        ),
+    )
 
 
 def blank() -> Report:
@@ -51,11 +89,18 @@ def check(room: Classroom, number: int) -> CheckFacts:
     return room.lessons[0].checks[number]
 
 
-PASSED, FAILED, SKIPPED, UNTOUCHED = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.NOT_STARTED
+PASSED, FAILED, SKIPPED, UNTOUCHED = (
+    Outcome.PASSED,
+    Outcome.FAILED,
+    Outcome.SKIPPED,
+    Outcome.NOT_STARTED,
+)
 
 
 def test_point_biserial_is_the_correlation_of_right_with_the_rest() -> None:
-    """The oracle is Pearson's correlation with right as 1 and wrong as 0, of which it is a special case."""
+    """The oracle is Pearson's correlation with right as 1 and wrong as 0, of which it is a special
+    case.
+    """
     rng = random.Random(3)
     right, wrong = [rng.gauss(40, 9) for _ in range(31)], [rng.gauss(35, 9) for _ in range(22)]
     pearson = statistics.correlation([1.0] * 31 + [0.0] * 22, right + wrong)
@@ -67,13 +112,19 @@ def test_point_biserial_is_the_correlation_of_right_with_the_rest() -> None:
     [([1.0] * 20, []), ([], [1.0] * 20), ([3.0] * 10, [3.0] * 10), ([1.0] * (FEWEST - 2), [2.0])],
     ids=["all right", "all wrong", "all alike", "too few"],
 )
-def test_there_is_no_discrimination_where_it_is_not_defined(right: list[float], wrong: list[float]) -> None:
+def test_there_is_no_discrimination_where_it_is_not_defined(
+    right: list[float], wrong: list[float]
+) -> None:
     assert point_biserial(moments(right), moments(wrong)) is None
 
 
 def test_a_checks_own_points_are_not_in_what_it_is_held_against() -> None:
-    """Two checks that go against each other: with their own points in the score they would seem to agree with it."""
-    class_of_twenty = [handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)]
+    """Two checks that go against each other: with their own points in the score they would seem to
+    agree with it.
+    """
+    class_of_twenty = [
+        handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)
+    ]
     assert check(gather(class_of_twenty, [LESSON]), 0).discrimination == pytest.approx(-1.0)
 
 
@@ -88,9 +139,17 @@ def test_pairs_are_ranked_by_both_of_either() -> None:
 
 
 def test_those_who_did_not_begin_are_in_no_share() -> None:
-    """One is right, one wrong, one waits, one has not begun: right is 1 of 3 who began, and 1 of the 2 for whom it was run."""
+    """One is right, one wrong, one waits, one has not begun: right is 1 of 3 who began, and 1 of
+    the 2 for whom it was run.
+    """
     room = gather(
-        [handed("a", PASSED, PASSED), handed("b", PASSED, FAILED), handed("c", FAILED, SKIPPED), handed("d", PASSED, UNTOUCHED)], [LESSON]
+        [
+            handed("a", PASSED, PASSED),
+            handed("b", PASSED, FAILED),
+            handed("c", FAILED, SKIPPED),
+            handed("d", PASSED, UNTOUCHED),
+        ],
+        [LESSON],
     )
     second = check(room, 1)
     assert (second.passed, second.began, second.judged, second.difficulty) == (1, 3, 2, 0.5)
@@ -104,13 +163,21 @@ def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> No
 
 
 def test_a_check_against_the_rest_is_doubted() -> None:
-    room = gather([handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)], [LESSON])
+    room = gather(
+        [handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)],
+        [LESSON],
+    )
     assert "better scores" in (check(room, 0).doubt or "")
 
 
 def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
     """Somewhat against the rest: −0.4 says little in twenty answers, and a lot in two hundred."""
-    pattern = [(PASSED, FAILED)] * 7 + [(FAILED, PASSED)] * 7 + [(PASSED, PASSED)] * 3 + [(FAILED, FAILED)] * 3
+    pattern = (
+        [(PASSED, FAILED)] * 7
+        + [(FAILED, PASSED)] * 7
+        + [(PASSED, PASSED)] * 3
+        + [(FAILED, FAILED)] * 3
+    )
     few, many = ([handed(f"{n:03}", *pattern[n % 20]) for n in range(size)] for size in (20, 200))
     assert check(gather(few, [LESSON]), 0).discrimination == pytest.approx(-0.4)
     assert gather(few, [LESSON]).doubtful == ()
@@ -118,8 +185,16 @@ def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
 
 
 def test_a_mistake_counts_once_for_each_person() -> None:
-    """However many checks it cost; the example is the first one's, and names nobody that the evidence doesn't."""
-    room = gather([handed("a", FAILED, FAILED, diagnoses=("m", "m")), handed("b", FAILED, PASSED, diagnoses=("m", None))], [LESSON])
+    """However many checks it cost; the example is the first one's, and names nobody that the
+    evidence doesn't.
+    """
+    room = gather(
+        [
+            handed("a", FAILED, FAILED, diagnoses=("m", "m")),
+            handed("b", FAILED, PASSED, diagnoses=("m", None)),
+        ],
+        [LESSON],
+    )
     (mistake,) = room.mistakes
     assert [person.name for person in mistake.people.first] == ["a", "b"]
     assert (mistake.title, mistake.check) == ("m, in words", "one")
@@ -141,8 +216,12 @@ def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
 
 
 def test_our_fault_is_no_zero() -> None:
-    """A submission that we could not judge to the end is in no average, and the check has no verdict for it."""
-    room = gather([handed("a", PASSED, PASSED), handed("b", PASSED, Outcome.GRADER_ERROR)], [LESSON])
+    """A submission that we could not judge to the end is in no average, and the check has no
+    verdict for it.
+    """
+    room = gather(
+        [handed("a", PASSED, PASSED), handed("b", PASSED, Outcome.GRADER_ERROR)], [LESSON]
+    )
     assert room.scores == (4.0,)
     assert [note.person.name for note in room.faults] == ["b"]
     assert list(room.rows)[1].states == (State.FAULT,)
@@ -164,7 +243,10 @@ def test_missing_and_unreadable_are_rows_with_a_state_and_no_score() -> None:
 
 
 def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
-    entry = replace(handed("a", PASSED, FAILED), adjustments=(Adjustment(2.0, "the check was wrong", "ada", "2026-11-20T09:00:00Z"),))
+    entry = replace(
+        handed("a", PASSED, FAILED),
+        adjustments=(Adjustment(2.0, "the check was wrong", "ada", "2026-11-20T09:00:00Z"),),
+    )
     room = gather([entry], [LESSON])
     assert room.scores == (4.0,)
     assert set(next(iter(room.rows)).states) == {State.ADJUSTED, State.FULL}
@@ -172,7 +254,9 @@ def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
 
 def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
     """A course that changed between two gradings: nothing of a report is lost."""
-    assert [one.column.id for one in gather([handed("a", PASSED, FAILED)], []).lessons[0].checks] == ["tiny.one", "tiny.two"]
+    assert [
+        one.column.id for one in gather([handed("a", PASSED, FAILED)], []).lessons[0].checks
+    ] == ["tiny.one", "tiny.two"]
 
 
 def test_entries_are_read_once() -> None:
@@ -181,4 +265,10 @@ def test_entries_are_read_once() -> None:
 
 
 def test_a_share_is_nothing_or_all_only_where_it_is() -> None:
-    assert [percent(part) for part in (0.0, 0.001, 0.999, 1.0, None)] == ["0\xa0%", "1\xa0%", "99\xa0%", "100\xa0%", "–"]
+    assert [percent(part) for part in (0.0, 0.001, 0.999, 1.0, None)] == [
+        "0\xa0%",
+        "1\xa0%",
+        "99\xa0%",
+        "100\xa0%",
+        "–",
+    ]

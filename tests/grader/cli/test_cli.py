@@ -1,4 +1,6 @@
-"""The command: what it answers, with which exit code, and that it says what to do. Mostly by a process of its own, as people run it."""
+"""The command: what it answers, with which exit code, and that it says what to do. Mostly by a
+process of its own, as people run it.
+"""
 
 from __future__ import annotations
 
@@ -52,16 +54,31 @@ def grade(folder: Path, *words: str, course: Path | None = None) -> Run:
     """Run ``grade`` in a folder, in English and without a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment |= {"PYTHONPATH": str(PACKAGE.parent), "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"}
+    environment |= {
+        "PYTHONPATH": str(PACKAGE.parent),
+        "LANG": "C.UTF-8",
+        "PYTHONIOENCODING": "utf-8",
+    }
     chosen = ["--course", str(course)] if course else []
     command = [sys.executable, "-m", "grader", *words, *chosen]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
     return Run(done.returncode, done.stdout, done.stderr, folder)
 
 
 def contents(folder: Path) -> dict[str, str | None]:
     """Every path below a folder with the file's text, None for a folder."""
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") if path.is_file() else None for path in folder.rglob("*")}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") if path.is_file() else None
+        for path in folder.rglob("*")
+    }
 
 
 @pytest.fixture
@@ -76,10 +93,12 @@ def tiny(tmp_path: Path) -> Callable[[str], Path]:
     return make
 
 
-# --------------------------------------------------------------------------------------------------------------- grading
+# ------------------------------------------------------------------------------------------ grading
 
 
-def test_full_marks_end_with_0_and_leave_a_page(tiny: Callable[[str], Path], small_course: Course) -> None:
+def test_full_marks_end_with_0_and_leave_a_page(
+    tiny: Callable[[str], Path], small_course: Course
+) -> None:
     run = grade(tiny(RIGHT), course=small_course.root)
     assert (run.code, run.err) == (ExitCode.OK, "")
     assert run.out.startswith("tiny  10 / 10  6 right\n")
@@ -116,11 +135,25 @@ def test_a_seed_repeats_a_run(wrong: Run, small_course: Course) -> None:
 
     def lasting(name: str) -> str:
         data = json.loads((wrong.folder / name).read_text("utf-8"), parse_float=lambda text: text)
-        for part in (data, *data["lessons"], *(check for lesson in data["lessons"] for check in lesson["checks"])):
+        for part in (
+            data,
+            *data["lessons"],
+            *(check for lesson in data["lessons"] for check in lesson["checks"]),
+        ):
             del part["seconds"]
         return json.dumps(data)
 
-    again = grade(wrong.folder, "--in", "work", "--json", "again.json", "--no-html", "--seed", "11", course=small_course.root)
+    again = grade(
+        wrong.folder,
+        "--in",
+        "work",
+        "--json",
+        "again.json",
+        "--no-html",
+        "--seed",
+        "11",
+        course=small_course.root,
+    )
     assert again.code == wrong.code
     assert lasting("again.json") == lasting("report.json")
 
@@ -131,7 +164,10 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
     """Told as ours, with a traceback for the author on standard error."""
     shutil.copytree(small_course.root, tmp_path / "course")
     with (tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py").open("a") as checks:
-        checks.write("\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1 / 0\n")
+        checks.write(
+            "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
+            " / 0\n"
+        )
     run = grade(tiny(RIGHT), course=tmp_path / "course")
     assert run.code == ExitCode.ENGINE_FAULT
     assert "by the grader's own fault" in run.out
@@ -150,8 +186,10 @@ def unwritable(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -
 
 def test_a_page_that_can_not_be_written_ends_with_2_and_a_remedy(unwritable: Run) -> None:
     assert unwritable.code == ExitCode.USAGE
-    assert unwritable.err == (
-        "grade: nowhere/page.html can't be written: No such file or directory. Name another place with --html, --json\n"
+    assert (
+        unwritable.err
+        == "grade: nowhere/page.html can't be written: No such file or directory. Name another"
+        " place with --html, --json\n"
     )
 
 
@@ -159,20 +197,35 @@ def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable: Run
     assert "10 / 10" in unwritable.out
 
 
-# ----------------------------------------------------------------------------------------------------------------- usage
+# -------------------------------------------------------------------------------------------- usage
 
 
-def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(tmp_path: Path, small_course: Course) -> None:
+def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
+    tmp_path: Path, small_course: Course
+) -> None:
     run = grade(tmp_path, "tinny", course=small_course.root)
     assert (run.code, run.out) == (ExitCode.USAGE, "")
-    assert run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list\n"
+    assert (
+        run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list\n"
+    )
 
 
 @pytest.mark.posix
 def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"PYTHONPATH": str(PACKAGE.parent), "TERM": "xterm"}
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {
+        "PYTHONPATH": str(PACKAGE.parent),
+        "TERM": "xterm",
+    }
     words, size = ["-m", "grader", "hint", "zzzzzz"], (24, 80)
-    child = pexpect.spawn(sys.executable, words, cwd=str(tmp_path), env=environment, dimensions=size, encoding="utf-8", timeout=30)
+    child = pexpect.spawn(
+        sys.executable,
+        words,
+        cwd=str(tmp_path),
+        env=environment,
+        dimensions=size,
+        encoding="utf-8",
+        timeout=30,
+    )
     lines = child.read().splitlines()
     assert max(map(len, lines)) <= 80
     assert " ".join(line.strip() for line in lines).endswith(
@@ -184,17 +237,45 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "answer"),
     [
-        ("nowhere", "nowhere does not exist. Name a folder that holds your lessons, or make one: grade init my-work"),
-        (".", "holds no lesson: no tiny.py or .ipynb, nor another's. Make a folder with all of them: grade init my-work"),
-        ("notes.txt", "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb. Lessons: tiny"),
+        (
+            "nowhere",
+            (
+                "nowhere does not exist. Name a folder that holds your lessons, or make one: grade"
+                " init my-work"
+            ),
+        ),
+        (
+            ".",
+            (
+                "holds no lesson: no tiny.py or .ipynb, nor another's. Make a folder with all of"
+                " them: grade init my-work"
+            ),
+        ),
+        (
+            "notes.txt",
+            (
+                "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb."
+                " Lessons: tiny"
+            ),
+        ),
     ],
 )
 def test_a_place_without_lessons_ends_with_2_and_a_remedy(
-    place: str, answer: str, small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str,
+    answer: str,
+    small_course: Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.grade.Host", contextlib.nullcontext)  # nothing is graded, so nothing need be started
+    monkeypatch.setattr(
+        "grader.cli.commands.grade.Host", contextlib.nullcontext
+    )  # nothing is graded, so nothing need be started
     (tmp_path / "notes.txt").write_text("mine\n")
-    assert ended(["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)]) == ExitCode.USAGE
+    assert (
+        ended(["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)])
+        == ExitCode.USAGE
+    )
     said = capsys.readouterr()
     assert said.out == ""
     assert answer in said.err
@@ -205,18 +286,36 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     [
         (["--colour"], "grade run has no option --colour. Did you mean --course?"),
         (["run", "--zzz"], "grade run has no option --zzz. How it is used: grade run --help"),
-        (["run", "--seed", "-1"], "grade run: --seed takes a whole number from 0 to 4294967295. How it is used: grade run --help"),
+        (
+            ["run", "--seed", "-1"],
+            (
+                "grade run: --seed takes a whole number from 0 to 4294967295. How it is used: grade"
+                " run --help"
+            ),
+        ),
         (["run", "--seed", "many"], "--seed takes a whole number from 0"),
         (["run", "--seed"], "grade run: --seed needs a value. How it is used: grade run --help"),
         (["run", "--no-html=yes"], "grade run: --no-html takes no value"),
         (["run", "--sandbox", "maybe"], "--sandbox takes one of auto, off, require"),
-        (["init", "one", "two"], "grade init takes fewer words than that. How it is used: grade init --help"),
+        (
+            ["init", "one", "two"],
+            "grade init takes fewer words than that. How it is used: grade init --help",
+        ),
         (["init"], "grade init needs FOLDER. How it is used: grade init --help"),
         (["hint", "tiny", "--step", "4"], "--step takes a whole number from 1 to 3"),
-        (["hint", "tiny", "--lang", "ko", "--step", "4"], "--step 옵션에는 1 이상 3 이하의 정수를 씁니다. 사용법: grade hint --help"),
-        (["hint", "--lang=ko", "--stop"], "grade hint 명령에 --stop 옵션은 없습니다. 혹시 --step 옵션인가요?"),
+        (
+            ["hint", "tiny", "--lang", "ko", "--step", "4"],
+            "--step 옵션에는 1 이상 3 이하의 정수를 씁니다. 사용법: grade hint --help",
+        ),
+        (
+            ["hint", "--lang=ko", "--stop"],
+            "grade hint 명령에 --stop 옵션은 없습니다. 혹시 --step 옵션인가요?",
+        ),
         (["verify", "--seeds", "0"], "--seeds takes a whole number, 1 or more"),
-        (["verify", "--proof", "proof.toml"], "--proof says what a file of findings adds up to. Name that file as well, with --keep"),
+        (
+            ["verify", "--proof", "proof.toml"],
+            "--proof says what a file of findings adds up to. Name that file as well, with --keep",
+        ),
         (["list", "--course", "nowhere"], "nowhere holds no course"),
         (["list", "--lang", "tlh"], "There is no translation into 'tlh'. Languages: en, ko"),
         (["verify", "tinny", "--course", "COURSE"], "Did you mean tiny?"),
@@ -227,7 +326,10 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
 def test_bad_input_ends_with_2_on_standard_error(
     words: list[str], answer: str, capsys: pytest.CaptureFixture[str], small_course: Course
 ) -> None:
-    assert ended([str(small_course.root) if word == "COURSE" else word for word in words]) == ExitCode.USAGE
+    assert (
+        ended([str(small_course.root) if word == "COURSE" else word for word in words])
+        == ExitCode.USAGE
+    )
     said = capsys.readouterr()
     assert said.out == ""
     assert answer in said.err.replace("\n", " ")
@@ -265,7 +367,11 @@ def ended(words: list[str]) -> object:
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
 def test_every_error_of_ours_has_its_exit_code(
-    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And is a message, not a traceback."""
     monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(error))
@@ -273,7 +379,9 @@ def test_every_error_of_ours_has_its_exit_code(
     assert capsys.readouterr().err == said
 
 
-def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(ZeroDivisionError()))
     assert ended(["list"]) == ExitCode.ENGINE_FAULT
 
@@ -287,7 +395,7 @@ def raising(error: BaseException) -> Callable[..., None]:
     return fail
 
 
-# ------------------------------------------------------------------------------------------------------ init, list, hint
+# --------------------------------------------------------------------------------- init, list, hint
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +407,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory, small_course: Course) ->
 
 
 def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course: Course) -> None:
-    """And the file of progress; nothing else: no hints, no solutions; and it says what to type next."""
+    """And the file of progress; nothing else: no hints, no solutions; and it says what to type
+    next.
+    """
     lesson = small_course.lesson("tiny")
     assert (workspace.code, workspace.err) == (ExitCode.OK, "")
     assert contents(workspace.folder) == {
@@ -317,32 +427,51 @@ def test_the_next_line_to_type_can_be_typed(workspace: Run) -> None:
     assert shlex.split(line) == ["cd", "my work"]
 
 
-def test_what_init_made_is_not_started_which_ends_with_1(workspace: Run, small_course: Course) -> None:
+def test_what_init_made_is_not_started_which_ends_with_1(
+    workspace: Run, small_course: Course
+) -> None:
     run = grade(workspace.folder, course=small_course.root)
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
     assert run.out.startswith("tiny  0 / 10  6 not started\n")
 
 
-def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(workspace: Run, small_course: Course) -> None:
+def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
+    workspace: Run, small_course: Course
+) -> None:
     (workspace.folder / "tiny" / "tiny.py").write_text("mine\n", "utf-8")
     before = contents(workspace.folder)
     run = grade(workspace.folder.parent, "init", "my work", course=small_course.root)
     assert (run.code, run.out) == (ExitCode.USAGE, "")
-    assert run.err == "grade: my work exists and is not empty. Choose another name; nothing was changed\n"
+    assert (
+        run.err
+        == "grade: my work exists and is not empty. Choose another name; nothing was changed\n"
+    )
     assert contents(workspace.folder) == before
 
 
-def test_init_fills_an_empty_folder_and_refuses_a_file(tmp_path: Path, small_course: Course) -> None:
+def test_init_fills_an_empty_folder_and_refuses_a_file(
+    tmp_path: Path, small_course: Course
+) -> None:
     (tmp_path / "empty").mkdir()
-    assert ended(["init", str(tmp_path / "empty"), "--course", str(small_course.root)]) == ExitCode.OK
+    assert (
+        ended(["init", str(tmp_path / "empty"), "--course", str(small_course.root)]) == ExitCode.OK
+    )
     assert (tmp_path / "empty" / "tiny" / "tiny.py").is_file()
     (tmp_path / "file").write_text("mine\n")
-    assert ended(["init", str(tmp_path / "file"), "--course", str(small_course.root)]) == ExitCode.USAGE
+    assert (
+        ended(["init", str(tmp_path / "file"), "--course", str(small_course.root)])
+        == ExitCode.USAGE
+    )
     assert (tmp_path / "file").read_text() == "mine\n"
 
 
-def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(tmp_path: Path, small_course: Course) -> None:
-    assert ended(["init", str(tmp_path / "work"), "--notebook", "--course", str(small_course.root)]) == ExitCode.OK
+def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(
+    tmp_path: Path, small_course: Course
+) -> None:
+    assert (
+        ended(["init", str(tmp_path / "work"), "--notebook", "--course", str(small_course.root)])
+        == ExitCode.OK
+    )
     assert [path.name for path in (tmp_path / "work" / "tiny").glob("tiny.*")] == ["tiny.ipynb"]
     stub = (small_course.root / "exercises" / "tiny" / "tiny.py").read_text("utf-8")
     assert read_submission(tmp_path / "work", ["tiny"])["tiny"].text == stub
@@ -350,17 +479,27 @@ def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(tmp_path: Pa
 
 def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_course: Course) -> None:
     (tmp_path / "file").write_text("mine\n")
-    assert ended(["init", str(tmp_path / "file" / "work"), "--course", str(small_course.root)]) == ExitCode.USAGE
+    assert (
+        ended(["init", str(tmp_path / "file" / "work"), "--course", str(small_course.root)])
+        == ExitCode.USAGE
+    )
 
 
-@pytest.mark.parametrize(("value", "mode"), [(None, "auto"), ("", "auto"), ("false", "auto"), ("true", "require"), ("1", "require")])
-def test_ci_requires_the_sandbox(value: str | None, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("value", "mode"),
+    [(None, "auto"), ("", "auto"), ("false", "auto"), ("true", "require"), ("1", "require")],
+)
+def test_ci_requires_the_sandbox(
+    value: str | None, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """… by default: nobody looks at what ``auto`` says there."""
     monkeypatch.delenv("CI", raising=False)
     if value is not None:
         monkeypatch.setenv("CI", value)
     asked: list[str] = []
-    monkeypatch.setattr("grader.cli.commands.grade.grade_here", lambda *_, sandbox, **__: asked.append(sandbox))
+    monkeypatch.setattr(
+        "grader.cli.commands.grade.grade_here", lambda *_, sandbox, **__: asked.append(sandbox)
+    )
     ended(["run"])
     assert asked == [mode]
 
@@ -370,8 +509,13 @@ def plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
-def test_list_shows_every_lesson_and_whether_it_is_here(tiny: Callable[[str], Path], small_course: Course, tmp_path: Path) -> None:
-    elsewhere, here = (grade(folder, "list", course=small_course.root) for folder in (tmp_path / "empty", tiny(RIGHT)))
+def test_list_shows_every_lesson_and_whether_it_is_here(
+    tiny: Callable[[str], Path], small_course: Course, tmp_path: Path
+) -> None:
+    elsewhere, here = (
+        grade(folder, "list", course=small_course.root)
+        for folder in (tmp_path / "empty", tiny(RIGHT))
+    )
     assert (elsewhere.code, here.code) == (ExitCode.OK, ExitCode.OK)
     assert re.search(r"^○ not here tiny +Tiny$", plain(elsewhere.out), re.MULTILINE)
     assert re.search(r"^○ next tiny +Tiny$", plain(here.out), re.MULTILINE)
@@ -379,8 +523,12 @@ def test_list_shows_every_lesson_and_whether_it_is_here(tiny: Callable[[str], Pa
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_hints_come_one_step_at_a_time(step: int, small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    """The step that was asked for and no further, for one function or for all; the way to the next, while there is one."""
+def test_hints_come_one_step_at_a_time(
+    step: int, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The step that was asked for and no further, for one function or for all; the way to the next,
+    while there is one.
+    """
     hints = small_course.lesson("tiny").hints()
     words = ["--step", str(step), "--lang", "en", "--course", str(small_course.root)]
     assert ended(["hint", "tiny", "double", *words]) == ExitCode.OK
@@ -389,32 +537,62 @@ def test_hints_come_one_step_at_a_time(step: int, small_course: Course, capsys: 
     every = capsys.readouterr().out
     for name, texts in hints.items():
         for number, text in enumerate(texts, 1):
-            assert (text in one) == (number == step and (name == "double" or text in hints["double"]))
+            assert (text in one) == (
+                number == step and (name == "double" or text in hints["double"])
+            )
             assert (text in every) == (number == step)
     assert ("grade hint tiny double --step" in one) == (step < 3)
     assert step == 3 or f"grade hint tiny double --step {step + 1}" in one
 
 
-def test_a_hint_is_a_nudge_unless_more_is_asked_for(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)]) == ExitCode.OK
+def test_a_hint_is_a_nudge_unless_more_is_asked_for(
+    small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        ended(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)])
+        == ExitCode.OK
+    )
     assert capsys.readouterr().out.startswith("LIMIT  hint 1 of 3\n  A number.\n")
 
 
-def test_a_hint_for_what_has_none_names_those_that_have(small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(["hint", "tiny", "half", "--lang", "en", "--course", str(small_course.root)]) == ExitCode.USAGE
-    assert capsys.readouterr().err == "grade: tiny has no hint for 'half'. There are hints for: double, triple, LIMIT\n"
+def test_a_hint_for_what_has_none_names_those_that_have(
+    small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        ended(["hint", "tiny", "half", "--lang", "en", "--course", str(small_course.root)])
+        == ExitCode.USAGE
+    )
+    assert (
+        capsys.readouterr().err
+        == "grade: tiny has no hint for 'half'. There are hints for: double, triple, LIMIT\n"
+    )
 
 
 @pytest.mark.parametrize("hints", ["", 'double = ["One."]\n'], ids=["none", "one step"])
-def test_a_lesson_whose_hints_are_not_written_yet_says_so(hints: str, small_course: Course, tmp_path: Path) -> None:
+def test_a_lesson_whose_hints_are_not_written_yet_says_so(
+    hints: str, small_course: Course, tmp_path: Path
+) -> None:
     course = Path(shutil.copytree(small_course.root, tmp_path / "course"))
     (course / "exercises" / "tiny" / "hints.toml").write_text(hints, "utf-8")
-    assert ended(["hint", "tiny", "--step", "2", "--lang", "en", "--course", str(course)]) == ExitCode.USAGE
+    assert (
+        ended(["hint", "tiny", "--step", "2", "--lang", "en", "--course", str(course)])
+        == ExitCode.USAGE
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- verify
+# ------------------------------------------------------------------------------------------- verify
 
-PROOF = LessonProof("tiny", 6, mistakes=2, caught=2, named=1, lookalikes=4, told_apart=3, accepted=1, accepted_passed=1)
+PROOF = LessonProof(
+    "tiny",
+    6,
+    mistakes=2,
+    caught=2,
+    named=1,
+    lookalikes=4,
+    told_apart=3,
+    accepted=1,
+    accepted_passed=1,
+)
 
 
 @pytest.mark.parametrize(
@@ -422,51 +600,76 @@ PROOF = LessonProof("tiny", 6, mistakes=2, caught=2, named=1, lookalikes=4, told
     [
         ((), ExitCode.OK, "1 lessons, 5 gradings, 2 seeds: no problems"),
         (("tiny: one",), ExitCode.NOT_FULL_MARKS, "1 lessons, 5 gradings, 2 seeds: 1 problem"),
-        (("tiny: one", "tiny: two"), ExitCode.NOT_FULL_MARKS, "1 lessons, 5 gradings, 2 seeds: 2 problems"),
+        (
+            ("tiny: one", "tiny: two"),
+            ExitCode.NOT_FULL_MARKS,
+            "1 lessons, 5 gradings, 2 seeds: 2 problems",
+        ),
     ],
 )
 def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
-    problems: tuple[str, ...], code: ExitCode, last: str, small_course: Course, monkeypatch: pytest.MonkeyPatch,
+    problems: tuple[str, ...],
+    code: ExitCode,
+    last: str,
+    small_course: Course,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.setattr("grader.cli.commands.verify.run_verification", lambda *_, **__: Verification(problems, (PROOF,), 5))
-    assert verify_course(small_course, (), seeds=2, workers=1, table=False, write_stubs=False) is code
+) -> None:
+    monkeypatch.setattr(
+        "grader.cli.commands.verify.run_verification",
+        lambda *_, **__: Verification(problems, (PROOF,), 5),
+    )
+    assert (
+        verify_course(small_course, (), seeds=2, workers=1, table=False, write_stubs=False) is code
+    )
     assert capsys.readouterr().out.splitlines() == [*problems, last]
 
 
 def test_verify_prints_the_proof_as_a_table(
     small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.verify.run_verification", lambda *_, **__: Verification((), (PROOF,), 5))
+    monkeypatch.setattr(
+        "grader.cli.commands.verify.run_verification",
+        lambda *_, **__: Verification((), (PROOF,), 5),
+    )
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
-        "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart | accepted alternatives |",
+        (
+            "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart |"
+            " accepted alternatives |"
+        ),
         "|---|---|---|---|---|---|",
         "| tiny | 6 | 2 of 2 | 1 of 2 | 3 of 4 | 1 of 1 |",
     ]
 
 
-def test_verify_writes_stubs_only_when_asked(small_course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_verify_writes_stubs_only_when_asked(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from grader.course.course import load_course
 
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     stub = course.lesson("tiny").stub
     stub.write_text("old\n", "utf-8")
-    monkeypatch.setattr("grader.cli.commands.verify.run_verification", lambda *_, **__: Verification((), (), 0))
+    monkeypatch.setattr(
+        "grader.cli.commands.verify.run_verification", lambda *_, **__: Verification((), (), 0)
+    )
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert stub.read_text("utf-8") == "old\n"
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=True)
     assert stub.read_text("utf-8") == small_course.lesson("tiny").stub.read_text("utf-8")
 
 
-# ------------------------------------------------------------------------------------------------------------------ help
+# --------------------------------------------------------------------------------------------- help
 
 COMMANDS = sorted(cli.commands)
 
 
 def context(name: str) -> click.Context:
     """The context in which a command's help is shown."""
-    return click.Context(cli.commands[name], info_name=name, parent=click.Context(cli, info_name="grade"))
+    return click.Context(
+        cli.commands[name], info_name=name, parent=click.Context(cli, info_name="grade")
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -481,14 +684,20 @@ def test_every_command_and_every_option_is_explained(name: str) -> None:
 
 def test_no_command_is_cut_short_in_the_list_of_all() -> None:
     """On 80 columns each is explained to the end of its sentence."""
-    listed = cli.get_help(click.Context(cli, info_name="grade", terminal_width=80)).partition("For learners:")[2]
+    listed = cli.get_help(click.Context(cli, info_name="grade", terminal_width=80)).partition(
+        "For learners:"
+    )[2]
     assert [line for line in listed.splitlines() if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_shows_an_example_that_it_would_take(name: str) -> None:
     """One line of the help can be typed: its words are parsed by the command itself."""
-    (line,) = [line.strip() for line in cli.commands[name].get_help(context(name)).splitlines() if "Example: " in line]
+    (line,) = [
+        line.strip()
+        for line in cli.commands[name].get_help(context(name)).splitlines()
+        if "Example: " in line
+    ]
     program, command, *words = shlex.split(line.removeprefix("Example: "))
     assert (program, command) == ("grade", name)
     cli.commands[name].make_context(name, words)
@@ -507,7 +716,9 @@ def test_help_of_the_whole_names_every_command_and_four_lines_to_type() -> None:
         *((name, "ko", "예") for name in ["", *(one.name for one in learner.COMMANDS)]),
     ],
 )
-def test_help_fits_a_terminal_of_80_columns(name: str, lang: str, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_fits_a_terminal_of_80_columns(
+    name: str, lang: str, example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No line is broken by the terminal, and no option's text is cut."""
     monkeypatch.setenv("GRADE_LANG", lang)
     words = [name, "--help"] if name else ["--help"]
@@ -519,21 +730,33 @@ def test_help_fits_a_terminal_of_80_columns(name: str, lang: str, example: str, 
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_unknown_option_is_answered_with_where_to_look(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_option_is_answered_with_where_to_look(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ended([name, "--no-such-option"]) == ExitCode.USAGE
     said = capsys.readouterr().err
     assert f"grade {name} has no option --no-such-option." in said.replace("\n", " ")
     assert f"grade {name} --help" in said.replace("\n", " ")
 
 
-def test_a_console_without_our_letters_gets_others(tiny: Callable[[str], Path], small_course: Course) -> None:
+def test_a_console_without_our_letters_gets_others(
+    tiny: Callable[[str], Path], small_course: Course
+) -> None:
     """A mark has a stand-in in every encoding; nothing ends in a traceback."""
     folder = tiny(WRONG)
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "cp1252"}
     words = ["--no-html", "--seed", "1", "--lang", "ko", "--course", str(small_course.root)]
     command = [sys.executable, "-m", "grader", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="cp1252", timeout=120)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="cp1252",
+        timeout=120,
+    )
     assert (done.returncode, done.stderr) == (ExitCode.NOT_FULL_MARKS, "")
     assert "x double returns twice x" in done.stdout
 
@@ -541,16 +764,19 @@ def test_a_console_without_our_letters_gets_others(tiny: Callable[[str], Path], 
 HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"], ["run", "--help"], ["verify", "-h"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--help"], ["-h"], ["--version"], ["run", "--help"], ["verify", "-h"]], ids=" ".join
+)
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
     """What takes long to import is imported when it is needed."""
     code = (
-        "import sys; from grader.cli import main\n"
-        f"try: main({words})\n"
-        f"except SystemExit as end: print([m for m in {HEAVY} if m in sys.modules], end.code, file=sys.stderr)"
+        f"import sys; from grader.cli import main\ntry: main({words})\nexcept SystemExit as end:"
+        f" print([m for m in {HEAVY} if m in sys.modules], end.code, file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     assert done.stderr == "[] 0\n"
     assert done.stdout.strip()
 

@@ -39,9 +39,25 @@ def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
         (place / "in" / name).mkdir(parents=True)
         (place / "in" / name / "tiny.py").write_text(text, "utf-8")
     out = place / "out"
-    words = ["--course", str(small_course.root), "--workers", "1", "--sandbox", "auto", "--seed", "1", "--lang", "en"]
+    words = [
+        "--course",
+        str(small_course.root),
+        "--workers",
+        "1",
+        "--sandbox",
+        "auto",
+        "--seed",
+        "1",
+        "--lang",
+        "en",
+    ]
     assert ended(["batch", str(place / "in"), "--out", str(out), *words]) == ExitCode.OK
-    assert ended(["adjust", str(out), "bob", "--points", "+2", "--reason", "on paper", "--author", "kim"]) == ExitCode.OK
+    assert (
+        ended(
+            ["adjust", str(out), "bob", "--points", "+2", "--reason", "on paper", "--author", "kim"]
+        )
+        == ExitCode.OK
+    )
     return out
 
 
@@ -51,7 +67,9 @@ def test_every_format_is_offered() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in OFFERED if name not in ("canvas", "moodle")])
-def test_every_format_is_written_from_a_gradebook(name: str, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_format_is_written_from_a_gradebook(
+    name: str, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "made"
     assert ended(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
     assert capsys.readouterr().out == f"{target} is written for {name}.\n"
@@ -61,39 +79,83 @@ def test_every_format_is_written_from_a_gradebook(name: str, graded: Path, tmp_p
 
 
 def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path) -> None:
-    assert ended(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")]) == ExitCode.OK
+    assert (
+        ended(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")])
+        == ExitCode.OK
+    )
     found = {one["submission"]: one for one in json.loads((tmp_path / "x.json").read_text("utf-8"))}
     with Gradebook.open(graded) as book:
-        assert {entry.name: entry.score for entry in book.entries()} == {name: one["score"] for name, one in found.items()}
+        assert {entry.name: entry.score for entry in book.entries()} == {
+            name: one["score"] for name, one in found.items()
+        }
     assert (found["bob"]["score"], found["bob"]["adjusted"]) == (7.0, 2.0)
 
 
-def test_a_canvas_sheet_is_filled_and_notes_stand_apart(graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The file is the output's, who was not matched is on standard error."""
     (tmp_path / "sheet.csv").write_text(SHEET)
-    words = ["--to", "canvas", "--template", str(tmp_path / "sheet.csv"), "--output", str(tmp_path / "filled.csv")]
+    words = [
+        "--to",
+        "canvas",
+        "--template",
+        str(tmp_path / "sheet.csv"),
+        "--output",
+        str(tmp_path / "filled.csv"),
+    ]
     assert ended(["export", str(graded), *words]) == ExitCode.OK
-    assert (tmp_path / "filled.csv").read_text() == SHEET.replace("alice,1,,,A,,4", "alice,1,,,A,10,4")
+    assert (tmp_path / "filled.csv").read_text() == SHEET.replace(
+        "alice,1,,,A,,4", "alice,1,,,A,10,4"
+    )
     assert (tmp_path / "sheet.csv").read_text() == SHEET
     told = capsys.readouterr()
     assert "note: zoe is in the sheet and has no submission\n" in told.err
     assert "Grades, Import" in told.out
 
 
-def test_a_template_is_never_written_over(graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_template_is_never_written_over(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "sheet.csv").write_text(SHEET)
-    words = ["--to", "canvas", "--template", str(tmp_path / "sheet.csv"), "--output", str(tmp_path / "sheet.csv")]
+    words = [
+        "--to",
+        "canvas",
+        "--template",
+        str(tmp_path / "sheet.csv"),
+        "--output",
+        str(tmp_path / "sheet.csv"),
+    ]
     assert ended(["export", str(graded), *words]) == ExitCode.USAGE
     assert "Name another file with --output" in capsys.readouterr().err
     assert (tmp_path / "sheet.csv").read_text() == SHEET
 
 
 def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
-    assert ended(["export", str(graded), "--to", "csv", "--scale", "100", "--output", str(tmp_path / "x.csv")]) == ExitCode.OK
-    rows = {row["submission"]: row for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8-sig")))}
+    assert (
+        ended(
+            [
+                "export",
+                str(graded),
+                "--to",
+                "csv",
+                "--scale",
+                "100",
+                "--output",
+                str(tmp_path / "x.csv"),
+            ]
+        )
+        == ExitCode.OK
+    )
+    rows = {
+        row["submission"]: row
+        for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8-sig")))
+    }
     assert (rows["alice"]["score"], rows["bob"]["score"]) == ("100.0", "70.0")
 
 
-def test_a_folder_without_a_gradebook_names_the_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_a_gradebook_names_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ended(["export", str(tmp_path), "--to", "csv"]) == ExitCode.USAGE
     assert "grade batch DIR --out" in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""Ctrl-C during a batch: the first waits for what is under way and keeps it, the second doesn't; the same command goes on either way."""
+"""Ctrl-C during a batch: the first waits for what is under way and keeps it, the second doesn't;
+the same command goes on either way.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,18 @@ LONGEST_SECONDS = 60
 
 @dataclass
 class Pressing:
-    """The tests' host, lent; at the second submission Ctrl-C is pressed ``times`` times, each when the one before has had its effect."""
+    """The tests' host, lent; at the second submission Ctrl-C is pressed ``times`` times, each when
+    the one before has had its effect.
+    """
 
     host: Host
     times: int = 0
     graded: int = 0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
-    def judge(self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+    def judge(
+        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
+    ) -> dict[str, Any]:
         self.graded += 1
         if self.graded == 2:
             self.press()
@@ -54,7 +60,10 @@ class Pressing:
             before = signal.getsignal(signal.SIGINT)
             signal.pthread_kill(main, signal.SIGINT)
             looks = range(LONGEST_SECONDS * 1000)
-            assert any(signal.getsignal(signal.SIGINT) is not before or self.abandoned.wait(0.001) for _ in looks), "nobody heeded Ctrl-C"
+            assert any(
+                signal.getsignal(signal.SIGINT) is not before or self.abandoned.wait(0.001)
+                for _ in looks
+            ), "nobody heeded Ctrl-C"
 
     def abandon(self) -> None:
         self.abandoned.set()
@@ -64,7 +73,9 @@ class Pressing:
 
 @pytest.fixture
 def run(tmp_path: Path, small_course: Course, host: Host) -> Callable[..., Pressing]:
-    """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so often at the second."""
+    """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so
+    often at the second.
+    """
     for number, name in enumerate(NAMES):
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "tiny.py").write_text(f"# {number}\n{WRONG}")
@@ -98,7 +109,9 @@ def final(out: Path) -> list[bytes]:
 def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
     tmp_path: Path, run: Callable[..., Pressing], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says at once what it waits for; the next run grades the rest alone, and ends with the same bytes as one that was not stopped."""
+    """It says at once what it waits for; the next run grades the rest alone, and ends with the same
+    bytes as one that was not stopped.
+    """
     first = run("out", times=1)
     said = capsys.readouterr().err
     assert "stopping: waiting for 1 submission under way; Ctrl-C again ends at once\n" in said
@@ -110,8 +123,12 @@ def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
     assert final(tmp_path / "out") == final(tmp_path / "whole")
 
 
-def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(tmp_path: Path, run: Callable[..., Pressing]) -> None:
-    """What is under way is as if it had never been begun: no zero, no fault. The first submission may be on its way into the gradebook."""
+def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
+    tmp_path: Path, run: Callable[..., Pressing]
+) -> None:
+    """What is under way is as if it had never been begun: no zero, no fault. The first submission
+    may be on its way into the gradebook.
+    """
     first = run("out", times=2)
     assert (first.graded, first.abandoned.is_set()) == (2, True)
     already = kept(tmp_path / "out")
@@ -122,12 +139,18 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(tmp_path: Path, 
 
 
 def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal in the moment before a thread waits for a lock doesn't wake it: without an end of the wait, Ctrl-C would not be heeded."""
+    """A signal in the moment before a thread waits for a lock doesn't wake it: without an end of
+    the wait, Ctrl-C would not be heeded.
+    """
     waits = []
 
-    def wait(running: set[Any], *, timeout: float | None = None, return_when: str) -> tuple[set[Any], set[Any]]:
+    def wait(
+        running: set[Any], *, timeout: float | None = None, return_when: str
+    ) -> tuple[set[Any], set[Any]]:
         waits.append(timeout)
-        return (set(), running) if len(waits) % 2 else futures.wait(running, return_when=return_when)
+        return (
+            (set(), running) if len(waits) % 2 else futures.wait(running, return_when=return_when)
+        )
 
     monkeypatch.setattr(pool, "wait", wait)
     hosts: Hosts[Any] = Hosts(1, lambda: SimpleNamespace(close=lambda: None))
@@ -167,7 +190,9 @@ def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
-def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> None:
+def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> (
+    None
+):
     with Host(apart=True) as apart:
         assert apart._process is not None
         assert os.getsid(apart._process.pid) != os.getsid(0)

@@ -1,4 +1,6 @@
-"""The learner's commands, run in this process in a folder that ``grade init`` made: what they say, what they remember, what they keep."""
+"""The learner's commands, run in this process in a folder that ``grade init`` made: what they say,
+what they remember, what they keep.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,18 @@ from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
 PACKAGE = Path(grader.__file__).parent
-FULL = LessonProgress(attempts=2, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00", hints={"double": 2})
+FULL = LessonProgress(
+    attempts=2, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00", hints={"double": 2}
+)
 
 
 @pytest.fixture
-def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def work(
+    tmp_path: Path,
+    small_course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Path:
     """A workspace of the small course, which is the current folder."""
     make_workspace(small_course, tmp_path / "work", "en")
     monkeypatch.chdir(tmp_path / "work")
@@ -48,7 +57,9 @@ def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.fixture
-def grade(small_course: Course, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[object, str]]:
+def grade(
+    small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[object, str]]:
     """``grade(*words)``: the exit code, and all that was said."""
 
     def run(*words: str, course: Path | None = None, lang: str = "en") -> tuple[object, str]:
@@ -71,32 +82,51 @@ def solved(course: Course) -> str:
 
 def graded(host: Host, course: Course, work: Path) -> Report:
     settings = Settings(1, "auto", course.limits)
-    return grade_submission(host, course, course.lessons, read_submission(work, ["tiny"]), settings, name="work")
+    return grade_submission(
+        host, course, course.lessons, read_submission(work, ["tiny"]), settings, name="work"
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ what is recorded
+# --------------------------------------------------------------------------------- what is recorded
 
 
 def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
     work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete is the end."""
+    """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete
+    is the end.
+    """
     file = work / "tiny" / "tiny.py"
     file.write_text(solved(small_course).replace("2 * x", "x * x"))
-    assert keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish == []
+    assert (
+        keep(
+            small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()
+        ).finish
+        == []
+    )
     wrong = read_progress(work).of("tiny")
     assert (wrong.attempts, wrong.stuck_on, wrong.complete) == (1, "double", False)
     assert list(wrong.wrong) == ["tiny.double"]
     assert wrong.mistakes["squares"].cleared_at is None
     file.write_text(solved(small_course))
-    rows = keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()).finish
+    rows = keep(
+        small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()
+    ).finish
     right = read_progress(work).of("tiny")
-    assert (right.attempts, right.best, right.complete, right.cleared, right.wrong) == (2, 10.0, True, 1, {})
+    assert (right.attempts, right.best, right.complete, right.cleared, right.wrong) == (
+        2,
+        10.0,
+        True,
+        1,
+        {},
+    )
     assert ("10 / 10", "points") in rows
     assert "Every lesson complete" in capsys.readouterr().out
 
 
-def test_stubs_are_answered_with_how_to_begin(work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stubs_are_answered_with_how_to_begin(
+    work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No attempt is counted, and no longer is it said once something is written."""
     keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
     assert capsys.readouterr().out == "Nothing is written yet. How to begin: grade next\n"
@@ -108,21 +138,37 @@ def test_stubs_are_answered_with_how_to_begin(work: Path, host: Host, small_cour
 
 @pytest.mark.parametrize("graded_lessons", [1, 2])
 def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
-    work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str], graded_lessons: int
+    work: Path,
+    host: Host,
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
+    graded_lessons: int,
 ) -> None:
     """Of one lesson; of several, none of them next, nothing is said."""
     (tiny,) = small_course.lessons
-    course = replace(small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other")))
+    course = replace(
+        small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other"))
+    )
     report = graded(host, small_course, work)
-    report = replace(report, lessons=(*report.lessons, replace(report.lessons[0], id="other"))[:graded_lessons])
+    report = replace(
+        report, lessons=(*report.lessons, replace(report.lessons[0], id="other"))[:graded_lessons]
+    )
     keep(course, report, {}, Path(), "en", console=make_console())
-    said = "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n" if graded_lessons == 1 else ""
+    said = (
+        "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"
+        if graded_lessons == 1
+        else ""
+    )
     assert capsys.readouterr().out == said
 
 
 @pytest.mark.parametrize("has_solution", [True, False])
 def test_full_marks_name_the_solution_where_there_is_one(
-    work: Path, small_course: Course, tmp_path: Path, has_solution: bool, capsys: pytest.CaptureFixture[str]
+    work: Path,
+    small_course: Course,
+    tmp_path: Path,
+    has_solution: bool,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (first,) = small_course.lessons
     first = first if has_solution else replace(first, root=tmp_path)
@@ -134,9 +180,16 @@ def test_full_marks_name_the_solution_where_there_is_one(
     assert ("Beside the solution: grade solution tiny" in said) is has_solution
 
 
-def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(work: Path, host: Host, small_course: Course) -> None:
+def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
+    work: Path, host: Host, small_course: Course
+) -> None:
     before = (work / FILE).read_text()
-    assert keep(small_course, graded(host, small_course, work), {}, work, "en", console=make_console()).finish == []
+    assert (
+        keep(
+            small_course, graded(host, small_course, work), {}, work, "en", console=make_console()
+        ).finish
+        == []
+    )
     assert (work / FILE).read_text() == before
 
 
@@ -145,12 +198,18 @@ def test_no_file_appears_where_init_made_no_folder(
 ) -> None:
     (tmp_path / "tiny.py").write_text(solved(small_course))
     monkeypatch.chdir(tmp_path)
-    keep(small_course, graded(host, small_course, tmp_path), {}, Path(), "en", console=make_console())
+    keep(
+        small_course, graded(host, small_course, tmp_path), {}, Path(), "en", console=make_console()
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.py"]
 
 
 def test_progress_that_can_not_be_written_costs_nothing_but_itself(
-    work: Path, host: Host, small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    work: Path,
+    host: Host,
+    small_course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -158,11 +217,13 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
     monkeypatch.setattr("grader.cli.commands.workspace.update_progress", full)
     (work / "tiny" / "tiny.py").write_text(solved(small_course))
     learner = Learner.at(small_course, work, "en")
-    assert record(learner, graded(host, small_course, work), make_console()).of("tiny").attempts == 1
+    assert (
+        record(learner, graded(host, small_course, work), make_console()).of("tiny").attempts == 1
+    )
     assert "Your score stands" in capsys.readouterr().out.replace("\n", " ")
 
 
-# -------------------------------------------------------------------------------------------------------- list and next
+# ------------------------------------------------------------------------------------ list and next
 
 
 def test_list_shows_where_one_stands(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
@@ -176,10 +237,19 @@ def test_list_shows_where_one_stands(work: Path, grade: Callable[..., tuple[obje
     assert "1 of 1 lessons complete · 10 / 10" in said
 
 
-def test_next_says_what_to_read_to_write_and_to_type(work: Path, grade: Callable[..., tuple[object, str]], small_course: Course) -> None:
+def test_next_says_what_to_read_to_write_and_to_type(
+    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+) -> None:
     code, said = grade("next")
     assert code == ExitCode.OK
-    for part in ("tiny  Tiny", "tiny/README.md", "tiny/tiny.py", "grade tiny", "grade watch tiny", "grade hint tiny"):
+    for part in (
+        "tiny  Tiny",
+        "tiny/README.md",
+        "tiny/tiny.py",
+        "grade tiny",
+        "grade watch tiny",
+        "grade hint tiny",
+    ):
         assert part in said
 
 
@@ -214,22 +284,29 @@ def test_next_from_inside_a_lessons_folder_is_the_same(
     assert grade("next") == from_above
 
 
-def test_next_after_the_last_lesson_is_the_end(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_next_after_the_last_lesson_is_the_end(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     knows(work, FULL)
-    for lang, words in (("en", ("Every lesson complete", "steps of hints")), ("ko", ("모든 레슨 완료", "열어 본 힌트 단계"))):
+    for lang, words in (
+        ("en", ("Every lesson complete", "steps of hints")),
+        ("ko", ("모든 레슨 완료", "열어 본 힌트 단계")),
+    ):
         _, said = grade("next", lang=lang)
         assert all(word in said for word in words)
         assert "2026-03-02" in said
 
 
-def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     shutil.rmtree(work / "tiny")
     assert "grade reset tiny" in grade("next")[1]
     assert grade("reset", "tiny")[0] == ExitCode.OK
     assert (work / "tiny" / "tiny.py").is_file()
 
 
-# ---------------------------------------------------------------------------------------------------------------- hints
+# -------------------------------------------------------------------------------------------- hints
 
 
 def test_hints_go_one_step_further_each_time_for_what_failed_last(
@@ -246,35 +323,47 @@ def test_hints_go_one_step_further_each_time_for_what_failed_last(
     assert read_progress(work).of("tiny").hints == {"triple": 3}
 
 
-def test_a_step_that_is_asked_for_is_never_a_step_back(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_a_step_that_is_asked_for_is_never_a_step_back(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     grade("hint", "tiny", "double", "--step", "2")
     grade("hint", "tiny", "double", "--step", "1")
     assert read_progress(work).of("tiny").hints == {"double": 2}
 
 
-def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(work: Path, small_course: Course) -> None:
+def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
+    work: Path, small_course: Course
+) -> None:
     (tiny,) = small_course.lessons
-    course = replace(small_course, lessons=(tiny, replace(tiny, id="second"), replace(tiny, id="third")))
+    course = replace(
+        small_course, lessons=(tiny, replace(tiny, id="second"), replace(tiny, id="third"))
+    )
     for name in ("second", "third"):
         (work / f"{name}.py").write_text("x = 1\n")
     learner = Learner.at(course, work, "en")
     assert at_hand(learner, Progress()).id == "tiny"
     assert at_hand(learner, Progress({"tiny": FULL})).id == "second"
-    assert at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
+    assert (
+        at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
+    )
     (work / "alone").mkdir()
     (work / "alone" / "second.py").write_text("x = 1\n")
     assert at_hand(replace(learner, folder=work / "alone"), Progress()).id == "second"
 
 
-def test_a_function_without_hints_is_passed_over(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_a_function_without_hints_is_passed_over(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     knows(work, LessonProgress(attempts=1, stuck_on="helper"))
     assert grade("hint", "tiny")[1].startswith("double  hint 1 of 3\n")
 
 
-# ---------------------------------------------------------------------------------------------------------------- reset
+# -------------------------------------------------------------------------------------------- reset
 
 
-def test_reset_keeps_every_copy(work: Path, grade: Callable[..., tuple[object, str]], small_course: Course) -> None:
+def test_reset_keeps_every_copy(
+    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+) -> None:
     file = work / "tiny" / "tiny.py"
     for number in (1, 2):
         file.write_text(f"mine = {number}\n")
@@ -287,7 +376,11 @@ def test_reset_keeps_every_copy(work: Path, grade: Callable[..., tuple[object, s
 
 @pytest.mark.parametrize(("answer", "text"), [(False, "mine\n"), (True, None)], ids=["no", "yes"])
 def test_reset_asks_first(
-    answer: bool, text: str | None, work: Path, grade: Callable[..., tuple[object, str]], monkeypatch: pytest.MonkeyPatch
+    answer: bool,
+    text: str | None,
+    work: Path,
+    grade: Callable[..., tuple[object, str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (work / "tiny" / "tiny.py").write_text("mine\n")
     monkeypatch.setattr(click, "confirm", lambda *_: answer)
@@ -303,12 +396,17 @@ def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, said = grade("reset", "tiny")
     assert code == ExitCode.USAGE
-    assert "so nothing was changed. To begin it anew without a question: grade reset tiny --yes" in said
+    assert (
+        "so nothing was changed. To begin it anew without a question: grade reset tiny --yes"
+        in said
+    )
     assert [path.name for path in (work / "tiny").glob("tiny.py*")] == ["tiny.py"]
     assert (work / "tiny" / "tiny.py").read_text() == "mine = 1\n"
 
 
-def test_reset_of_a_fresh_stub_does_nothing(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_reset_of_a_fresh_stub_does_nothing(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     assert "is a fresh stub already" in grade("reset", "tiny")[1]
     assert not (work / "tiny" / "tiny.py.1").exists()
 
@@ -325,10 +423,12 @@ def test_reset_takes_a_links_place_and_leaves_what_it_points_to(
     assert not (work / "tiny" / "tiny.py").is_symlink()
 
 
-# ------------------------------------------------------------------------------------------------------------- solution
+# ----------------------------------------------------------------------------------------- solution
 
 
-def test_the_solution_waits_for_full_marks(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_the_solution_waits_for_full_marks(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     code, said = grade("solution", "tiny")
     assert code == ExitCode.USAGE
     assert "--give-up" in said
@@ -340,7 +440,9 @@ def test_the_solution_waits_for_full_marks(work: Path, grade: Callable[..., tupl
     assert "-     raise NotImplementedError\n" in said
 
 
-def test_giving_up_shows_the_solution_and_is_remembered(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_giving_up_shows_the_solution_and_is_remembered(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     assert "return 2 * x" in grade("solution", "tiny", "--give-up")[1]
     assert read_progress(work).of("tiny").gave_up_at
     assert "return 2 * x" in grade("solution", "tiny")[1]
@@ -363,16 +465,20 @@ def test_a_course_without_solutions_says_so_kindly(
     assert "came without its solutions" in said
 
 
-def test_no_line_of_a_comparison_is_wider_than_the_terminal(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
+def test_no_line_of_a_comparison_is_wider_than_the_terminal(
+    work: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
     assert all(len(line.plain) <= 30 for line in compare("x = 1\n", "y = " + "1 + " * 50, width=30))
-    (work / "tiny" / "tiny.py").write_text(f"def double(x):\n    return {' + '.join(['x'] * 200)}\n\tpass\x1b[31m\n")
+    (work / "tiny" / "tiny.py").write_text(
+        f"def double(x):\n    return {' + '.join(['x'] * 200)}\n\tpass\x1b[31m\n"
+    )
     _, said = grade("solution", "tiny", "--give-up")
     assert max(map(len, said.splitlines())) <= 80
     assert "\x1b" not in said
     assert "\\x1b[31m" in said
 
 
-# ------------------------------------------------------------------------------------------------------- the shell, the end
+# ------------------------------------------------------------------------------- the shell, the end
 
 
 @pytest.mark.parametrize(
@@ -390,31 +496,55 @@ def test_no_line_of_a_comparison_is_wider_than_the_terminal(work: Path, grade: C
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_the_shell_completes_commands_lessons_and_checks(words: list[str], start: str, found: set[str]) -> None:
-    offered = {item.value for item in ShellComplete(cli, {}, "grade", "_GRADE_COMPLETE").get_completions(words, start)}
+def test_the_shell_completes_commands_lessons_and_checks(
+    words: list[str], start: str, found: set[str]
+) -> None:
+    offered = {
+        item.value
+        for item in ShellComplete(cli, {}, "grade", "_GRADE_COMPLETE").get_completions(words, start)
+    }
     assert found <= offered
     assert bool(found) or not offered
 
 
-def test_the_page_shows_the_end_when_there_is_one(work: Path, host: Host, small_course: Course) -> None:
+def test_the_page_shows_the_end_when_there_is_one(
+    work: Path, host: Host, small_course: Course
+) -> None:
     report = replace(graded(host, small_course, work), submission="me")
     assert 'class="finish"' not in render_page(report)
-    assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(report, keepsake=Keepsake(finish=[("140 / 140", "points")]))
+    assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
+        report, keepsake=Keepsake(finish=[("140 / 140", "points")])
+    )
 
 
-MINE = ("cli/commands/lessons.py", "cli/commands/workspace.py", "cli/commands/watch.py", "render/lesson_table.py")
+MINE = (
+    "cli/commands/lessons.py",
+    "cli/commands/workspace.py",
+    "cli/commands/watch.py",
+    "render/lesson_table.py",
+)
 
 
 def said_texts(path: Path) -> set[str]:
     """The constant texts that a module says."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and node.args]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and node.args
+    ]
     said = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] == "say"]
-    return {node.value for node in said if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {
+        node.value
+        for node in said
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 @pytest.mark.parametrize("name", MINE)
 def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
-    known = {entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr}
+    known = {
+        entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
+    }
     assert said_texts(PACKAGE / name) - known == set()
     from grader.cli.commands.watch import EXPLAINED, KEYS
 

@@ -1,4 +1,6 @@
-"""``%grade`` and ``%%grade``, in a kernel as Jupyter runs it: judged elsewhere, shown under the cell."""
+"""``%grade`` and ``%%grade``, in a kernel as Jupyter runs it: judged elsewhere, shown under the
+cell.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,18 @@ from grader.course.course import Course
 from grader.course.notebooks import as_notebook
 from grader.runtime.client import Host
 
-WRONG = "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 * x\n\nLIMIT: float = 20.0\n"
+WRONG = (
+    "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 *"
+    " x\n\nLIMIT: float = 20.0\n"
+)
 RIGHT = WRONG.replace("5", "2")
-FITS = "() => { const f = document.querySelector('iframe'); return f.clientHeight - f.contentDocument.body.offsetHeight === 2 }"
-PID = "print(get_ipython().magics_manager.magics['line']['grade'].__self__.kernel.host._process.pid)"
+FITS = (
+    "() => { const f = document.querySelector('iframe'); return f.clientHeight -"
+    " f.contentDocument.body.offsetHeight === 2 }"
+)
+PID = (
+    "print(get_ipython().magics_manager.magics['line']['grade'].__self__.kernel.host._process.pid)"
+)
 
 
 @pytest.fixture
@@ -41,18 +51,34 @@ def ask(small_course: Course) -> Asked:
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> dict[str, list[dict[str, Any]]]:
+def ran(
+    tmp_path_factory: pytest.TempPathFactory, small_course: Course
+) -> dict[str, list[dict[str, Any]]]:
     """What a notebook's cells put out, by their text; the kernel has ended since."""
     folder = tmp_path_factory.mktemp("notebook")
     (folder / "tiny.py").write_text(WRONG)
     options = f"--course {small_course.root} --seed 7 --sandbox off --lang en"
     cells = [
-        "%load_ext grader", PID, f"%%grade tiny {options}\n{WRONG}", "'double' in globals()", f"%grade tiny {options}\nprint('after')",
-        "%grade nothing", "%grade --seed x", "%grade --help",
-        "%%grade --lang ko\nx = 1", "%grade next --lang en", "%grade init work --notebook --lang en",
-    ]  # fmt: skip
+        "%load_ext grader",
+        PID,
+        f"%%grade tiny {options}\n{WRONG}",
+        "'double' in globals()",
+        f"%grade tiny {options}\nprint('after')",
+        "%grade nothing",
+        "%grade --seed x",
+        "%grade --help",
+        "%%grade --lang ko\nx = 1",
+        "%grade next --lang en",
+        "%grade init work --notebook --lang en",
+    ]
     book = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(
+        book,
+        timeout=120,
+        kernel_name="python3",
+        allow_errors=True,
+        resources={"metadata": {"path": str(folder)}},
+    )
     client.execute(env={**os.environ, "IPYTHONDIR": str(folder / "ipython"), "LC_ALL": "C"})
     return {cell.source.split("--course")[0].strip(): cell.outputs for cell in book.cells}
 
@@ -69,7 +95,7 @@ def printed(outputs: list[dict[str, Any]]) -> str:
     return "".join(one["text"] for one in outputs if one["output_type"] == "stream")
 
 
-# ------------------------------------------------------------------------------------------------------------ a real kernel
+# ------------------------------------------------------------------------------------ a real kernel
 
 
 def test_a_cell_is_graded_and_the_report_is_shown_as_page_and_as_text(ran: dict[str, Any]) -> None:
@@ -91,9 +117,15 @@ def test_a_line_grades_the_folder_and_the_cell_goes_on(ran: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"), [("%grade nothing", "There is no lesson 'nothing'"), ("%grade --seed x", "%grade: --seed takes a whole number")]
+    ("cell", "said"),
+    [
+        ("%grade nothing", "There is no lesson 'nothing'"),
+        ("%grade --seed x", "%grade: --seed takes a whole number"),
+    ],
 )
-def test_what_is_wrong_with_the_line_is_told_in_a_line(ran: dict[str, Any], cell: str, said: str) -> None:
+def test_what_is_wrong_with_the_line_is_told_in_a_line(
+    ran: dict[str, Any], cell: str, said: str
+) -> None:
     assert said in printed(ran[cell])
     assert "Traceback" not in printed(ran[cell])
 
@@ -104,10 +136,16 @@ def test_help_is_shown_and_nothing_is_graded(ran: dict[str, Any]) -> None:
     assert {one["output_type"] for one in outputs} == {"stream"}
 
 
-def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(ran: dict[str, Any]) -> None:
+def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(
+    ran: dict[str, Any],
+) -> None:
     assert [line.split("  ")[0] for line in printed(ran["%load_ext grader"]).splitlines()] == [
-        "%grade", "%%grade LESSON", "%grade hint LESSON", "grader.draw(loss)", "%grade init my-work --notebook",
-    ]  # fmt: skip
+        "%grade",
+        "%%grade LESSON",
+        "%grade hint LESSON",
+        "grader.draw(loss)",
+        "%grade init my-work --notebook",
+    ]
 
 
 def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
@@ -115,7 +153,9 @@ def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
     assert "init" not in greeting(tmp_path)
 
 
-def test_loading_goes_well_where_no_course_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_goes_well_where_no_course_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The engine of a students' bundle finds one only inside the bundle."""
 
     def nowhere(*_: Any, **__: Any) -> None:
@@ -129,7 +169,9 @@ def test_an_error_of_the_line_is_told_in_its_language(ran: dict[str, Any]) -> No
     assert "레슨 이름을 하나만 적으세요" in printed(ran["%%grade --lang ko\nx = 1"])
 
 
-def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_path(ran: dict[str, Any]) -> None:
+def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_path(
+    ran: dict[str, Any],
+) -> None:
     """A command says what it says on a terminal; what it makes lies in the notebook's folder."""
     assert "grade reset finite_difference" in printed(ran["%grade next --lang en"])
     assert "%load_ext grader" in printed(ran["%grade init work --notebook --lang en"])
@@ -147,12 +189,20 @@ def test_the_host_ends_with_the_kernel(ran: dict[str, Any]) -> None:
     assert ended
 
 
-# --------------------------------------------------------------------------------------------------------------- the parts
+# ---------------------------------------------------------------------------------------- the parts
 
 
 def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic() -> None:
-    code = "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.magics') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.magics')"
+        " if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: Asked, tmp_path: Path) -> None:
@@ -163,20 +213,29 @@ def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: Asked, tmp_path: Path
     assert result.report.lessons[0].notes == ("line 2: a magic, left out",)
 
 
-@pytest.mark.parametrize(("code", "said"), [("", "has no code below it"), ("a\0", "line 1 holds"), ("#" * (1 << 20), "larger than 1 MB")])
-def test_a_cell_that_is_no_lesson_is_told_so(kernel: Kernel, ask: Asked, tmp_path: Path, code: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("", "has no code below it"), ("a\0", "line 1 holds"), ("#" * (1 << 20), "larger than 1 MB")],
+)
+def test_a_cell_that_is_no_lesson_is_told_so(
+    kernel: Kernel, ask: Asked, tmp_path: Path, code: str, said: str
+) -> None:
     lesson = kernel.grade_cell(ask, code + "\n", tmp_path).report.lessons[0]
     assert lesson.status == "invalid"
     assert said in (lesson.message or "")
 
 
 @pytest.mark.parametrize("lessons", [(), ("tiny", "tiny")])
-def test_a_cell_is_one_lesson(kernel: Kernel, ask: Asked, tmp_path: Path, lessons: tuple[str, ...]) -> None:
+def test_a_cell_is_one_lesson(
+    kernel: Kernel, ask: Asked, tmp_path: Path, lessons: tuple[str, ...]
+) -> None:
     with pytest.raises(UsageError, match="name it, and no other"):
         kernel.grade_cell(replace(ask, lessons=lessons), RIGHT, tmp_path)
 
 
-def test_an_interrupted_grading_ends_the_host(kernel: Kernel, ask: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_grading_ends_the_host(
+    kernel: Kernel, ask: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its next answer would be to a question that nobody asks any more."""
     closed = []
 
@@ -192,8 +251,14 @@ def test_an_interrupted_grading_ends_the_host(kernel: Kernel, ask: Asked, tmp_pa
 
 def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = []
-    monkeypatch.setattr("grader.cli.magics.Kernel", lambda: type("Idle", (), {"close": lambda self: closed.append(True)})())
-    magics: dict[str, dict[str, Any]] = {"line": {"grade": GradeMagic().grade, "time": None}, "cell": {}}
+    monkeypatch.setattr(
+        "grader.cli.magics.Kernel",
+        lambda: type("Idle", (), {"close": lambda self: closed.append(True)})(),
+    )
+    magics: dict[str, dict[str, Any]] = {
+        "line": {"grade": GradeMagic().grade, "time": None},
+        "cell": {},
+    }
     unregister(type("Shell", (), {"magics_manager": type("Manager", (), {"magics": magics})})())
     assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [True])
     assert asked.name == "grade"
@@ -209,13 +274,18 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     result: Shown = kernel.grade_cell(ask, WRONG, tmp_path)
     (tmp_path / "out.html").write_text("<!doctype html><div id=out></div>")
     tab = browser.open(tmp_path / "out.html")
-    tab.evaluate("html => { document.getElementById('out').innerHTML = html }", result._repr_html_())
+    tab.evaluate(
+        "html => { document.getElementById('out').innerHTML = html }", result._repr_html_()
+    )
     opened = tab.frame_locator("iframe").locator("details.check[open] > summary")
     opened.wait_for()
     tab.wait_for_function(FITS)
     before = tab.evaluate("document.querySelector('iframe').clientHeight")
     opened.click()
-    tab.wait_for_function(f"before => ({FITS})() && document.querySelector('iframe').clientHeight < before", arg=before)
+    tab.wait_for_function(
+        f"before => ({FITS})() && document.querySelector('iframe').clientHeight < before",
+        arg=before,
+    )
     assert tab.evaluate("document.querySelector('iframe').sandbox.value") == "allow-same-origin"
     assert browser.complaints == []
 

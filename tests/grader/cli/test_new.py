@@ -1,4 +1,6 @@
-"""``grade new``: what it makes holds; what only a person can write is listed; what is there stays as it is."""
+"""``grade new``: what it makes holds; what only a person can write is listed; what is there stays
+as it is.
+"""
 
 from __future__ import annotations
 
@@ -31,24 +33,36 @@ def verified(course: Course) -> Verification:
 
 def contents(root: Path) -> dict[str, bytes]:
     """Every file's bytes."""
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.fixture
 def made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A course that was made in a folder that wasn't there."""
-    assert new("halving", "--function", "half", "--course", str(tmp_path / "my course")) == ExitCode.OK
+    assert (
+        new("halving", "--function", "half", "--course", str(tmp_path / "my course")) == ExitCode.OK
+    )
     assert "grade verify halving --course" in capsys.readouterr().out
     return tmp_path / "my course"
 
 
 def test_a_new_course_holds_but_for_what_a_person_has_to_write(made: Path) -> None:
-    """Its reference, stub, mistake and alternative are graded; each placeholder is a problem, and nothing else is."""
+    """Its reference, stub, mistake and alternative are graded; each placeholder is a problem, and
+    nothing else is.
+    """
     found = verified(load_course(made))
     (proof,) = found.proofs
     assert (proof.checks, proof.caught, proof.named, proof.accepted_passed) == (3, 1, 1, 1)
     assert len(found.problems) > 10
-    assert [problem for problem in found.problems if "still holds its placeholder: TO WRITE:" not in problem] == []
+    assert [
+        problem
+        for problem in found.problems
+        if "still holds its placeholder: TO WRITE:" not in problem
+    ] == []
     for place in ("course.toml", "README.md:1", "hints.toml:4", "halving.py:1"):
         assert any(place in problem for problem in found.problems)
 
@@ -63,16 +77,23 @@ def test_once_everything_is_written_there_is_no_problem(made: Path) -> None:
 def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(made: Path) -> None:
     """Comments, order and layout of course.toml with it."""
     toml = made / "exercises" / "course.toml"
-    before = toml.read_text("utf-8").replace("[[lesson]]", "[limits]  # small\ncall_seconds   =   1.5\n\n# the first\n[[lesson]]")
+    before = toml.read_text("utf-8").replace(
+        "[[lesson]]", "[limits]  # small\ncall_seconds   =   1.5\n\n# the first\n[[lesson]]"
+    )
     toml.write_text(before, "utf-8")
     files = contents(made)
     assert new("thirds", "--course", str(made)) == ExitCode.OK
     after = contents(made)
     assert toml.read_text("utf-8").startswith(before.rstrip("\n"))
-    assert {path: text for path, text in after.items() if path in files and not path.endswith("course.toml")} == {
-        path: text for path, text in files.items() if not path.endswith("course.toml")
-    }
-    assert [(lesson.id, lesson.names) for lesson in load_course(made).lessons] == [("halving", ("half",)), ("thirds", ("thirds",))]
+    assert {
+        path: text
+        for path, text in after.items()
+        if path in files and not path.endswith("course.toml")
+    } == {path: text for path, text in files.items() if not path.endswith("course.toml")}
+    assert [(lesson.id, lesson.names) for lesson in load_course(made).lessons] == [
+        ("halving", ("half",)),
+        ("thirds", ("thirds",)),
+    ]
 
 
 def test_a_catalogue_waits_for_its_translations(made: Path) -> None:
@@ -103,14 +124,18 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_changes(
     assert contents(made) == before
 
 
-def test_a_folder_with_something_else_in_it_is_no_place_for_a_course(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_something_else_in_it_is_no_place_for_a_course(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     assert new("halving", "--course", str(tmp_path)) == ExitCode.USAGE
     assert "is not empty" in capsys.readouterr().err
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
-def test_files_that_are_there_are_not_overwritten(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_there_are_not_overwritten(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (made / "solutions" / "thirds.py").write_text("mine")
     before = contents(made)
     assert new("thirds", "--course", str(made)) == ExitCode.USAGE
@@ -118,7 +143,9 @@ def test_files_that_are_there_are_not_overwritten(made: Path, capsys: pytest.Cap
     assert contents(made) == before
 
 
-def test_the_course_that_came_along_is_not_added_to(small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_course_that_came_along_is_not_added_to(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from grader.cli.commands.new import new_lesson
 
     monkeypatch.setattr("grader.cli.commands.new.PACKAGED_COURSE", small_course.root)
@@ -132,7 +159,12 @@ def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_pat
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     lesson = course.lesson("tiny")
     assert unwritten(lesson) == []
-    places = (lesson.checks / "diagnosis.py", lesson.checks / "scenarios.py", lesson.mistakes[0], lesson.accepted[0])
+    places = (
+        lesson.checks / "diagnosis.py",
+        lesson.checks / "scenarios.py",
+        lesson.mistakes[0],
+        lesson.accepted[0],
+    )
     for path in places:
         path.write_text(path.read_text("utf-8") + f"# {MARK} this\n", "utf-8")
     assert len(unwritten(lesson)) == len(places)

@@ -11,14 +11,18 @@ from grader.cli.commands import progress_bar
 from grader.cli.commands.progress_bar import Meter
 
 
-def test_without_a_terminal_there_is_a_plain_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_there_is_a_plain_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It names the part, and says how much of it is done."""
     monkeypatch.setattr(progress_bar, "LOG_SECONDS", 0.0)
     monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
     with Meter(Console(file=io.StringIO())) as meter:
         assert list(meter.over("tiny: comparing pairs", range(3))) == [0, 1, 2]
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split(" done")[0] for line in lines] == [f"tiny: comparing pairs: {done} of 3" for done in range(3)]
+    assert [line.split(" done")[0] for line in lines] == [
+        f"tiny: comparing pairs: {done} of 3" for done in range(3)
+    ]
 
 
 def test_lines_are_seldom(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,7 +31,9 @@ def test_lines_are_seldom(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_on_a_terminal_there_is_a_bar_and_nothing_of_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_there_is_a_bar_and_nothing_of_it_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Also where what it tells of was interrupted; brackets in a part's name are no markup."""
     monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
     console = Console(file=io.StringIO(), force_terminal=True, width=80)

@@ -17,7 +17,15 @@ import torch
 
 import grader
 from grader.cli import main
-from grader.cli.commands.replay import Asked, Replay, asked_of_debugger, comment, debug_command, script, understood
+from grader.cli.commands.replay import (
+    Asked,
+    Replay,
+    asked_of_debugger,
+    comment,
+    debug_command,
+    script,
+    understood,
+)
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult
@@ -45,7 +53,9 @@ def handed_in(folder: Path, lesson: str, text: str) -> Path:
     return folder
 
 
-def recorded(host: Host, course: Course, place: Path, target: str, seed: int = 5) -> tuple[Replay, Judged, CheckResult]:
+def recorded(
+    host: Host, course: Course, place: Path, target: str, seed: int = 5
+) -> tuple[Replay, Judged, CheckResult]:
     """A check judged and written down."""
     what = understood(course, Asked(target, place, seed, lang="en"))
     settings = Settings(seed, limits=course.limits, recorded=what.check_id)
@@ -57,13 +67,24 @@ def recorded(host: Host, course: Course, place: Path, target: str, seed: int = 5
 def run_script(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     """Run a script with plain Python: isolated, and without this package."""
     (folder / "again.py").write_text(text, "utf-8")
-    return subprocess.run([sys.executable, "-I", "again.py"], cwd=folder, capture_output=True, text=True, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-I", "again.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
 
 
 def numbers(value: Any) -> list[float]:
     """Every float in plain data, in order."""
     if isinstance(value, dict):
-        return [number for key, item in value.items() if key not in ("dtype", "shape") for number in numbers(item)]
+        return [
+            number
+            for key, item in value.items()
+            if key not in ("dtype", "shape")
+            for number in numbers(item)
+        ]
     if isinstance(value, list):
         return [number for item in value for number in numbers(item)]
     return [value] if isinstance(value, float) else []
@@ -77,38 +98,64 @@ def numbers(value: Any) -> list[float]:
         ("hooks", "averages_the_output", "values_are_the_norms_of_grad_output"),
     ],
 )
-def test_a_shown_script_gives_the_wrong_number_of_the_report(lesson: str, mistake: str, name: str, host: Host, tmp_path: Path) -> None:
-    """… with plain Python, and what was expected beside it: derivatives, a scenario with a function that is data, one with modules."""
+def test_a_shown_script_gives_the_wrong_number_of_the_report(
+    lesson: str, mistake: str, name: str, host: Host, tmp_path: Path
+) -> None:
+    """… with plain Python, and what was expected beside it: derivatives, a scenario with a function
+    that is data, one with modules.
+    """
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
     fragment = course.root / "tests" / "mistakes" / lesson / f"{mistake}.py"
-    place = handed_in(tmp_path / "work", lesson, compose(solution, fragment.read_text("utf-8"), name=mistake))
+    place = handed_in(
+        tmp_path / "work", lesson, compose(solution, fragment.read_text("utf-8"), name=mistake)
+    )
     what, judged, check = recorded(host, course, place, f"{lesson}.{name}")
     text = script(judged, check, place / f"{lesson}.py", what)
     assert "grader" not in text
     done = run_script(tmp_path, text)
     assert (done.returncode, done.stderr) == (0, "")
-    said = {line.split()[0]: [float(number) for number in NUMBER.findall(line)] for line in done.stdout.splitlines() if line.strip()}
+    said = {
+        line.split()[0]: [float(number) for number in NUMBER.findall(line)]
+        for line in done.stdout.splitlines()
+        if line.strip()
+    }
     for word, value in (("got", check.actual), ("expected", check.expected)):
         assert said[word] == pytest.approx(numbers(value), abs=1e-4)
     assert said["got"] != said["expected"]
 
 
-def test_a_script_of_code_that_raises_raises_the_same(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_a_script_of_code_that_raises_raises_the_same(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
     place = handed_in(tmp_path / "work", "tiny", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("AttributeError: 'Tensor' object has no attribute 'no_such_method'")
+    assert done.stderr.strip().endswith(
+        "AttributeError: 'Tensor' object has no attribute 'no_such_method'"
+    )
 
 
-def test_what_is_written_down_changes_no_verdict(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_what_is_written_down_changes_no_verdict(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     what, _, check = recorded(host, small_course, place, "tiny.double")
     plain = grade_lesson(host, what.lesson, what.file, Settings(5, limits=small_course.limits))
     (same,) = [one for one in plain.result.checks if one.id == check.id]
     assert plain.script is None
-    for name in ("outcome", "message", "diagnosis", "evidence", "expected", "actual", "inputs", "seed", "points"):
+    for name in (
+        "outcome",
+        "message",
+        "diagnosis",
+        "evidence",
+        "expected",
+        "actual",
+        "inputs",
+        "seed",
+        "points",
+    ):
         assert getattr(same, name) == getattr(check, name)
 
 
@@ -119,7 +166,9 @@ def test_a_constant_is_shown_as_one(host: Host, small_course: Course, tmp_path: 
     assert done.stdout.split() == ["got", "19.0", "expected", "20.0"]
 
 
-def test_a_check_without_a_script_is_shown_itself(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_a_check_without_a_script_is_shown_itself(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     text = script(Judged(judged.result, script="it reads the file"), check, place / "tiny.py", what)
@@ -131,7 +180,7 @@ def test_what_a_student_wrote_stays_a_comment() -> None:
     assert comment("one\nimport os\x1b[2J") == "# one\n# import os\\x1b[2J"
 
 
-# -------------------------------------------------------------------------------------------------------------- literals
+# ----------------------------------------------------------------------------------------- literals
 
 
 @pytest.mark.parametrize(
@@ -154,7 +203,11 @@ def test_a_literal_is_the_tensor(tensor: torch.Tensor) -> None:
     """Values, shape, dtype, strides, and whether it requires grad."""
     found = eval(literal(tensor), {"torch": torch})
     assert torch.allclose(found.double(), tensor.double(), equal_nan=True, rtol=0, atol=0)
-    assert (found.shape, found.dtype, found.requires_grad) == (tensor.shape, tensor.dtype, tensor.requires_grad)
+    assert (found.shape, found.dtype, found.requires_grad) == (
+        tensor.shape,
+        tensor.dtype,
+        tensor.requires_grad,
+    )
     assert found.stride() == tensor.stride()
 
 
@@ -174,8 +227,19 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     x = torch.tensor([0.5, -1.5])
     with Recorder(student._session) as recorder:
         got = recorder.student.run(f, x)
-    lines = script_of(recorder, expected=None, actual=got, inputs={"x": x}, gradcheck=None, module="lesson", scenarios="")
-    names: dict[str, Any] = {"torch": torch, "lesson": type("Lesson", (), {"run": staticmethod(lambda f, x: f(x)[0] + f(x)[1])})}
+    lines = script_of(
+        recorder,
+        expected=None,
+        actual=got,
+        inputs={"x": x},
+        gradcheck=None,
+        module="lesson",
+        scenarios="",
+    )
+    names: dict[str, Any] = {
+        "torch": torch,
+        "lesson": type("Lesson", (), {"run": staticmethod(lambda f, x: f(x)[0] + f(x)[1])}),
+    }
     exec("\n".join(lines), names)
     assert torch.equal(names["y"], got)
     assert torch.equal(got, f(x)[0] + f(x)[1])
@@ -183,12 +247,13 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
 
 def test_of_scenarios_only_what_is_used_is_shown() -> None:
     text = (
-        "import math\n\n\ndef one(student):\n    return two()\n\n\ndef two():\n    return math.pi\n\n\ndef three(student):\n    return 3\n"
+        "import math\n\n\ndef one(student):\n    return two()\n\n\ndef two():\n    return"
+        " math.pi\n\n\ndef three(student):\n    return 3\n"
     )
     assert reached_by(text, "one") == text[: text.index("\n\n\ndef three")] + "\n"
 
 
-# ------------------------------------------------------------------------------------------------------------- the seeds
+# ---------------------------------------------------------------------------------------- the seeds
 
 
 def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
@@ -225,10 +290,27 @@ def test_a_replay_shows_the_check_and_nothing_else(
     assert code == ExitCode.OK
 
 
-def test_a_replay_folds_nothing(shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_folds_nothing(
+    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """All that was printed is there; of a lesson its one check that is wrong is taken."""
-    place = handed_in(tmp_path / "work", "tiny", "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST)
-    _, out, _ = replayed(capsys, "tiny", "--in", str(place), "--seed", "1", "--course", str(small_course.root), "--lang", "en")
+    place = handed_in(
+        tmp_path / "work",
+        "tiny",
+        "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST,
+    )
+    _, out, _ = replayed(
+        capsys,
+        "tiny",
+        "--in",
+        str(place),
+        "--seed",
+        "1",
+        "--course",
+        str(small_course.root),
+        "--lang",
+        "en",
+    )
     assert re.search(r"^ +h *$", out, re.MULTILINE)
     assert "tiny.double" in out
     assert "tiny.triple" not in out
@@ -236,9 +318,15 @@ def test_a_replay_folds_nothing(shared_host: Host, small_course: Course, tmp_pat
 
 @pytest.mark.parametrize("way", [(), ("--show",), ("--pdb",)])
 def test_of_several_that_are_wrong_a_replay_lists_the_commands(
-    way: tuple[str, ...], shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    way: tuple[str, ...],
+    shared_host: Host,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """… to paste, with what was typed; a script goes to standard output alone, so there is nothing on it."""
+    """… to paste, with what was typed; a script goes to standard output alone, so there is nothing
+    on it.
+    """
     place = handed_in(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
     options = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
     code, out, err = replayed(capsys, "tiny", "--seed", "1", *way, *options)
@@ -247,25 +335,52 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     assert said.startswith("2 checks of tiny are wrong. Take one:")
     for check in ("double", "triple"):
         words = ["grade", "replay", f"tiny.{check}", "--seed", "1", *way, *options]
-        assert words in [shlex.split(line) for line in said.splitlines() if line.startswith("    grade")]
+        assert words in [
+            shlex.split(line) for line in said.splitlines() if line.startswith("    grade")
+        ]
     assert other == ""
 
 
 def as_cells(folder: Path, text: str) -> Path:
-    """A folder with the lesson tiny as a notebook: text, a magic, and a cell for each definition."""
+    """A folder with the lesson tiny as a notebook: text, a magic, and a cell for each
+    definition.
+    """
     folder.mkdir(exist_ok=True)
-    parts = ["from __future__ import annotations\n%matplotlib inline", "# only words", *text.strip().split("\n\n\n")]
+    parts = [
+        "from __future__ import annotations\n%matplotlib inline",
+        "# only words",
+        *text.strip().split("\n\n\n"),
+    ]
     cells: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": "# tiny"}]
-    cells += [{"cell_type": "code", "metadata": {}, "source": part, "outputs": [], "execution_count": None} for part in parts]
-    (folder / "tiny.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
+    cells += [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": part,
+            "outputs": [],
+            "execution_count": None,
+        }
+        for part in parts
+    ]
+    (folder / "tiny.ipynb").write_text(
+        json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8"
+    )
     return folder
 
 
 @pytest.mark.parametrize(
-    "text", [SQUARES.replace("return", "display(1)\n    return", 1), 'def double(x):\n    """Twice \\\\."""\n    return x * x\n\n\n' + REST]
+    "text",
+    [
+        SQUARES.replace("return", "display(1)\n    return", 1),
+        'def double(x):\n    """Twice \\\\."""\n    return x * x\n\n\n' + REST,
+    ],
 )
-def test_a_script_of_a_notebook_runs_its_cells_without_us(text: str, host: Host, small_course: Course, tmp_path: Path) -> None:
-    """The notebook need not be there; what it has by itself, and what it imports from __future__, is."""
+def test_a_script_of_a_notebook_runs_its_cells_without_us(
+    text: str, host: Host, small_course: Course, tmp_path: Path
+) -> None:
+    """The notebook need not be there; what it has by itself, and what it imports from __future__,
+    is.
+    """
     place = as_cells(tmp_path / "work", text)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     shown = script(judged, check, place / "tiny.ipynb", what)
@@ -273,10 +388,14 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(text: str, host: Host,
     done = run_script(tmp_path, shown)
     assert (done.returncode, done.stderr) == (0, "")
     got = next(line for line in done.stdout.splitlines() if line.startswith("got"))
-    assert [float(number) for number in NUMBER.findall(got)] == pytest.approx(numbers(check.actual), abs=1e-4)
+    assert [float(number) for number in NUMBER.findall(got)] == pytest.approx(
+        numbers(check.actual), abs=1e-4
+    )
 
 
-def test_a_script_of_a_notebook_names_the_cell_that_raises(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_a_script_of_a_notebook_names_the_cell_that_raises(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
     place = as_cells(tmp_path / "work", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     done = run_script(tmp_path, script(judged, check, place / "tiny.ipynb", what))
@@ -297,16 +416,33 @@ def test_what_is_right_has_nothing_to_reproduce(
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (("tiny.dubble",), "tiny has no check 'dubble'. Did you mean tiny.double? Its checks: double, triple, gradient_of_double"),
-        (("tiny", "--check-seed", "3"), "--check-seed is the seed of one check, and tiny is a lesson. Name one: tiny.<check>"),
-        (("tiny.double", "--check-seed", "3", "--seed", "3"), "--seed and --check-seed are both given"),
+        (
+            ("tiny.dubble",),
+            (
+                "tiny has no check 'dubble'. Did you mean tiny.double? Its checks: double, triple,"
+                " gradient_of_double"
+            ),
+        ),
+        (
+            ("tiny", "--check-seed", "3"),
+            "--check-seed is the seed of one check, and tiny is a lesson. Name one: tiny.<check>",
+        ),
+        (
+            ("tiny.double", "--check-seed", "3", "--seed", "3"),
+            "--seed and --check-seed are both given",
+        ),
         (("tiny.double", "--in", "EMPTY"), "holds no tiny.py. Name the folder that does: --in DIR"),
         (("tiny.double", "--pdb", "--in", "ZIP"), "Unpack it, and name the folder: --in DIR"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_what_cannot_be_replayed_is_said_with_a_remedy(
-    words: tuple[str, ...], answer: str, shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...],
+    answer: str,
+    shared_host: Host,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     (tmp_path / "empty").mkdir()
@@ -315,36 +451,79 @@ def test_what_cannot_be_replayed_is_said_with_a_remedy(
     places = {"EMPTY": str(tmp_path / "empty"), "ZIP": str(tmp_path / "work.zip")}
     where = () if "--in" in words else ("--in", str(place))
     code, out, err = replayed(
-        capsys, *(places.get(word, word) for word in words), *where, "--course", str(small_course.root), "--lang", "en"
+        capsys,
+        *(places.get(word, word) for word in words),
+        *where,
+        "--course",
+        str(small_course.root),
+        "--lang",
+        "en",
     )
     assert (code, out) == (ExitCode.USAGE, "")
     assert answer in err
 
 
-# ---------------------------------------------------------------------------------------------------------- the debugger
+# ------------------------------------------------------------------------------------- the debugger
 
 
 @pytest.mark.parametrize(
     ("text", "options", "typed", "answers"),
     [
         (RAISES, (), "p x.shape\nq\n", ["-> y = x.no_such_method()", "torch.Size([3])"]),
-        (SQUARES, (), "p x.shape\nq\n", ["once more, stopping where it is called", "-> return x * x", "torch.Size([3])"]),
+        (
+            SQUARES,
+            (),
+            "p x.shape\nq\n",
+            ["once more, stopping where it is called", "-> return x * x", "torch.Size([3])"],
+        ),
         pytest.param(RIGHT, (), "", ["This check passes with this seed"], marks=pytest.mark.proof),
-        pytest.param(RIGHT, ("--break",), "p x.shape\nc\n", ["-> return 2 * x", "torch.Size([3])"], marks=pytest.mark.proof),
+        pytest.param(
+            RIGHT,
+            ("--break",),
+            "p x.shape\nc\n",
+            ["-> return 2 * x", "torch.Size([3])"],
+            marks=pytest.mark.proof,
+        ),
     ],
     ids=["raises", "is wrong", "is right", "is right, --break"],
 )
 def test_the_debugger_stops_in_the_students_code(
-    text: str, options: tuple[str, ...], typed: str, answers: list[str], small_course: Course, tmp_path: Path
+    text: str,
+    options: tuple[str, ...],
+    typed: str,
+    answers: list[str],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     """Where it raises; else at the first line of the function."""
     place = handed_in(tmp_path / "work", "tiny", text)
-    command = [sys.executable, "-m", "grader", "replay", "tiny.double", "--in", str(place), "--seed", "3", "--pdb", *options]
-    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parent.parent), "HOME": str(tmp_path)}
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "replay",
+        "tiny.double",
+        "--in",
+        str(place),
+        "--seed",
+        "3",
+        "--pdb",
+        *options,
+    ]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(grader.__file__).parent.parent),
+        "HOME": str(tmp_path),
+    }
     done = subprocess.run(
         [*command, "--course", str(small_course.root), "--lang", "en"],
-        input=typed, capture_output=True, text=True, encoding="utf-8", env=environment, cwd=tmp_path,
-    )  # fmt: skip
+        input=typed,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        cwd=tmp_path,
+    )
     assert "tiny.py is run here, with your rights: this is no sandbox" in done.stderr
     assert "Traceback" not in done.stderr
     for answer in answers:
@@ -353,18 +532,36 @@ def test_the_debugger_stops_in_the_students_code(
 
 @pytest.mark.parametrize(
     ("text", "at"),
-    [(RAISES, "tiny.ipynb, cell 4(2)double()"), pytest.param(SQUARES, "tiny.ipynb, cell 4(2)double()", marks=pytest.mark.proof)],
+    [
+        (RAISES, "tiny.ipynb, cell 4(2)double()"),
+        pytest.param(SQUARES, "tiny.ipynb, cell 4(2)double()", marks=pytest.mark.proof),
+    ],
     ids=["raises", "is wrong"],
 )
-def test_the_debugger_stops_in_the_cell_of_a_notebook(text: str, at: str, small_course: Course, tmp_path: Path) -> None:
+def test_the_debugger_stops_in_the_cell_of_a_notebook(
+    text: str, at: str, small_course: Course, tmp_path: Path
+) -> None:
     """… under the cell's number and with its lines."""
     place = as_cells(tmp_path / "work", text)
     what = understood(small_course, Asked("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
-    request.write_text(json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)), "utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parent.parent), "HOME": str(tmp_path)}
+    request.write_text(
+        json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)),
+        "utf-8",
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(grader.__file__).parent.parent),
+        "HOME": str(tmp_path),
+    }
     done = subprocess.run(
-        debug_command(request), input="p x.shape\nl\nq\n", capture_output=True, text=True, encoding="utf-8", env=environment, cwd=tmp_path
+        debug_command(request),
+        input="p x.shape\nl\nq\n",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        cwd=tmp_path,
     )
     for answer in (at, "torch.Size([3])", "def double(x):"):
         assert answer in done.stdout
@@ -375,26 +572,51 @@ def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
     shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", RIGHT)
-    code, out, err = replayed(capsys, "tiny", "--pdb", "--in", str(place), "--course", str(small_course.root), "--lang", "en")
+    code, out, err = replayed(
+        capsys,
+        "tiny",
+        "--pdb",
+        "--in",
+        str(place),
+        "--course",
+        str(small_course.root),
+        "--lang",
+        "en",
+    )
     assert (code, out) == (ExitCode.USAGE, "")
-    assert "No check of tiny is wrong with this seed. Name the one to step through: grade replay tiny.<check> --break" in err
+    assert (
+        "No check of tiny is wrong with this seed. Name the one to step through: grade replay"
+        " tiny.<check> --break" in err
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "lang", "answer"),
     [
         ("tinny", "en", "There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list"),
-        ("tinny", "ko", "'tinny': 그런 레슨은 없습니다. 혹시 tiny 레슨인가요? 모든 레슨 보기: grade list"),
+        (
+            "tinny",
+            "ko",
+            "'tinny': 그런 레슨은 없습니다. 혹시 tiny 레슨인가요? 모든 레슨 보기: grade list",
+        ),
         ("qqqqqq", "ko", "'qqqqqq': 그런 레슨은 없습니다. 레슨 목록: tiny"),
     ],
 )
 def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
-    name: str, lang: str, answer: str, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    lang: str,
+    answer: str,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for command in (["run", name, "--in", str(tmp_path)], ["hint", name], ["replay", name]):
         with pytest.raises(SystemExit) as ended:
             main([*command, "--course", str(small_course.root), "--lang", lang])
-        assert (ended.value.code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), command
+        assert (ended.value.code, answer in capsys.readouterr().err) == (
+            ExitCode.USAGE,
+            True,
+        ), command
 
 
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
@@ -405,7 +627,11 @@ def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
-    assert debug_command(tmp_path / "r.json")[1:] == ["-m", "grader.judge.debugger", str(tmp_path / "r.json")]
+    assert debug_command(tmp_path / "r.json")[1:] == [
+        "-m",
+        "grader.judge.debugger",
+        str(tmp_path / "r.json"),
+    ]
 
 
 def test_an_unknown_lesson_is_told_as_ever(small_course: Course) -> None:

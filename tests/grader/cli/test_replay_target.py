@@ -1,4 +1,6 @@
-"""``grade replay`` without a lesson: which one it takes, what it lists, what it says where nothing is known to be wrong."""
+"""``grade replay`` without a lesson: which one it takes, what it lists, what it says where nothing
+is known to be wrong.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def named(lesson: Lesson, name: str) -> Lesson:
 
 
 @pytest.fixture
-def work(tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(
+    tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A workspace with both lessons, which is the current folder."""
     make_workspace(small_course, tmp_path / "work", "en")
     (tmp_path / "work" / "second").mkdir()
@@ -39,10 +43,17 @@ def work(tmp_path: Path, small_course: Course, course: Course, monkeypatch: pyte
 
 def were_wrong(work: Path, **wrong: dict[str, int]) -> None:
     for lesson, checks in wrong.items():
-        update_progress(work, lambda known, lesson=lesson, checks=checks: known.having(lesson, LessonProgress(1, wrong=checks)))  # type: ignore[misc]
+        update_progress(
+            work,
+            lambda known, lesson=lesson, checks=checks: known.having(  # type: ignore[misc]
+                lesson, LessonProgress(1, wrong=checks)
+            ),
+        )
 
 
-def asked(target: str = "", place: Path | None = None, *options: str, seed: int | None = None) -> Asked:
+def asked(
+    target: str = "", place: Path | None = None, *options: str, seed: int | None = None
+) -> Asked:
     return Asked(target, place or Path(), seed=seed, lang="en", options=options)
 
 
@@ -59,21 +70,33 @@ def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> N
 
 @pytest.mark.parametrize(("seed", "given"), [(None, ["--check-seed", "5"]), (9, ["--seed", "9"])])
 def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
-    seed: int | None, given: list[str], work: Path, course: Course, capsys: pytest.CaptureFixture[str]
+    seed: int | None,
+    given: list[str],
+    work: Path,
+    course: Course,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     many = {f"second.check_{number}": number for number in range(SHOWN + 2)}
     were_wrong(work, tiny={"tiny.double": 5, "other.check": 1}, second=many)
     assert settled(course, asked("", None, "--pdb", seed=seed)) is None
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "2 lessons had something wrong when they were graded last. Take one:"
-    assert ["grade", "replay", "tiny.double", *given, "--pdb"] in [shlex.split(line) for line in lines]
+    assert ["grade", "replay", "tiny.double", *given, "--pdb"] in [
+        shlex.split(line) for line in lines
+    ]
     assert sum("second.check_" in line for line in lines) == SHOWN
     assert "… and 2 more: grade replay second --pdb" in lines
     assert not any("other.check" in line for line in lines)
 
 
 def test_where_nothing_is_known_to_be_wrong_the_way_is_told(work: Path, course: Course) -> None:
-    with pytest.raises(UsageError, match=r"No check is known to be wrong in .*work\. Grade first: grade\. .* such as grade replay tiny"):
+    with pytest.raises(
+        UsageError,
+        match=(
+            r"No check is known to be wrong in .*work\. Grade first: grade\. .* such as grade"
+            r" replay tiny"
+        ),
+    ):
         settled(course, asked())
 
 

@@ -1,4 +1,6 @@
-"""What is typed behind ``grade``: a lesson's name, or a path to a file, folder or zip; what each comes to, and what can't be."""
+"""What is typed behind ``grade``: a lesson's name, or a path to a file, folder or zip; what each
+comes to, and what can't be.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from grader.runtime.grading import Settings, grade_submission
 
 @pytest.fixture
 def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, which is the current folder; beside it bob's folder, his zip, and files that are no lesson's."""
+    """A workspace, which is the current folder; beside it bob's folder, his zip, and files that are
+    no lesson's.
+    """
     make_workspace(small_course, tmp_path / "work", "en")
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob" / "tiny.py").write_text("bobs = 1\n")
@@ -40,8 +44,12 @@ def chosen(course: Course, *words: str, place: Path | None = None) -> Selection:
     return select(course, words, place or Path())
 
 
-@pytest.mark.parametrize("word", ["tiny", "tiny.py", "tiny.ipynb", "tiny/", "./tiny", "tiny/tiny.py", "."])
-def test_every_way_to_write_the_own_lesson_is_that_lesson(word: str, work: Path, small_course: Course) -> None:
+@pytest.mark.parametrize(
+    "word", ["tiny", "tiny.py", "tiny.ipynb", "tiny/", "./tiny", "tiny/tiny.py", "."]
+)
+def test_every_way_to_write_the_own_lesson_is_that_lesson(
+    word: str, work: Path, small_course: Course
+) -> None:
     """Another command finds the same file without an option, and it is the folder's submission."""
     found = chosen(small_course, word)
     assert [lesson.id for lesson in found.lessons] == ["tiny"]
@@ -66,13 +74,22 @@ def test_a_path_is_what_lies_there_and_not_the_own_lesson_of_that_name(
 
 
 def test_lessons_of_several_places_are_each_found_again(work: Path, small_course: Course) -> None:
-    """One at home, and one in each of two folders, of which the first holds another lesson of that name."""
+    """One at home, and one in each of two folders, of which the first holds another lesson of that
+    name.
+    """
     lesson = small_course.lesson("tiny")
-    course = replace(small_course, lessons=tuple(replace(lesson, id=name) for name in ("tiny", "small", "little")))
+    course = replace(
+        small_course,
+        lessons=tuple(replace(lesson, id=name) for name in ("tiny", "small", "little")),
+    )
     for path in ("small.py", "../bob/little.py", "../copies/little.py"):
         (work / path).write_text("1\n", "utf-8")
     found = chosen(course, "small", "../bob/tiny.py", "../copies/little.py")
-    assert [found.files[name].path for name in ("small", "tiny", "little")] == ["small.py", "../bob/tiny.py", "../copies/little.py"]
+    assert [found.files[name].path for name in ("small", "tiny", "little")] == [
+        "small.py",
+        "../bob/tiny.py",
+        "../copies/little.py",
+    ]
     assert found.places == {"tiny": Path("../bob/tiny.py"), "little": Path("../copies/little.py")}
 
 
@@ -85,20 +102,34 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_cours
     ("words", "answer"),
     [
         (["../nobody/tiny.py"], "../nobody/tiny.py does not exist. Name a file, folder or zip"),
-        (["../bob/notes.txt"], "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb. Lessons: tiny"),
-        (["../bob/Tiny (1).py"], "Tiny (1).py is not called tiny.py, so it doesn't count. Call it that"),
+        (
+            ["../bob/notes.txt"],
+            (
+                "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb."
+                " Lessons: tiny"
+            ),
+        ),
+        (
+            ["../bob/Tiny (1).py"],
+            "Tiny (1).py is not called tiny.py, so it doesn't count. Call it that",
+        ),
         (["../copies"], "tiny (1).ipynb is not called tiny.ipynb, so it doesn't count"),
         (["../empty"], "empty holds no lesson: no tiny.py or .ipynb"),
         (
             ["../bob", "../bob.zip"],
-            "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a whole class: grade batch",
+            (
+                "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a"
+                " whole class: grade batch"
+            ),
         ),
         (["tinny"], "There is no lesson 'tinny'. Did you mean tiny?"),
         (["x" * 5000], "There is no lesson 'xxxx"),
     ],
     ids=lambda value: value[0][:20] if isinstance(value, list) else "",
 )
-def test_what_is_no_submission_is_told_with_why_and_what_to_do(words: list[str], answer: str, work: Path, small_course: Course) -> None:
+def test_what_is_no_submission_is_told_with_why_and_what_to_do(
+    words: list[str], answer: str, work: Path, small_course: Course
+) -> None:
     with pytest.raises(UsageError) as raised:
         chosen(small_course, *words)
     assert answer in str(raised.value)
@@ -111,6 +142,13 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
     (work / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
     before = (work / FILE).read_text()
     found = chosen(small_course, word)
-    report = grade_submission(host, small_course, found.lessons, found.files, Settings(1, "auto", small_course.limits), name=found.name)
+    report = grade_submission(
+        host,
+        small_course,
+        found.lessons,
+        found.files,
+        Settings(1, "auto", small_course.limits),
+        name=found.name,
+    )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
     assert ((work / FILE).read_text() != before) is kept

@@ -1,4 +1,6 @@
-"""The loop of ``grade watch``, driven by hand: saves, keys and results are events that the tests put."""
+"""The loop of ``grade watch``, driven by hand: saves, keys and results are events that the tests
+put.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from grader.cli.watch_loop import Verdict, Watcher, change, folder_saves, half_written, remote_kind
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 from grader.course.submission import LessonFile
 
 WAIT = 10.0
@@ -24,12 +34,24 @@ def report(lesson: str, text: str) -> Report:
     status = LessonStatus.PASSED if right else LessonStatus.FAILED
     checks = (CheckResult(f"{lesson}.a", "a", "f", outcome, score, 10.0, message=text),)
     result = LessonResult(lesson, lesson, status, score, 10.0, checks=checks)
-    return Report("me", score, 10.0, 0.0, 1, CourseIdentity("c", "1", "h"), "0", Sandbox("off"), lessons=(result,))
+    return Report(
+        "me",
+        score,
+        10.0,
+        0.0,
+        1,
+        CourseIdentity("c", "1", "h"),
+        "0",
+        Sandbox("off"),
+        lessons=(result,),
+    )
 
 
 @dataclass
 class Desk:
-    """A watcher and everything around it: files as texts, saves and gradings under the test's control."""
+    """A watcher and everything around it: files as texts, saves and gradings under the test's
+    control.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
     saves: queue.Queue[tuple[str, ...]] = field(default_factory=queue.Queue)
@@ -43,7 +65,12 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.watcher = Watcher(
-            saves=self.tell, read=self.read, grade=self.grade, end=self.ended.set, shown=self.shown.put, pressed=self.pressed
+            saves=self.tell,
+            read=self.read,
+            grade=self.grade,
+            end=self.ended.set,
+            shown=self.shown.put,
+            pressed=self.pressed,
         )
         self.thread = threading.Thread(target=self.watch, daemon=True)
         self.thread.start()
@@ -188,7 +215,7 @@ def test_what_a_thread_raises_is_raised_by_the_loop(desk: Desk) -> None:
     assert isinstance(desk.status[0], OSError)
 
 
-# -------------------------------------------------------------------------------------------------------------- folders
+# ------------------------------------------------------------------------------------------ folders
 
 
 def rename(path: Path, text: str) -> None:
@@ -198,9 +225,13 @@ def rename(path: Path, text: str) -> None:
     other.replace(path)
 
 
-@pytest.mark.parametrize("write", [lambda path, text: path.write_text(text), rename], ids=["in place", "by renaming"])
+@pytest.mark.parametrize(
+    "write", [lambda path, text: path.write_text(text), rename], ids=["in place", "by renaming"]
+)
 @pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
-def test_a_save_is_told_of_and_an_editors_own_files_are_not(write: Callable[[Path, str], object], poll: bool, tmp_path: Path) -> None:
+def test_a_save_is_told_of_and_an_editors_own_files_are_not(
+    write: Callable[[Path, str], object], poll: bool, tmp_path: Path
+) -> None:
     """Written again until it is told of, since a watch begins at a time of its own."""
     stopped = threading.Event()
     told: queue.Queue[list[str]] = queue.Queue()
@@ -227,11 +258,19 @@ def test_a_save_is_told_of_and_an_editors_own_files_are_not(write: Callable[[Pat
     assert batch == ["tiny"]
 
 
-MOUNTS = "/dev/sda1 / ext4 rw 0 0\nserver:/home {0}/net nfs4 rw 0 0\ntmpfs {0}/net/local tmpfs rw 0 0\nC:\\134 {0}/my\\040disk 9p rw 0 0\n"
+MOUNTS = (
+    "/dev/sda1 / ext4 rw 0 0\nserver:/home {0}/net nfs4 rw 0 0\ntmpfs {0}/net/local tmpfs rw 0"
+    " 0\nC:\\134 {0}/my\\040disk 9p rw 0 0\n"
+)
 
 
-@pytest.mark.parametrize(("place", "kind"), [("here", None), ("net/work", "nfs4"), ("net/local/work", None), ("my disk/work", "9p")])
-def test_a_file_system_that_tells_of_nothing_is_known_by_its_nearest_mount(place: str, kind: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [("here", None), ("net/work", "nfs4"), ("net/local/work", None), ("my disk/work", "9p")],
+)
+def test_a_file_system_that_tells_of_nothing_is_known_by_its_nearest_mount(
+    place: str, kind: str | None, tmp_path: Path
+) -> None:
     (tmp_path / "mounts").write_text(MOUNTS.format(tmp_path))
     assert remote_kind(tmp_path / place, tmp_path / "mounts") == kind
     assert remote_kind(tmp_path / place, tmp_path / "no such file") is None

@@ -1,4 +1,6 @@
-"""``grade watch`` on a terminal: what is on the screen, what keys do, and the terminal afterwards."""
+"""``grade watch`` on a terminal: what is on the screen, what keys do, and the terminal
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ RIGHT = WRONG.replace("x * x", "2 * x")
 
 def environment(lang: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    return {**kept, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "TERM": "xterm-256color", "GRADE_LANG": lang}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "GRADE_LANG": lang,
+    }
 
 
 class Terminal:
@@ -46,7 +54,13 @@ class Terminal:
         command = ["-m", "grader", "watch", "--course", str(course.root)]
         size = (LINES, COLUMNS)
         self.child = pexpect.spawn(
-            sys.executable, command, cwd=str(folder), env=environment(lang), dimensions=size, encoding="utf-8", timeout=30
+            sys.executable,
+            command,
+            cwd=str(folder),
+            env=environment(lang),
+            dimensions=size,
+            encoding="utf-8",
+            timeout=30,
         )
         self.before = self.modes()
         self.seen = pyte.Screen(COLUMNS, LINES)
@@ -59,7 +73,9 @@ class Terminal:
         return "\n".join(self.seen.display)
 
     def ended(self) -> tuple[int, bool]:
-        """Wait for the end: the exit code, and whether the terminal is as it was: its modes, and a cursor that can be seen."""
+        """Wait for the end: the exit code, and whether the terminal is as it was: its modes, and a
+        cursor that can be seen.
+        """
         self.child.expect(pexpect.EOF)
         self.stream.feed(self.child.before)
         restored = self.modes() == self.before and not self.seen.cursor.hidden
@@ -87,8 +103,12 @@ def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[...
         terminal.child.close(force=True)
 
 
-def test_a_session_from_wrong_to_right(open_terminal: Callable[..., Terminal], tmp_path: Path) -> None:
-    """The verdict, a hint, a save and what it changed, help; ``q`` ends it with a cursor, and progress was kept."""
+def test_a_session_from_wrong_to_right(
+    open_terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    """The verdict, a hint, a save and what it changed, help; ``q`` ends it with a cursor, and
+    progress was kept.
+    """
     terminal = open_terminal(WRONG)
     screen = terminal.until(" quit")
     screen = screen if "5 / 10" in screen else terminal.until(" quit")
@@ -109,11 +129,17 @@ def test_a_session_from_wrong_to_right(open_terminal: Callable[..., Terminal], t
     assert (progress.complete, progress.hints) == (True, {"double": 1})
 
 
-def test_what_a_save_changed_is_seen_however_long_the_report(tmp_path: Path, small_course: Course) -> None:
+def test_what_a_save_changed_is_seen_however_long_the_report(
+    tmp_path: Path, small_course: Course
+) -> None:
     """The report is cut to the terminal's height; its last line is not."""
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
-    screen.show(lambda console: console.print("\n".join(f"line {number}" for number in range(40))), [], last=Text("2 more right"))
+    screen.show(
+        lambda console: console.print("\n".join(f"line {number}" for number in range(40))),
+        [],
+        last=Text("2 more right"),
+    )
     picture = pyte.Screen(COLUMNS, 12)
     pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
     lines = [line.rstrip() for line in picture.display]
@@ -121,12 +147,17 @@ def test_what_a_save_changed_is_seen_however_long_the_report(tmp_path: Path, sma
     assert lines[lines.index("2 more right") - 1] == "… and 33 more lines"
 
 
-def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(tmp_path: Path, small_course: Course) -> None:
+def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(
+    tmp_path: Path, small_course: Course
+) -> None:
     """As on a narrow terminal, in Korean, whose letters are two cells wide."""
     console = Console(force_terminal=True, width=40, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "ko"))
     screen.keys = True
-    screen.show(lambda console: console.print("\n".join(f"line {number}" for number in range(40))), ["note " * 12])
+    screen.show(
+        lambda console: console.print("\n".join(f"line {number}" for number in range(40))),
+        ["note " * 12],
+    )
     picture = pyte.Screen(40, 12)
     pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
     assert picture.display[0].rstrip() == "line 0"
@@ -174,12 +205,20 @@ def test_however_it_ends_the_terminal_is_as_it_was(
     assert terminal.ended() == (code, True)
 
 
-def test_without_a_terminal_there_are_verdicts_and_no_keys(tmp_path: Path, small_course: Course) -> None:
+def test_without_a_terminal_there_are_verdicts_and_no_keys(
+    tmp_path: Path, small_course: Course
+) -> None:
     make_workspace(small_course, tmp_path / "work", "en")
     (tmp_path / "work" / "tiny" / "tiny.py").write_text(WRONG)
     command = [sys.executable, "-m", "grader", "watch", "--course", str(small_course.root)]
     with subprocess.Popen(
-        command, cwd=tmp_path / "work", env=environment("en"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        command,
+        cwd=tmp_path / "work",
+        env=environment("en"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     ) as child:
         assert child.stdout is not None
         said = ""
@@ -195,9 +234,22 @@ def test_without_a_terminal_there_are_verdicts_and_no_keys(tmp_path: Path, small
     assert "quit" not in said
 
 
-def test_a_folder_without_lessons_ends_with_2_and_a_remedy(tmp_path: Path, small_course: Course) -> None:
+def test_a_folder_without_lessons_ends_with_2_and_a_remedy(
+    tmp_path: Path, small_course: Course
+) -> None:
     shutil.copytree(small_course.root, tmp_path / "course")
-    command = [sys.executable, "-m", "grader", "watch", "--course", str(tmp_path / "course"), "--in", str(tmp_path / "course" / "tests")]
-    done = subprocess.run(command, env=environment("en"), capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "watch",
+        "--course",
+        str(tmp_path / "course"),
+        "--in",
+        str(tmp_path / "course" / "tests"),
+    ]
+    done = subprocess.run(
+        command, env=environment("en"), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "grade init my-work" in done.stderr

@@ -1,4 +1,6 @@
-"""Points, the report and its JSON: what a grading comes to adds up, can be written down and be read again."""
+"""Points, the report and its JSON: what a grading comes to adds up, can be written down and be read
+again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ import torch
 
 import grader
 from grader.cli.commands.grade import write_file
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
 from grader.course.submission import decode
@@ -29,29 +39,40 @@ SCHEMA = json.loads((Path(grader.__file__).parent / "report.schema.json").read_t
 WRONG = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]
 
 
-def check(outcome: Outcome, points: float = 2.0, *, bonus: bool = False, **more: Any) -> CheckResult:
+def check(
+    outcome: Outcome, points: float = 2.0, *, bonus: bool = False, **more: Any
+) -> CheckResult:
     """A check's result with that outcome."""
-    return CheckResult("tiny.f", "f works", "f", outcome, points_for(outcome, points), points, bonus=bonus, **more)
+    return CheckResult(
+        "tiny.f", "f works", "f", outcome, points_for(outcome, points), points, bonus=bonus, **more
+    )
 
 
 def lesson(*checks: CheckResult) -> LessonResult:
     """A lesson's result made of those checks."""
-    return LessonResult("tiny", "Tiny", lesson_status(checks), *lesson_score(checks), file="tiny.py", checks=checks)
+    return LessonResult(
+        "tiny", "Tiny", lesson_status(checks), *lesson_score(checks), file="tiny.py", checks=checks
+    )
 
 
 def report(*lessons: LessonResult) -> Report:
     """A report made of those lessons."""
     score, most, bonus = report_score(lessons)
     identity, sandbox = CourseIdentity("c", "1", "0" * 16), Sandbox("auto", ("time",), ("network",))
-    return Report("someone", score, most, bonus, 7, identity, "0", sandbox, "en", ("a flag",), lessons)
+    return Report(
+        "someone", score, most, bonus, 7, identity, "0", sandbox, "en", ("a flag",), lessons
+    )
 
 
 def problems(data: Any) -> list[str]:
     """What the schema finds wrong with a report."""
-    return [f"{error.json_path}: {error.message}" for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(data)]
+    return [
+        f"{error.json_path}: {error.message}"
+        for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(data)
+    ]
 
 
-# ---------------------------------------------------------------------------------------------------------------- scoring
+# ------------------------------------------------------------------------------------------ scoring
 
 
 def test_a_check_is_right_or_it_is_not() -> None:
@@ -85,18 +106,28 @@ def test_a_lesson_is_passed_when_every_check_is_but_those_for_a_bonus(wrong: Out
 def test_a_lesson_is_not_started_when_no_check_is() -> None:
     """A bonus that was begun doesn't start the lesson."""
     untouched = check(Outcome.NOT_STARTED)
-    assert lesson_status([untouched, untouched, check(Outcome.PASSED, bonus=True)]) is LessonStatus.NOT_STARTED
+    assert (
+        lesson_status([untouched, untouched, check(Outcome.PASSED, bonus=True)])
+        is LessonStatus.NOT_STARTED
+    )
     assert lesson_status([untouched, check(Outcome.SKIPPED)]) is LessonStatus.FAILED
 
 
 def test_a_report_adds_its_lessons_up() -> None:
     bonus = check(Outcome.PASSED, 1.5, bonus=True)
-    both = report(lesson(check(Outcome.PASSED, 0.1), bonus), lesson(check(Outcome.PASSED, 0.2), check(Outcome.FAILED, 3), bonus))
+    both = report(
+        lesson(check(Outcome.PASSED, 0.1), bonus),
+        lesson(check(Outcome.PASSED, 0.2), check(Outcome.FAILED, 3), bonus),
+    )
     assert (both.score, both.max_score, both.bonus) == (0.3, 3.3, 3.0)
 
 
 def test_full_marks_need_every_point_and_a_bonus_buys_none() -> None:
-    right, wrong, bonus = check(Outcome.PASSED), check(Outcome.FAILED), check(Outcome.PASSED, 5, bonus=True)
+    right, wrong, bonus = (
+        check(Outcome.PASSED),
+        check(Outcome.FAILED),
+        check(Outcome.PASSED, 5, bonus=True),
+    )
     assert report(lesson(right)).full_marks
     assert report(lesson(right, replace(bonus, outcome=Outcome.FAILED, points=0.0))).full_marks
     assert not report(lesson(right, wrong, bonus)).full_marks
@@ -104,22 +135,40 @@ def test_full_marks_need_every_point_and_a_bonus_buys_none() -> None:
 
 def test_the_graders_faults_are_found_in_whatever_lesson() -> None:
     fault = check(Outcome.GRADER_ERROR, note="Traceback")
-    assert report(lesson(check(Outcome.PASSED)), lesson(check(Outcome.CRASHED), fault)).grader_faults == (fault,)
+    assert report(
+        lesson(check(Outcome.PASSED)), lesson(check(Outcome.CRASHED), fault)
+    ).grader_faults == (fault,)
     assert report(lesson(check(Outcome.CRASHED))).grader_faults == ()
 
 
-# ------------------------------------------------------------------------------------------------------------------- JSON
+# --------------------------------------------------------------------------------------------- JSON
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_report_comes_back_from_json_as_it_was(outcome: Outcome) -> None:
     """Enums, tuples and nested records included."""
     full = check(
-        outcome, bonus=True, hidden=True, message="m", diagnosis="d", diagnosis_title="t", evidence="e", hint="h",
-        expected=describe(torch.ones(2)), actual=describe({"a": (1, [2.5])}), inputs={"x": describe(1)}, source_line=3,
-        source_text="return x", output="printed", seed=5, seconds=0.25, note="n",
-    )  # fmt: skip
-    missing = LessonResult("other", "Other", LessonStatus.MISSING, 0.0, 10.0, message="there is no other.py")
+        outcome,
+        bonus=True,
+        hidden=True,
+        message="m",
+        diagnosis="d",
+        diagnosis_title="t",
+        evidence="e",
+        hint="h",
+        expected=describe(torch.ones(2)),
+        actual=describe({"a": (1, [2.5])}),
+        inputs={"x": describe(1)},
+        source_line=3,
+        source_text="return x",
+        output="printed",
+        seed=5,
+        seconds=0.25,
+        note="n",
+    )
+    missing = LessonResult(
+        "other", "Other", LessonStatus.MISSING, 0.0, 10.0, message="there is no other.py"
+    )
     whole = report(lesson(check(Outcome.PASSED), full), missing)
     back = Report.from_json(json.loads(json.dumps(whole.as_json(), allow_nan=False)))
     assert back == whole
@@ -137,10 +186,21 @@ def test_the_schema_is_a_schema_and_names_every_key_and_outcome() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     data = report(lesson(check(Outcome.PASSED))).as_json()
     assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(data)
-    for name, record in (("lesson", data["lessons"][0]), ("check", data["lessons"][0]["checks"][0])):
-        assert set(SCHEMA["$defs"][name]["required"]) == set(SCHEMA["$defs"][name]["properties"]) == set(record)
-    assert SCHEMA["$defs"]["check"]["properties"]["outcome"]["enum"] == [outcome.value for outcome in Outcome]
-    assert SCHEMA["$defs"]["lesson"]["properties"]["status"]["enum"] == [status.value for status in LessonStatus]
+    for name, record in (
+        ("lesson", data["lessons"][0]),
+        ("check", data["lessons"][0]["checks"][0]),
+    ):
+        assert (
+            set(SCHEMA["$defs"][name]["required"])
+            == set(SCHEMA["$defs"][name]["properties"])
+            == set(record)
+        )
+    assert SCHEMA["$defs"]["check"]["properties"]["outcome"]["enum"] == [
+        outcome.value for outcome in Outcome
+    ]
+    assert SCHEMA["$defs"]["lesson"]["properties"]["status"]["enum"] == [
+        status.value for status in LessonStatus
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +213,9 @@ def test_the_schema_is_a_schema_and_names_every_key_and_outcome() -> None:
         lambda data: data["lessons"][0]["checks"][0].update(outcome="wrong"),
         lambda data: data["lessons"][0]["checks"][0].update(points=-1),
         lambda data: data["lessons"][0]["checks"][0].update(expected={"tensor": [1.0]}),
-        lambda data: data["lessons"][0]["checks"][0].update(actual={"tensor": ["NaN"], "dtype": "float64", "shape": [1]}),
+        lambda data: data["lessons"][0]["checks"][0].update(
+            actual={"tensor": ["NaN"], "dtype": "float64", "shape": [1]}
+        ),
     ],
 )
 def test_the_schema_refuses_what_is_no_report(spoil: Callable[[Any], Any]) -> None:
@@ -168,17 +230,24 @@ def test_the_schema_refuses_what_is_no_report(spoil: Callable[[Any], Any]) -> No
     [
         lambda whole: replace(whole, submission="\udcff"),
         lambda whole: replace(whole, lessons=(replace(whole.lessons[0], file="\udcff/tiny.py"),)),
-        lambda whole: replace(whole, lessons=(lesson(check(Outcome.ERROR, message="ValueError: \ud800")),)),
+        lambda whole: replace(
+            whole, lessons=(lesson(check(Outcome.ERROR, message="ValueError: \ud800")),)
+        ),
     ],
     ids=["submission", "file", "message"],
 )
-def test_a_report_can_be_written_whatever_text_is_in_it(odd: Callable[[Report], Report], tmp_path: Path) -> None:
+def test_a_report_can_be_written_whatever_text_is_in_it(
+    odd: Callable[[Report], Report], tmp_path: Path
+) -> None:
     """A student may raise, print or name a folder with what is no Unicode text."""
     whole = odd(report(lesson(check(Outcome.FAILED))))
-    write_file(tmp_path / "report.json", lambda: json.dumps(whole.as_json(), ensure_ascii=False, allow_nan=False))
+    write_file(
+        tmp_path / "report.json",
+        lambda: json.dumps(whole.as_json(), ensure_ascii=False, allow_nan=False),
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------- evidence
+# ----------------------------------------------------------------------------------------- evidence
 
 NAN, INFINITY = math.nan, math.inf
 
@@ -203,13 +272,17 @@ NAN, INFINITY = math.nan, math.inf
         ({"a": INFINITY, 2: None}, {"dict": [["a", "inf"], [2, None]]}),
         (Opaque("module"), {"other": "module"}),
         (Opaque("Thing", "<thing>"), {"other": "Thing (<thing>)"}),
-        pytest.param(StudentRef("Sigmoid.apply"), {"other": "Sigmoid.apply"}, id="something of the student's"),
+        pytest.param(
+            StudentRef("Sigmoid.apply"), {"other": "Sigmoid.apply"}, id="something of the student's"
+        ),
         pytest.param(program(lambda x: x**3), {"other": "f"}, id="a program"),
     ],
     ids=repr,
 )
 def test_a_value_is_plain_data(value: object, data: object) -> None:
-    """NaN and infinities are strings, an integer that JSON's readers would round too; kinds of collections stay apart."""
+    """NaN and infinities are strings, an integer that JSON's readers would round too; kinds of
+    collections stay apart.
+    """
     assert describe(value) == data
 
 
@@ -219,22 +292,38 @@ def test_a_value_is_plain_data(value: object, data: object) -> None:
         (torch.tensor(1.5, dtype=torch.float64), {"tensor": 1.5, "dtype": "float64", "shape": []}),
         (torch.tensor([[1, 2]]), {"tensor": [[1, 2]], "dtype": "int64", "shape": [1, 2]}),
         (torch.tensor([True]), {"tensor": [True], "dtype": "bool", "shape": [1]}),
-        (torch.tensor([0.5], dtype=torch.bfloat16), {"tensor": [0.5], "dtype": "bfloat16", "shape": [1]}),
+        (
+            torch.tensor([0.5], dtype=torch.bfloat16),
+            {"tensor": [0.5], "dtype": "bfloat16", "shape": [1]},
+        ),
         (torch.zeros(2, 0), {"tensor": [[], []], "dtype": "float32", "shape": [2, 0]}),
-        (torch.tensor([NAN, INFINITY, -INFINITY, 1.0]), {"tensor": ["nan", "inf", "-inf", 1.0], "dtype": "float32", "shape": [4]}),
-        (torch.tensor([2.0], requires_grad=True), {"tensor": [2.0], "dtype": "float32", "shape": [1]}),
+        (
+            torch.tensor([NAN, INFINITY, -INFINITY, 1.0]),
+            {"tensor": ["nan", "inf", "-inf", 1.0], "dtype": "float32", "shape": [4]},
+        ),
+        (
+            torch.tensor([2.0], requires_grad=True),
+            {"tensor": [2.0], "dtype": "float32", "shape": [1]},
+        ),
         (torch.tensor([1j]), {"other": "[1j]"}),
     ],
     ids=str,
 )
-def test_a_tensor_is_its_numbers_its_dtype_and_its_shape(tensor: torch.Tensor, data: object) -> None:
+def test_a_tensor_is_its_numbers_its_dtype_and_its_shape(
+    tensor: torch.Tensor, data: object
+) -> None:
     assert describe(tensor) == data
 
 
 def test_a_long_tensor_is_cut_and_says_so() -> None:
     """The first elements, flat; how many are left out; the shape as it is."""
     data = describe(torch.arange(100).reshape(10, 10))
-    assert data == {"tensor": list(range(MAX_ELEMENTS)), "dtype": "int64", "shape": [10, 10], "cut": 100 - MAX_ELEMENTS}
+    assert data == {
+        "tensor": list(range(MAX_ELEMENTS)),
+        "dtype": "int64",
+        "shape": [10, 10],
+        "cut": 100 - MAX_ELEMENTS,
+    }
     assert "cut" not in describe(torch.zeros(MAX_ELEMENTS))
 
 
@@ -262,16 +351,29 @@ def test_a_deep_value_ends_somewhere() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [NAN, -INFINITY, 10**30, 1j, "\0\ud800", ..., [NAN, {1: (2, {3})}], torch.full((5, 9), NAN), torch.tensor(INFINITY), Opaque("x", "y")],
+    [
+        NAN,
+        -INFINITY,
+        10**30,
+        1j,
+        "\0\ud800",
+        ...,
+        [NAN, {1: (2, {3})}],
+        torch.full((5, 9), NAN),
+        torch.tensor(INFINITY),
+        Opaque("x", "y"),
+    ],
     ids=repr,
 )
 def test_whatever_a_value_is_the_schema_takes_it(value: object) -> None:
     data = describe({"nested": [value]}), describe(value)
-    whole = report(lesson(check(Outcome.FAILED, expected=data[0], actual=data[1], inputs={"x": data[1]})))
+    whole = report(
+        lesson(check(Outcome.FAILED, expected=data[0], actual=data[1], inputs={"x": data[1]}))
+    )
     assert problems(json.loads(json.dumps(whole.as_json(), allow_nan=False))) == []
 
 
-# ------------------------------------------------------------------------------------------------------- graded for real
+# ---------------------------------------------------------------------------------- graded for real
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 SUBMISSIONS = {
@@ -280,7 +382,11 @@ SUBMISSIONS = {
     "not a number": ("def double(x): return x * float('nan')\n" + REST, 5.0, "failed"),
     "far too long": ("def double(x): return x.repeat(1000)\n" + REST, 5.0, "failed"),
     "crashing": ("import os\ndef double(x): os._exit(3)\n" + REST, 5.0, "failed"),
-    "raising what is no text": ("def double(x): raise ValueError(chr(0xD800) + chr(27))\n" + REST, 5.0, "failed"),
+    "raising what is no text": (
+        "def double(x): raise ValueError(chr(0xD800) + chr(27))\n" + REST,
+        5.0,
+        "failed",
+    ),
     "invalid": ("def double(x)\n", 0.0, "invalid"),
 }
 
@@ -288,11 +394,15 @@ SUBMISSIONS = {
 def graded(host: Host, course: Course, source: str | None) -> Report:
     """The report on a submission of that one file, or of none."""
     files = {} if source is None else {"tiny": decode("tiny", "work/tiny.py", source.encode())}
-    return grade_submission(host, course, course.lessons, files, Settings(3, "auto", course.limits), name="someone")
+    return grade_submission(
+        host, course, course.lessons, files, Settings(3, "auto", course.limits), name="someone"
+    )
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)
-def test_a_graded_report_is_what_the_schema_says(name: str, host: Host, small_course: Course) -> None:
+def test_a_graded_report_is_what_the_schema_says(
+    name: str, host: Host, small_course: Course
+) -> None:
     """And comes back from JSON as it was."""
     source, score, status = SUBMISSIONS[name]
     whole = graded(host, small_course, source)
@@ -306,23 +416,35 @@ def test_a_graded_report_is_what_the_schema_says(name: str, host: Host, small_co
 
 
 @pytest.mark.parametrize("started", [True, False], ids=["stub", "no file"])
-def test_a_report_on_nothing_done_is_what_the_schema_says(started: bool, host: Host, small_course: Course) -> None:
+def test_a_report_on_nothing_done_is_what_the_schema_says(
+    started: bool, host: Host, small_course: Course
+) -> None:
     source = small_course.lesson("tiny").stub.read_text("utf-8") if started else None
     data = json.loads(json.dumps(graded(host, small_course, source).as_json(), allow_nan=False))
     assert problems(data) == []
-    assert (data["score"], data["lessons"][0]["status"]) == (0.0, "not_started" if started else "missing")
+    assert (data["score"], data["lessons"][0]["status"]) == (
+        0.0,
+        "not_started" if started else "missing",
+    )
 
 
 def test_what_a_student_returned_is_in_the_report(host: Host, small_course: Course) -> None:
     """NaN as a string; a long tensor cut, with its shape."""
-    nan, long = (graded(host, small_course, SUBMISSIONS[name][0]).lessons[0].checks[0] for name in ("not a number", "far too long"))
+    nan, long = (
+        graded(host, small_course, SUBMISSIONS[name][0]).lessons[0].checks[0]
+        for name in ("not a number", "far too long")
+    )
     assert nan.actual == {"tensor": ["nan"] * 3, "dtype": "float64", "shape": [3]}
     assert (long.actual["shape"], long.actual["cut"]) == ([3000], 3000 - MAX_ELEMENTS)
     assert len(nan.inputs["x"]["tensor"]) == 3
 
 
-def test_the_seed_of_a_check_is_its_own_and_follows_from_the_runs(host: Host, small_course: Course) -> None:
-    first, again = (graded(host, small_course, SUBMISSIONS["right"][0]).lessons[0].checks for _ in range(2))
+def test_the_seed_of_a_check_is_its_own_and_follows_from_the_runs(
+    host: Host, small_course: Course
+) -> None:
+    first, again = (
+        graded(host, small_course, SUBMISSIONS["right"][0]).lessons[0].checks for _ in range(2)
+    )
     seeds = [one.seed for one in first]
     assert len(set(seeds)) == len(seeds)
     assert seeds == [one.seed for one in again]

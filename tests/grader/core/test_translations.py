@@ -1,4 +1,6 @@
-"""What a learner reads is in the catalogue, errors too: nothing is put together before it could be translated."""
+"""What a learner reads is in the catalogue, errors too: nothing is put together before it could be
+translated.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ TEMPLATE_AT = {"wrong": 2}
 
 
 def texts(node: ast.AST, names: dict[str, list[ast.expr]]) -> Iterator[str | None]:
-    """What an expression may come to, as far as it is constant; None for what is put together of other things."""
+    """What an expression may come to, as far as it is constant; None for what is put together of
+    other things.
+    """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.JoinedStr):
@@ -66,7 +70,9 @@ def spoken(path: Path) -> set[str | None]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> None:
-    known = {entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr}
+    known = {
+        entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
+    }
     assert spoken(PACKAGE / f"{module}.py") - known == set()
 
 
@@ -85,7 +91,9 @@ def test_help_has_korean_words() -> None:
 
 def test_an_option_without_korean_words_is_found() -> None:
     say = engine_catalogue("ko")
-    command = click.Command("one", params=[click.Option(["--two"], help="Do three.")], help="Do one.")
+    command = click.Command(
+        "one", params=[click.Option(["--two"], help="Do three.")], help="Do one."
+    )
     context = click.Context(command, info_name="grade")
     help.write_help(command, context.make_formatter(), say)
     help.write_options(command, context, context.make_formatter(), say)
@@ -93,13 +101,20 @@ def test_an_option_without_korean_words_is_found() -> None:
 
 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text('REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\nsay("c" if x else "d")\n')
+    (tmp_path / "one.py").write_text(
+        'REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\nsay("c" if x else'
+        ' "d")\n'
+    )
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
 
 
 CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercises/*/*.po")])
 
 
-@pytest.mark.parametrize("catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 def test_no_text_is_translated_twice(catalogue: Path) -> None:
-    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0  # reading refuses a second one
+    assert (
+        len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0
+    )  # reading refuses a second one

@@ -1,4 +1,6 @@
-"""A course on disk: read as records, its faults told with file and entry, its identity that of what decides a verdict."""
+"""A course on disk: read as records, its faults told with file and entry, its identity that of what
+decides a verdict.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,21 @@ def copy(small_course: Course, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_course.root, tmp_path / "course"))
 
 
-# ---------------------------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------ reading
 
 
 def test_a_course_is_read_as_it_stands(small_course: Course) -> None:
     (lesson,) = small_course.lessons
-    assert (small_course.id, small_course.title, small_course.version) == ("small", "A course to test the engine with", "0")
-    assert (lesson.id, lesson.title, lesson.summary) == ("tiny", "Tiny", "Two functions and a constant.")
+    assert (small_course.id, small_course.title, small_course.version) == (
+        "small",
+        "A course to test the engine with",
+        "0",
+    )
+    assert (lesson.id, lesson.title, lesson.summary) == (
+        "tiny",
+        "Tiny",
+        "Two functions and a constant.",
+    )
     assert (lesson.names, lesson.bonus, lesson.builds_on) == (("double", "triple", "LIMIT"), (), ())
     assert (small_course.limits.call_seconds, small_course.limits.lesson_seconds) == (1.5, 20.0)
 
@@ -42,11 +52,17 @@ def test_a_course_is_read_as_it_stands(small_course: Course) -> None:
 def test_lessons_keep_their_order(tmp_path: Path) -> None:
     """It is the order in which a learner meets them, so not that of the alphabet."""
     text = HEAD + "".join(LESSON.replace('"one"', f'"{name}"') for name in ("zeta", "alpha", "mid"))
-    assert [lesson.id for lesson in load_course(course_of(tmp_path, text)).lessons] == ["zeta", "alpha", "mid"]
+    assert [lesson.id for lesson in load_course(course_of(tmp_path, text)).lessons] == [
+        "zeta",
+        "alpha",
+        "mid",
+    ]
 
 
 def test_what_a_lesson_does_not_say_is_empty(tmp_path: Path) -> None:
-    (lesson,) = load_course(course_of(tmp_path, HEAD + LESSON.replace('names = ["f"]\n', 'bonus = ["g"]\n'))).lessons
+    (lesson,) = load_course(
+        course_of(tmp_path, HEAD + LESSON.replace('names = ["f"]\n', 'bonus = ["g"]\n'))
+    ).lessons
     assert (lesson.names, lesson.bonus, lesson.builds_on) == ((), ("g",), ())
 
 
@@ -56,7 +72,13 @@ def test_a_course_without_limits_has_the_usual_ones(tmp_path: Path) -> None:
 
 def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> None:
     lesson = small_course.lesson("tiny")
-    for path in (lesson.stub, lesson.solution, lesson.scenarios, *lesson.visible_checks, *lesson.hidden_checks):
+    for path in (
+        lesson.stub,
+        lesson.solution,
+        lesson.scenarios,
+        *lesson.visible_checks,
+        *lesson.hidden_checks,
+    ):
         assert path.is_file()
     assert lesson.diagnosis == lesson.checks / "diagnosis.py"
     assert [path.name for path in lesson.mistakes] == ["off_by_one.py", "squares.py"]
@@ -66,29 +88,66 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
 
 def test_files_that_a_lesson_may_lack_are_not_there(copy: Path) -> None:
     lesson = load_course(copy).lesson("tiny")
-    for path in (*lesson.visible_checks, *lesson.hidden_checks, lesson.folder / "hints.toml", lesson.checks / "diagnosis.py"):
+    for path in (
+        *lesson.visible_checks,
+        *lesson.hidden_checks,
+        lesson.folder / "hints.toml",
+        lesson.checks / "diagnosis.py",
+    ):
         path.unlink()
-    assert (lesson.visible_checks, lesson.hidden_checks, lesson.diagnosis, lesson.hints()) == ((), (), None, {})
+    assert (lesson.visible_checks, lesson.hidden_checks, lesson.diagnosis, lesson.hints()) == (
+        (),
+        (),
+        None,
+        {},
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------------- faults
+# ------------------------------------------------------------------------------------------- faults
 
 FAULTS = {
     "no TOML": (HEAD + "title\n", "line 4"),
     "no lesson": (HEAD, "no [[lesson]] in it"),
-    "no title of the course": (HEAD.replace("title", "# title") + LESSON, "'title' is missing or no text"),
+    "no title of the course": (
+        HEAD.replace("title", "# title") + LESSON,
+        "'title' is missing or no text",
+    ),
     "an empty version": (HEAD.replace('"1"', '""') + LESSON, "'version' is missing or no text"),
-    "a version that is a number": (HEAD.replace('"1"', "1") + LESSON, "'version' is missing or no text"),
-    "a lesson without an id": (HEAD + LESSON.replace('id = "one"\n', ""), "'id' is missing or no text"),
-    "a lesson without a title": (HEAD + LESSON.replace('title = "One"\n', ""), "'title' is missing or no text"),
-    "a lesson without a summary": (HEAD + LESSON.replace('summary = "The first."\n', ""), "'summary' is missing or no text"),
+    "a version that is a number": (
+        HEAD.replace('"1"', "1") + LESSON,
+        "'version' is missing or no text",
+    ),
+    "a lesson without an id": (
+        HEAD + LESSON.replace('id = "one"\n', ""),
+        "'id' is missing or no text",
+    ),
+    "a lesson without a title": (
+        HEAD + LESSON.replace('title = "One"\n', ""),
+        "'title' is missing or no text",
+    ),
+    "a lesson without a summary": (
+        HEAD + LESSON.replace('summary = "The first."\n', ""),
+        "'summary' is missing or no text",
+    ),
     "an unknown key": (
         HEAD + LESSON + 'colour = "red"\n',
-        "lesson 'one': unknown key 'colour'; there are: bonus, builds_on, id, names, summary, title",
+        (
+            "lesson 'one': unknown key 'colour'; there are: bonus, builds_on, id, names, summary,"
+            " title"
+        ),
     ),
-    "an unknown limit": (HEAD + "[limits]\nspeed = 1\n" + LESSON, "[limits]: unknown limit 'speed'; there are: call_seconds, "),
-    "a limit of nothing": (HEAD + "[limits]\ncall_seconds = 0\n" + LESSON, "[limits]: call_seconds = 0 is no positive number"),
-    "a limit that is text": (HEAD + '[limits]\nopen_files = "many"\n' + LESSON, "[limits]: open_files = 'many' is no positive number"),
+    "an unknown limit": (
+        HEAD + "[limits]\nspeed = 1\n" + LESSON,
+        "[limits]: unknown limit 'speed'; there are: call_seconds, ",
+    ),
+    "a limit of nothing": (
+        HEAD + "[limits]\ncall_seconds = 0\n" + LESSON,
+        "[limits]: call_seconds = 0 is no positive number",
+    ),
+    "a limit that is text": (
+        HEAD + '[limits]\nopen_files = "many"\n' + LESSON,
+        "[limits]: open_files = 'many' is no positive number",
+    ),
 }
 
 
@@ -133,44 +192,78 @@ def test_an_entry_of_the_wrong_kind_is_a_fault_too(name: str, tmp_path: Path) ->
 def test_hints_are_lists_of_texts(copy: Path) -> None:
     lesson = load_course(copy).lesson("tiny")
     assert lesson.hints()["double"][0] == "What is x + x?"
-    for text in ('double = "one"\n', "double = [1]\n", 'double = ["a", 2]\n', "[double]\nstep = 1\n"):
+    for text in (
+        'double = "one"\n',
+        "double = [1]\n",
+        'double = ["a", 2]\n',
+        "[double]\nstep = 1\n",
+    ):
         (lesson.folder / "hints.toml").write_text(text)
         with pytest.raises(CourseError, match=r"hints\.toml: double must be a list of texts"):
             lesson.hints()
 
 
-# --------------------------------------------------------------------------------------------------------- naming lessons
+# ----------------------------------------------------------------------------------- naming lessons
 
 
 @pytest.fixture
 def three(tmp_path: Path) -> Course:
     """A course of three lessons, of which only the manifest is there."""
     return load_course(
-        course_of(tmp_path, HEAD + "".join(LESSON.replace('"one"', f'"{i}"') for i in ("custom_sigmoid", "hooks", "graphs")))
+        course_of(
+            tmp_path,
+            HEAD
+            + "".join(
+                LESSON.replace('"one"', f'"{i}"') for i in ("custom_sigmoid", "hooks", "graphs")
+            ),
+        )
     )
 
 
-@pytest.mark.parametrize("name", ["hooks", "hooks.py", "hooks/", "exercises/hooks", "exercises/hooks/hooks.py", "my work/hooks.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hooks",
+        "hooks.py",
+        "hooks/",
+        "exercises/hooks",
+        "exercises/hooks/hooks.py",
+        "my work/hooks.py",
+    ],
+)
 def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(name: str, three: Course) -> None:
     """What a shell completes is understood."""
     assert three.lesson(name).id == "hooks"
 
 
 @pytest.mark.parametrize(
-    ("name", "guess"), [("custom_sigmod", "custom_sigmoid"), ("hook", "hooks"), ("sigmoid", "custom_sigmoid"), ("Hooks.py", "hooks")]
+    ("name", "guess"),
+    [
+        ("custom_sigmod", "custom_sigmoid"),
+        ("hook", "hooks"),
+        ("sigmoid", "custom_sigmoid"),
+        ("Hooks.py", "hooks"),
+    ],
 )
-def test_an_unknown_lesson_is_answered_with_the_nearest_and_all(name: str, guess: str, three: Course) -> None:
+def test_an_unknown_lesson_is_answered_with_the_nearest_and_all(
+    name: str, guess: str, three: Course
+) -> None:
     with pytest.raises(UsageError) as caught:
         three.lesson(name)
-    assert str(caught.value) == f"There is no lesson {name!r}. Did you mean {guess}? All lessons: grade list"
+    assert (
+        str(caught.value)
+        == f"There is no lesson {name!r}. Did you mean {guess}? All lessons: grade list"
+    )
 
 
 def test_a_name_like_none_of_them_gets_no_guess(three: Course) -> None:
-    with pytest.raises(UsageError, match=r"^There is no lesson 'zzz'\. Lessons: custom_sigmoid, hooks, graphs$"):
+    with pytest.raises(
+        UsageError, match=r"^There is no lesson 'zzz'\. Lessons: custom_sigmoid, hooks, graphs$"
+    ):
         three.lesson("zzz")
 
 
-# ------------------------------------------------------------------------------------------------------------------- hash
+# --------------------------------------------------------------------------------------------- hash
 
 DECIDING = [
     "exercises/course.toml",
@@ -180,7 +273,11 @@ DECIDING = [
     "tests/checks/tiny/scenarios.py",
     "tests/checks/tiny/diagnosis.py",
 ]
-OTHER = ["exercises/tiny/README.md", "tests/mistakes/tiny/squares.py", "tests/accepted/tiny/adds.py"]
+OTHER = [
+    "exercises/tiny/README.md",
+    "tests/mistakes/tiny/squares.py",
+    "tests/accepted/tiny/adds.py",
+]
 
 
 def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path, small_course: Course) -> None:
@@ -189,21 +286,27 @@ def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path, small_cours
     assert int(small_course.hash, 16)
 
 
-def test_the_hash_is_the_same_from_a_checkout_with_windows_line_ends(copy: Path, small_course: Course) -> None:
+def test_the_hash_is_the_same_from_a_checkout_with_windows_line_ends(
+    copy: Path, small_course: Course
+) -> None:
     for path in copy.rglob("*.py"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert load_course(copy).hash == small_course.hash
 
 
 @pytest.mark.parametrize("name", DECIDING)
-def test_the_hash_changes_with_every_file_that_decides_a_verdict(name: str, copy: Path, small_course: Course) -> None:
+def test_the_hash_changes_with_every_file_that_decides_a_verdict(
+    name: str, copy: Path, small_course: Course
+) -> None:
     with (copy / name).open("a") as stream:
         stream.write("\n# another course\n")
     assert load_course(copy).hash != small_course.hash
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_the_hash_stays_where_no_verdict_can_change(name: str, copy: Path, small_course: Course) -> None:
+def test_the_hash_stays_where_no_verdict_can_change(
+    name: str, copy: Path, small_course: Course
+) -> None:
     with (copy / name).open("a") as stream:
         stream.write("\nmore\n")
     assert load_course(copy).hash == small_course.hash
@@ -226,7 +329,7 @@ def test_the_hash_knows_a_file_by_its_name(copy: Path, small_course: Course) -> 
     assert load_course(copy).hash != small_course.hash
 
 
-# ---------------------------------------------------------------------------------------------------------------- finding
+# ------------------------------------------------------------------------------------------ finding
 
 
 def test_a_course_that_was_named_is_taken(small_course: Course) -> None:
@@ -241,11 +344,15 @@ def test_without_a_name_it_is_the_one_that_came_along() -> None:
 def test_the_one_that_came_along_never_stands_in_for_one_that_was_named(tmp_path: Path) -> None:
     with pytest.raises(CourseError) as caught:
         find_course(tmp_path)
-    assert str(caught.value) == f"{tmp_path} holds no course: there is no exercises/course.toml. Give a course's folder with --course"
+    assert (
+        str(caught.value)
+        == f"{tmp_path} holds no course: there is no exercises/course.toml. Give a course's folder"
+        " with --course"
+    )
     assert caught.value.exit_code is ExitCode.USAGE
 
 
-# ----------------------------------------------------------------------------------------------------------------- limits
+# ------------------------------------------------------------------------------------------- limits
 
 
 def test_limits_come_from_plain_data() -> None:
@@ -267,7 +374,10 @@ def test_an_unknown_limit_is_answered_with_all() -> None:
         Limits.from_dict({"memory": 1})
 
 
-@pytest.mark.parametrize(("name", "value"), [("call_seconds", float("nan")), ("memory_bytes", float("inf")), ("cpu_seconds", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("call_seconds", float("nan")), ("memory_bytes", float("inf")), ("cpu_seconds", 0.5)],
+)
 def test_a_number_that_is_no_limit_is_refused(name: str, value: float) -> None:
     with pytest.raises(ValueError, match="is no positive number"):
         Limits.from_dict({name: value})

@@ -1,4 +1,6 @@
-"""A lesson may be a notebook: its cells of Python are the submission, and whatever is told of it names cell and line."""
+"""A lesson may be a notebook: its cells of Python are the submission, and whatever is told of it
+names cell and line.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,18 @@ from grader.render.terminal import show_report
 from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
-RIGHT = ("from torch import Tensor", "def double(x):\n    return 2 * x", "def triple(x):\n    return 3 * x", "LIMIT: float = 20.0")
+RIGHT = (
+    "from torch import Tensor",
+    "def double(x):\n    return 2 * x",
+    "def triple(x):\n    return 3 * x",
+    "LIMIT: float = 20.0",
+)
 
 
 def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -> bytes:
-    """A notebook as Jupyter writes it, after a first cell of text; ``tags`` by the number of the cell."""
+    """A notebook as Jupyter writes it, after a first cell of text; ``tags`` by the number of the
+    cell.
+    """
     made = [v4.new_markdown_cell("# A lesson"), *(v4.new_code_cell(cell) for cell in cells)]
     for number, tag in (tags or {}).items():
         made[number - 1].metadata["tags"] = [tag]
@@ -64,10 +73,12 @@ def problem(data: bytes) -> str:
 
 
 def graded(host: Host, course: Course, file: LessonFile, lang: str = "en") -> Report:
-    return grade_submission(host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice")
+    return grade_submission(
+        host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice"
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------ reading
 
 
 def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
@@ -75,7 +86,9 @@ def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
     file = read("a = 1\nb = 2", "", "c = 3")
     assert (file.text, file.cells) == ("a = 1\nb = 2\nc = 3\n", ((2, 1), (4, 3)))
     source = Source(file.text, file.filename, file.cells)
-    assert [source.place(line) for line in (1, 2, 3)] == [f"tiny.ipynb, cell {at}" for at in ("2, line 1", "2, line 2", "4, line 1")]
+    assert [source.place(line) for line in (1, 2, 3)] == [
+        f"tiny.ipynb, cell {at}" for at in ("2, line 1", "2, line 2", "4, line 1")
+    ]
     assert Source(file.text, "tiny.py").place(3) == "tiny.py:3"
 
 
@@ -89,13 +102,23 @@ def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
 
 def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
     file = read(
-        "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\npip install torch\nget_ipython().magic('x')", "b = 2"
+        "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\npip install"
+        " torch\nget_ipython().magic('x')",
+        "b = 2",
     )
-    assert ast.unparse(ast.parse(file.text)) == "pass\npass\npass\npass\na = 1\npass\npass\npass\nb = 2"
+    assert (
+        ast.unparse(ast.parse(file.text))
+        == "pass\npass\npass\npass\na = 1\npass\npass\npass\nb = 2"
+    )
     assert [(line, what) for _, line, what in told(file)] == [
-        (1, "a magic"), (2, "a line for the shell"), (3, "a line for the shell"), (4, "a magic"), (6, "a question"),
-        (7, "a line for the shell"), (8, "a magic"),
-    ]  # fmt: skip
+        (1, "a magic"),
+        (2, "a line for the shell"),
+        (3, "a line for the shell"),
+        (4, "a magic"),
+        (6, "a question"),
+        (7, "a line for the shell"),
+        (8, "a magic"),
+    ]
     assert file.cells == ((2, 1), (3, 9))
 
 
@@ -136,8 +159,12 @@ def test_a_magic_inside_a_block_and_one_over_several_lines() -> None:
 def test_cells_that_are_no_python_are_left_out_whole_and_timed_ones_count() -> None:
     file = read("%%bash\nls", "%%time\na = 1", "%%timeit\nb = 1", "\n%%writefile x.py\nc = 1")
     assert file.text == "pass\na = 1\n"
-    assert told(file) == [(2, None, "a cell of another kind"), (3, 1, "a magic"), (4, None, "a cell of another kind"),
-                          (5, None, "a cell of another kind")]  # fmt: skip
+    assert told(file) == [
+        (2, None, "a cell of another kind"),
+        (3, 1, "a magic"),
+        (4, None, "a cell of another kind"),
+        (5, None, "a cell of another kind"),
+    ]
 
 
 def test_a_graded_cell_counts_in_the_notebook_of_its_own_lesson() -> None:
@@ -164,18 +191,32 @@ def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> Non
 
 
 def test_line_ends_and_lists_of_lines_are_read_alike() -> None:
-    cells = [{"cell_type": "code", "source": source} for source in (["a = 1\r\n", "b = 2"], "a = 1\rb = 2")]
+    cells = [
+        {"cell_type": "code", "source": source}
+        for source in (["a = 1\r\n", "b = 2"], "a = 1\rb = 2")
+    ]
     for cell in cells:
-        file = decode("tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True)
+        file = decode(
+            "tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True
+        )
         assert file.text == "a = 1\nb = 2\n"
 
 
 def test_outputs_dont_count_against_the_limit_of_code() -> None:
-    cell = {"cell_type": "code", "source": "a = 1", "outputs": [{"data": {"image/png": "A" * (2 * MAX_FILE_BYTES)}}]}
-    assert decode("tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True).text == "a = 1\n"
+    cell = {
+        "cell_type": "code",
+        "source": "a = 1",
+        "outputs": [{"data": {"image/png": "A" * (2 * MAX_FILE_BYTES)}}],
+    }
+    assert (
+        decode(
+            "tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True
+        ).text
+        == "a = 1\n"
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------- problems
+# ----------------------------------------------------------------------------------------- problems
 
 
 def hostile(**notebook: Any) -> bytes:
@@ -189,7 +230,10 @@ BAD = {
     "empty": (b" \n", "is empty"),
     "no utf-8": (b'{"a": "\xff"}', "is no notebook that can be read"),
     "deep": (b"[" * 200_000, "is no notebook that can be read"),
-    "deep cells": (b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000, "is no notebook that can be read"),
+    "deep cells": (
+        b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000,
+        "is no notebook that can be read",
+    ),
     "a long number": (b"1" * 10_000, "is no notebook that can be read"),
     "a list": (b"[1]", "it has no nbformat"),
     "a link to a drive": (b'{"url": "https://colab", "doc_id": "x"}', "File, Download"),
@@ -199,13 +243,31 @@ BAD = {
     "no cells": (hostile(), "without a list of cells"),
     "cells are no list": (hostile(cells={"a": 1}), "without a list of cells"),
     "a cell is no cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
-    "a cell has no text": (hostile(cells=[{"cell_type": "code", "source": [1]}]), "cell 1: it has no text"),
+    "a cell has no text": (
+        hostile(cells=[{"cell_type": "code", "source": [1]}]),
+        "cell 1: it has no text",
+    ),
     "no code": (hostile(cells=[{"cell_type": "markdown", "source": "a"}]), "has no code in it"),
-    "magics alone": (hostile(cells=[{"cell_type": "code", "source": "%pwd\n!ls"}]), "has no code in it"),
-    "no python": (hostile(cells=[CODE], metadata={"kernelspec": {"language": "R"}}), "is a notebook in R"),
-    "nul": (hostile(cells=[CODE, {"cell_type": "code", "source": "a\nb\0"}]), "cell 2, line 2 holds a character that is no text"),
-    "surrogate": (hostile(cells=[{"cell_type": "code", "source": "a = '\ud800'"}]), "cell 1, line 1 holds a character that is no text"),
-    "much code": (hostile(cells=[CODE, {"cell_type": "code", "source": "#" * MAX_FILE_BYTES}]), "too much code, at cell 2"),
+    "magics alone": (
+        hostile(cells=[{"cell_type": "code", "source": "%pwd\n!ls"}]),
+        "has no code in it",
+    ),
+    "no python": (
+        hostile(cells=[CODE], metadata={"kernelspec": {"language": "R"}}),
+        "is a notebook in R",
+    ),
+    "nul": (
+        hostile(cells=[CODE, {"cell_type": "code", "source": "a\nb\0"}]),
+        "cell 2, line 2 holds a character that is no text",
+    ),
+    "surrogate": (
+        hostile(cells=[{"cell_type": "code", "source": "a = '\ud800'"}]),
+        "cell 1, line 1 holds a character that is no text",
+    ),
+    "much code": (
+        hostile(cells=[CODE, {"cell_type": "code", "source": "#" * MAX_FILE_BYTES}]),
+        "too much code, at cell 2",
+    ),
     "many cells": (hostile(cells=[CODE] * (MAX_CELLS + 1)), "Keep those that the lesson needs"),
     "giant": (b" " * (MAX_NOTEBOOK_BYTES + 1), "is larger than 20 MB. Clear its outputs"),
 }
@@ -220,7 +282,10 @@ def test_what_is_no_notebook_is_told_with_a_remedy(name: str) -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["source", "metadata", "tags", "name", "a"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["source", "metadata", "tags", "name", "a"]), inner, max_size=3
+        )
     ),
     max_leaves=8,
 )
@@ -234,17 +299,21 @@ def test_any_json_is_read_or_is_a_problem(metadata: Any, tags: Any, cells: list[
     assert (file.problem is None) == (file.text == "a = 1\n")
 
 
-# ------------------------------------------------------------------------------------------------------------ where it lies
+# ------------------------------------------------------------------------------------ where it lies
 
 
-def test_a_notebook_is_found_where_a_file_is_and_both_side_by_side_are_a_problem(tmp_path: Path) -> None:
+def test_a_notebook_is_found_where_a_file_is_and_both_side_by_side_are_a_problem(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "work" / ".ipynb_checkpoints").mkdir(parents=True)
     (tmp_path / "work" / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     (tmp_path / "work" / ".ipynb_checkpoints" / "tiny.ipynb").write_bytes(b"{}")
     assert read_submission(tmp_path, ["tiny"])["tiny"].path == "work/tiny.ipynb"
     assert read_submission(tmp_path / "work" / "tiny.ipynb", ["tiny"])["tiny"].cells
     (tmp_path / "work" / "tiny.py").write_text("a = 1\n")
-    assert "two files claim to be this lesson" in (read_submission(tmp_path, ["tiny"])["tiny"].problem or "")
+    assert "two files claim to be this lesson" in (
+        read_submission(tmp_path, ["tiny"])["tiny"].problem or ""
+    )
 
 
 def test_a_class_hands_in_notebooks(tmp_path: Path) -> None:
@@ -254,7 +323,9 @@ def test_a_class_hands_in_notebooks(tmp_path: Path) -> None:
     (tmp_path / "bob_tiny.ipynb").write_bytes(notebook(*RIGHT))
     (tmp_path / "carol.ipynb").write_bytes(notebook(*RIGHT))
     found = find_class(tmp_path, lessons=["tiny", "small"], graded=["tiny"])
-    assert {one.name: one.read(["tiny"])["tiny"].cells[0] for one in found.handed} == dict.fromkeys(("alice", "bob", "carol"), (2, 1))
+    assert {one.name: one.read(["tiny"])["tiny"].cells[0] for one in found.handed} == dict.fromkeys(
+        ("alice", "bob", "carol"), (2, 1)
+    )
 
 
 def test_the_digest_tells_cells_apart_and_leaves_files_of_python_as_they_were() -> None:
@@ -263,21 +334,33 @@ def test_the_digest_tells_cells_apart_and_leaves_files_of_python_as_they_were() 
     one, two = read("a = 1\nb = 2"), read("a = 1", "b = 2")
     assert plain.text == one.text == two.text
     assert len({digest({"tiny": file}) for file in (plain, one, two)}) == 3
-    assert digest({"tiny": plain}) == "d9a01df6eec364db2556ec84987877c38900e6701f2f0e9c4234c22b3cdf10ef"
+    assert (
+        digest({"tiny": plain})
+        == "d9a01df6eec364db2556ec84987877c38900e6701f2f0e9c4234c22b3cdf10ef"
+    )
 
 
-def test_a_notebook_is_watched(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_is_watched(
+    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A save of it is a save of the lesson."""
     (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     told: list[dict[str, str]] = []
     monkeypatch.setattr(watch, "Host", lambda **_: contextlib.nullcontext())  # nothing is graded
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
     monkeypatch.setattr(watch.Session, "run", lambda *_: 0)
-    assert watch.watch_lessons(small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en") == 0
+    assert (
+        watch.watch_lessons(
+            small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en"
+        )
+        == 0
+    )
     assert told == [{"tiny.py": "tiny", "tiny.ipynb": "tiny"}]
 
 
-def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(tmp_path: Path, small_course: Course) -> None:
+def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(
+    tmp_path: Path, small_course: Course
+) -> None:
     path = tmp_path / "tiny.ipynb"
     path.write_bytes(notebook(*RIGHT))
     lesson = small_course.lesson("tiny")
@@ -288,14 +371,22 @@ def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(tmp_path: Path, small
     assert as_notebook("a\n") != as_notebook("b\n")
 
 
-# ---------------------------------------------------------------------------------------------------------------- verdicts
+# ----------------------------------------------------------------------------------------- verdicts
 
 
 @pytest.fixture(scope="module")
 def wrong(host: Host, small_course: Course) -> Report:
     """The report on a notebook in which double is wrong and triple raises; magics in it."""
     return graded(
-        host, small_course, read("%pwd", RIGHT[0], "def double(x):\n\n    return 5 * x", "def triple(x):\n    raise ValueError", RIGHT[3])
+        host,
+        small_course,
+        read(
+            "%pwd",
+            RIGHT[0],
+            "def double(x):\n\n    return 5 * x",
+            "def triple(x):\n    raise ValueError",
+            RIGHT[3],
+        ),
     )
 
 
@@ -306,7 +397,11 @@ def test_a_right_notebook_gets_what_the_file_gets(host: Host, small_course: Cour
 def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong: Report) -> None:
     """Terminal, page, exports and GitHub, which has no line of a notebook to annotate."""
     lesson = wrong.lessons[0]
-    places = {check.function: (check.cell, check.source_line) for check in lesson.checks if check.source_line}
+    places = {
+        check.function: (check.cell, check.source_line)
+        for check in lesson.checks
+        if check.source_line
+    }
     assert places["double"] == (4, 3)
     assert places["triple"] == (5, 2)
     where = "tiny.ipynb, cell 4, line 3"
@@ -324,7 +419,9 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong: Report) -> Non
 
 def test_the_report_fits_its_schema_and_comes_back_from_json(wrong: Report) -> None:
     data = json.loads(json.dumps(wrong.as_json()))
-    jsonschema.validate(data, json.loads((Path(grader.__file__).parent / "report.schema.json").read_text()))
+    jsonschema.validate(
+        data, json.loads((Path(grader.__file__).parent / "report.schema.json").read_text())
+    )
     assert Report.from_json(data) == wrong
 
 
@@ -336,16 +433,25 @@ def test_a_report_from_before_notebooks_can_still_be_read(wrong: Report) -> None
 
 def test_a_withheld_check_tells_no_cell(wrong: Report) -> None:
     (lesson,) = wrong.lessons
-    hidden = replace(wrong, lessons=(replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),))
+    hidden = replace(
+        wrong,
+        lessons=(
+            replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),
+        ),
+    )
     assert {check.cell for check in lesson.checks} > {None}
     assert {check.cell for check in withheld(hidden).lessons[0].checks} == {None}
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "line 2 of cell 4 uses it"), ("ko", "4번째 셀의 2")])
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "line 2 of cell 4 uses it"), ("ko", "4번째 셀의 2")]
+)
 def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
     """A check or a rule gives a line of the file; of a file of Python it stays that."""
     cells = Source("a\nb\nc\n", "tiny.ipynb", ((2, 1), (4, 2)))
-    assert said in fill_text("line {line} uses it", in_cells({"line": 3}, cells), engine_catalogue(lang))
+    assert said in fill_text(
+        "line {line} uses it", in_cells({"line": 3}, cells), engine_catalogue(lang)
+    )
     assert in_cells({"line": 3}, Source("a\nb\nc\n", "tiny.py")) == {"line": 3}
     assert in_cells({"line": "row"}, cells) == {"line": "row"}
 
@@ -357,7 +463,10 @@ def test_a_cell_that_is_no_python_is_named(host: Host, small_course: Course) -> 
 
 
 def test_flags_name_the_cell(host: Host, small_course: Course) -> None:
-    assert any(flag.startswith("tiny.ipynb, cell 6, line 2 ") for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags)
+    assert any(
+        flag.startswith("tiny.ipynb, cell 6, line 2 ")
+        for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags
+    )
 
 
 def test_a_broken_notebook_is_an_invalid_lesson(host: Host, small_course: Course) -> None:
@@ -369,6 +478,11 @@ def test_a_broken_notebook_is_an_invalid_lesson(host: Host, small_course: Course
 
 def test_notes_and_places_are_told_in_korean(host: Host, small_course: Course) -> None:
     say = engine_catalogue("ko")
-    page = render_page(graded(host, small_course, read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:]), "ko"), say)
+    page = render_page(
+        graded(
+            host, small_course, read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:]), "ko"
+        ),
+        say,
+    )
     assert "2번째 셀 1번째 줄: 매직 명령" in page
     assert "tiny.ipynb, 3번째 셀 2번째 줄" in page

@@ -1,4 +1,6 @@
-"""The engine knows nothing about our course: another one, about something else, is graded as well; no lesson of ours is in the code."""
+"""The engine knows nothing about our course: another one, about something else, is graded as well;
+no lesson of ours is in the code.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,13 @@ def savings() -> Course:
     return load_course(Path(__file__).parents[1] / "savings_course")
 
 
-def test_a_course_about_something_else_is_verified(savings: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verify_course(savings, (), seeds=1, workers=1, table=False, write_stubs=False) is ExitCode.OK
+def test_a_course_about_something_else_is_verified(
+    savings: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        verify_course(savings, (), seeds=1, workers=1, table=False, write_stubs=False)
+        is ExitCode.OK
+    )
     assert capsys.readouterr().out.splitlines() == ["1 lessons, 4 gradings, 1 seed: no problems"]
 
 
@@ -38,26 +45,45 @@ def test_a_submission_to_it_is_graded_and_its_mistake_is_named(savings: Course, 
     lesson = savings.lesson("compound_interest")
     wrong = "def grown(amount, rate, years):\n    return amount + amount * rate * years\n"
     files = {lesson.id: LessonFile(lesson.id, lesson.filename, wrong)}
-    report = grade_submission(host, savings, [lesson], files, Settings(4, limits=savings.limits), name="mona")
-    jsonschema.validate(json.loads(json.dumps(report.as_json())), json.loads((PACKAGE / "report.schema.json").read_text("utf-8")))
+    report = grade_submission(
+        host, savings, [lesson], files, Settings(4, limits=savings.limits), name="mona"
+    )
+    jsonschema.validate(
+        json.loads(json.dumps(report.as_json())),
+        json.loads((PACKAGE / "report.schema.json").read_text("utf-8")),
+    )
     assert (report.course.id, report.course.version) == ("household-sums", "3.1")
     named = [check.diagnosis for check in report.lessons[0].checks if check.diagnosis]
     assert named == ["simple_interest"]
 
 
 def words_of(path: Path) -> set[str]:
-    """The texts in a module's code, and its names; docstrings, where lessons serve as examples, don't count."""
+    """The texts in a module's code, and its names; docstrings, where lessons serve as examples,
+    don't count.
+    """
     tree = ast.parse(path.read_text("utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)}
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings}
-    return {text for text in texts if isinstance(text, str)} | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in docstrings
+    }
+    return {text for text in texts if isinstance(text, str)} | {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+    }
 
 
 def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
     """Ids of several words are in no text and no name; those that torch uses itself say nothing."""
     ids = [lesson.id for lesson in load_course(find_course()).lessons]
     assert "custom_sigmoid" in ids
-    telling = re.compile(r"\b(" + "|".join(id for id in ids if "_" in id and id not in TORCHS_WORDS) + r")\b")
+    telling = re.compile(
+        r"\b(" + "|".join(id for id in ids if "_" in id and id not in TORCHS_WORDS) + r")\b"
+    )
     found: dict[str, list[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         if "_course" not in path.parts:
@@ -69,6 +95,10 @@ def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
 @pytest.mark.parametrize("folder", ["templates"])
 def test_no_lesson_of_ours_is_in_a_template(folder: str) -> None:
     ids = [lesson.id for lesson in load_course(find_course()).lessons if "_" in lesson.id]
-    texts = {path.name: path.read_text("utf-8") for path in (PACKAGE.parent / folder).iterdir() if path.suffix == ".html"}
+    texts = {
+        path.name: path.read_text("utf-8")
+        for path in (PACKAGE.parent / folder).iterdir()
+        if path.suffix == ".html"
+    }
     assert texts
     assert [name for name, text in texts.items() for id in ids if id in text] == []

@@ -9,16 +9,35 @@ from pathlib import Path
 import pytest
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.progress import FILE, HISTORY_LENGTH, LessonProgress, Progress, find_workspace, read_progress, update_progress
+from grader.course.progress import (
+    FILE,
+    HISTORY_LENGTH,
+    LessonProgress,
+    Progress,
+    find_workspace,
+    read_progress,
+    update_progress,
+)
 
 MONDAY, TUESDAY, FRIDAY = (f"2026-03-0{day}T10:00:00+00:00" for day in (2, 3, 6))
 
 
-def check(name: str, outcome: Outcome = Outcome.PASSED, *, function: str = "f", diagnosis: str | None = None, seed: int = 0) -> CheckResult:
-    return CheckResult(f"tiny.{name}", name, function, outcome, 0.0, 1.0, diagnosis=diagnosis, seed=seed)
+def check(
+    name: str,
+    outcome: Outcome = Outcome.PASSED,
+    *,
+    function: str = "f",
+    diagnosis: str | None = None,
+    seed: int = 0,
+) -> CheckResult:
+    return CheckResult(
+        f"tiny.{name}", name, function, outcome, 0.0, 1.0, diagnosis=diagnosis, seed=seed
+    )
 
 
-def result(score: float, *checks: CheckResult, status: LessonStatus = LessonStatus.FAILED) -> LessonResult:
+def result(
+    score: float, *checks: CheckResult, status: LessonStatus = LessonStatus.FAILED
+) -> LessonResult:
     return LessonResult("tiny", "Tiny", status, score, 10.0, checks=checks)
 
 
@@ -27,7 +46,11 @@ def unchanged(progress: Progress) -> Progress:
 
 
 def test_a_result_raises_the_best_and_replaces_the_last() -> None:
-    after = LessonProgress().graded(result(8.0, check("a")), MONDAY).graded(result(3.0, check("a")), TUESDAY)
+    after = (
+        LessonProgress()
+        .graded(result(8.0, check("a")), MONDAY)
+        .graded(result(3.0, check("a")), TUESDAY)
+    )
     assert (after.attempts, after.best, after.last) == (2, 8.0, 3.0)
     assert [(point.at, point.score) for point in after.history] == [(MONDAY, 8.0), (TUESDAY, 3.0)]
 
@@ -61,22 +84,37 @@ def test_a_bundles_lesson_is_complete_when_all_that_it_shows_is_right() -> None:
     """What is held back can't be earned there, and nobody should wait for it."""
     shown = replace(result(6.0, check("a")), held_checks=3, held_points=4.0)
     assert LessonProgress().graded(shown, MONDAY).complete
-    assert not LessonProgress().graded(replace(shown, checks=(check("a"), check("b", Outcome.FAILED))), MONDAY).complete
+    assert (
+        not LessonProgress()
+        .graded(replace(shown, checks=(check("a"), check("b", Outcome.FAILED))), MONDAY)
+        .complete
+    )
     assert not LessonProgress().graded(replace(shown, checks=()), MONDAY).complete
 
 
 def test_a_mistake_is_cleared_when_its_own_check_passes_and_not_when_that_waits() -> None:
-    met = LessonProgress().graded(result(0.0, check("a", Outcome.FAILED, diagnosis="squared")), MONDAY)
-    waiting = met.graded(result(0.0, check("b", Outcome.FAILED), check("a", Outcome.SKIPPED)), TUESDAY)
+    met = LessonProgress().graded(
+        result(0.0, check("a", Outcome.FAILED, diagnosis="squared")), MONDAY
+    )
+    waiting = met.graded(
+        result(0.0, check("b", Outcome.FAILED), check("a", Outcome.SKIPPED)), TUESDAY
+    )
     assert waiting.mistakes["squared"].cleared_at is None
     cleared = waiting.graded(result(5.0, check("a")), FRIDAY)
-    assert (cleared.mistakes["squared"].seen_at, cleared.mistakes["squared"].cleared_at, cleared.cleared) == (MONDAY, FRIDAY, 1)
+    assert (
+        cleared.mistakes["squared"].seen_at,
+        cleared.mistakes["squared"].cleared_at,
+        cleared.cleared,
+    ) == (MONDAY, FRIDAY, 1)
     again = cleared.graded(result(0.0, check("a", Outcome.FAILED, diagnosis="squared")), FRIDAY)
     assert (again.cleared, again.mistakes["squared"].seen_at) == (0, MONDAY)
 
 
 def test_one_is_stuck_on_what_is_wrong_before_what_is_not_started() -> None:
-    blank, wrong = check("a", Outcome.NOT_STARTED, function="f"), check("b", Outcome.ERROR, function="g")
+    blank, wrong = (
+        check("a", Outcome.NOT_STARTED, function="f"),
+        check("b", Outcome.ERROR, function="g"),
+    )
     assert LessonProgress().graded(result(0.0, blank, wrong), MONDAY).stuck_on == "g"
     assert LessonProgress().graded(result(0.0, check("c"), blank), MONDAY).stuck_on == "f"
     assert LessonProgress().graded(result(1.0, check("c")), MONDAY).stuck_on is None
@@ -84,10 +122,14 @@ def test_one_is_stuck_on_what_is_wrong_before_what_is_not_started() -> None:
 
 def test_what_was_wrong_in_the_last_run_is_known_with_its_seed() -> None:
     """Not what waits for another, and not what an earlier run found."""
-    first = LessonProgress().graded(result(0.0, check("a", Outcome.FAILED, seed=1), check("b", Outcome.ERROR, seed=2)), MONDAY)
+    first = LessonProgress().graded(
+        result(0.0, check("a", Outcome.FAILED, seed=1), check("b", Outcome.ERROR, seed=2)), MONDAY
+    )
     assert first.wrong == {"tiny.a": 1, "tiny.b": 2}
     waits = [check("c", Outcome.SKIPPED), check("d", Outcome.NOT_STARTED)]
-    assert first.graded(result(5.0, check("a"), check("b", Outcome.TIMEOUT, seed=3), *waits), TUESDAY).wrong == {"tiny.b": 3}
+    assert first.graded(
+        result(5.0, check("a"), check("b", Outcome.TIMEOUT, seed=3), *waits), TUESDAY
+    ).wrong == {"tiny.b": 3}
 
 
 def test_a_file_that_can_not_be_loaded_is_an_attempt_and_nothing_else() -> None:
@@ -102,23 +144,36 @@ def test_the_graders_own_fault_leaves_no_trace() -> None:
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    mine = LessonProgress(hints={"f": 2}, gave_up_at=FRIDAY).graded(result(4.0, check("a", Outcome.FAILED, diagnosis="m")), MONDAY)
+    mine = LessonProgress(hints={"f": 2}, gave_up_at=FRIDAY).graded(
+        result(4.0, check("a", Outcome.FAILED, diagnosis="m")), MONDAY
+    )
     update_progress(tmp_path, lambda progress: progress.having("tiny", mine))
     assert read_progress(tmp_path).of("tiny") == mine
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
 def test_what_a_newer_version_wrote_is_kept(tmp_path: Path) -> None:
-    newer = {"version": 7, "theme": "dark", "lessons": {"tiny": {"attempts": 3, "mood": "good"}, "gone": {"best": 4}}}
+    newer = {
+        "version": 7,
+        "theme": "dark",
+        "lessons": {"tiny": {"attempts": 3, "mood": "good"}, "gone": {"best": 4}},
+    }
     (tmp_path / FILE).write_text(json.dumps(newer))
-    update_progress(tmp_path, lambda progress: progress.having("tiny", progress.of("tiny").graded(result(1.0, check("a")), MONDAY)))
+    update_progress(
+        tmp_path,
+        lambda progress: progress.having(
+            "tiny", progress.of("tiny").graded(result(1.0, check("a")), MONDAY)
+        ),
+    )
     data = json.loads((tmp_path / FILE).read_text())
     assert (data["version"], data["theme"], data["lessons"]["gone"]["best"]) == (7, "dark", 4)
     assert (data["lessons"]["tiny"]["mood"], data["lessons"]["tiny"]["attempts"]) == ("good", 4)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1]", "\xff", "[" * 100_000, '{"lessons": 1' + " " * (1 << 20) + "}"], ids=lambda text: text[:5]
+    "text",
+    ["", "{", "[1]", "\xff", "[" * 100_000, '{"lessons": 1' + " " * (1 << 20) + "}"],
+    ids=lambda text: text[:5],
 )
 def test_a_damaged_file_counts_as_none_and_is_set_aside(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(text.encode("latin-1"))
@@ -140,13 +195,17 @@ ODD = {
 
 
 def test_what_is_not_as_it_should_be_counts_as_not_there(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(json.dumps({"version": "x", "lessons": {"tiny": ODD, "other": []}}))
+    (tmp_path / FILE).write_text(
+        json.dumps({"version": "x", "lessons": {"tiny": ODD, "other": []}})
+    )
     assert read_progress(tmp_path).of("tiny") == LessonProgress(hints={"f": 3, "g": 0})
     assert read_progress(tmp_path).of("other") == LessonProgress()
     update_progress(tmp_path, unchanged)
 
 
-def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     update_progress(tmp_path, unchanged)
     before = (tmp_path / FILE).read_text()
 
@@ -155,7 +214,9 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OSError, match="no space"):
-        update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1)))
+        update_progress(
+            tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1))
+        )
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(FILE, before)]
 
 

@@ -25,7 +25,12 @@ def done(*names: str) -> Progress:
 
 def test_a_lesson_waits_for_what_it_builds_on() -> None:
     assert needs(C, done("a")) == ("b",)
-    assert [standing(one, done("a")) for one in COURSE.lessons] == [Standing.COMPLETE, Standing.OPEN, Standing.WAITING, Standing.OPEN]
+    assert [standing(one, done("a")) for one in COURSE.lessons] == [
+        Standing.COMPLETE,
+        Standing.OPEN,
+        Standing.WAITING,
+        Standing.OPEN,
+    ]
 
 
 def test_a_lesson_taken_early_is_in_progress_as_soon_as_it_earned_a_point() -> None:
@@ -58,13 +63,30 @@ def test_a_lesson_opens_those_that_wait_for_it_alone() -> None:
 
 def test_the_end_counts_what_was_done_and_not_what_is_no_lesson() -> None:
     mine = LessonProgress(
-        attempts=4, best=10.0, bonus=1.0, completed_at="2026-03-06T09:00:00+00:00", gave_up_at="2026-03-05T09:00:00+00:00",
+        attempts=4,
+        best=10.0,
+        bonus=1.0,
+        completed_at="2026-03-06T09:00:00+00:00",
+        gave_up_at="2026-03-05T09:00:00+00:00",
         hints={"f": 2, "g": 1},
-        mistakes={"m": Sighting("c", "x", "y"), "n": Sighting("c", "x")}, history=(Point("2026-03-05T09:00:00+00:00", 3.0),),
-    )  # fmt: skip
+        mistakes={"m": Sighting("c", "x", "y"), "n": Sighting("c", "x")},
+        history=(Point("2026-03-05T09:00:00+00:00", 3.0),),
+    )
     progress = Progress({"a": mine, "b": FULL, "gone": FULL})
     found = achieved(COURSE, progress)
-    assert (found.complete, found.lessons, found.score, found.max_score, found.bonus) == (2, 4, 20.0, 40.0, 1.0)
-    assert (found.attempts, found.mistakes, found.hints, found.solutions_seen, found.days) == (5, 1, 3, 1, 1)
+    assert (found.complete, found.lessons, found.score, found.max_score, found.bonus) == (
+        2,
+        4,
+        20.0,
+        40.0,
+        1.0,
+    )
+    assert (found.attempts, found.mistakes, found.hints, found.solutions_seen, found.days) == (
+        5,
+        1,
+        3,
+        1,
+        1,
+    )
     assert (found.began, found.ended, found.finished) == ("2026-03-05", "2026-03-06", False)
     assert achieved(COURSE, done("a", "b", "c", "d")).finished

@@ -1,4 +1,6 @@
-"""What a function, a lambda or a class body binds is what Python's own compiler says that it does."""
+"""What a function, a lambda or a class body binds is what Python's own compiler says that it
+does.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ async def waits(things):
 
 
 def by_python(table: symtable.SymbolTable) -> Iterator[tuple[str, int, set[str]]]:
-    """Name, line and what is bound, of each scope that the compiler knows; a class body's names are no locals in its sense."""
+    """Name, line and what is bound, of each scope that the compiler knows; a class body's names are
+    no locals in its sense.
+    """
     for inner in table.get_children():
         names = {
             one.get_name()
@@ -69,13 +73,21 @@ def by_python(table: symtable.SymbolTable) -> Iterator[tuple[str, int, set[str]]
 
 
 def compared(text: str) -> list[tuple[str, set[str], set[str]]]:
-    """Of each scope that has a line for itself its name, and what it binds: as we have it, as Python has it."""
-    theirs = [((name, line), names) for name, line, names in by_python(symtable.symtable(text, "lesson.py", "exec"))]
+    """Of each scope that has a line for itself its name, and what it binds: as we have it, as
+    Python has it.
+    """
+    theirs = [
+        ((name, line), names)
+        for name, line, names in by_python(symtable.symtable(text, "lesson.py", "exec"))
+    ]
     places = [place for place, _ in theirs]
     bound = {place: names for place, names in theirs if places.count(place) == 1}
     found = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (*DEFINING, ast.Lambda)) and (place := (getattr(node, "name", "lambda"), node.lineno)) in bound:
+        if (
+            isinstance(node, (*DEFINING, ast.Lambda))
+            and (place := (getattr(node, "name", "lambda"), node.lineno)) in bound
+        ):
             imports = imports_in([] if isinstance(node, ast.Lambda) else node.body)
             found.append((place[0], {*bound_names(node), *imports}, bound[place]))
     return found
@@ -84,10 +96,14 @@ def compared(text: str) -> list[tuple[str, set[str], set[str]]]:
 def test_every_way_to_bind_a_name_is_known() -> None:
     scopes = compared(ODDITIES)
     assert len(scopes) == 9
-    assert [(name, ours) for name, ours, _ in scopes] == [(name, theirs) for name, _, theirs in scopes]
+    assert [(name, ours) for name, ours, _ in scopes] == [
+        (name, theirs) for name, _, theirs in scopes
+    ]
 
 
-@pytest.mark.parametrize("folder", ["grader", "solutions", "tests/accepted", "tests/mistakes", "tests/lookalikes"])
+@pytest.mark.parametrize(
+    "folder", ["grader", "solutions", "tests/accepted", "tests/mistakes", "tests/lookalikes"]
+)
 def test_scopes_bind_what_python_says(folder: str) -> None:
     paths = sorted((ROOT / folder).rglob("*.py"))
     assert paths

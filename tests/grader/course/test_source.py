@@ -1,4 +1,6 @@
-"""A student's file as text: what it defines, what that uses, whether it is still the stub. None of it is executed."""
+"""A student's file as text: what it defines, what that uses, whether it is still the stub. None of
+it is executed.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,19 @@ def test_the_modules_name_is_the_files() -> None:
 def test_definitions_are_what_the_top_level_binds() -> None:
     """Functions, classes, assignments of every kind; a name that is only annotated isn't bound."""
     assert list(FILE.definitions) == [
-        "LIMIT", "A", "B", "direct", "by_alias", "by_helper", "helper", "helper_of_helper", "by_method", "by_constant", "TABLE", "Twice",
-    ]  # fmt: skip
+        "LIMIT",
+        "A",
+        "B",
+        "direct",
+        "by_alias",
+        "by_helper",
+        "helper",
+        "helper_of_helper",
+        "by_method",
+        "by_constant",
+        "TABLE",
+        "Twice",
+    ]
 
 
 def test_the_last_definition_of_a_name_counts() -> None:
@@ -104,7 +117,7 @@ def test_the_last_definition_of_a_name_counts() -> None:
     assert "g" in twice.definitions
 
 
-# ------------------------------------------------------------------------------------------------------------ names used
+# --------------------------------------------------------------------------------------- names used
 
 
 @pytest.mark.parametrize(
@@ -131,7 +144,15 @@ def test_a_name_comes_with_the_line_where_it_stands() -> None:
 def test_only_what_a_definition_reaches_counts() -> None:
     """Not docstrings, comments, other functions, imports or a demonstration at the end."""
     used = FILE.names_used("direct")
-    assert not {"torch.tanh", "torch.relu", "torch.exp", "math.log", ".detach", ".cosh", "numpy.cosh"} & set(used)
+    assert not {
+        "torch.tanh",
+        "torch.relu",
+        "torch.exp",
+        "math.log",
+        ".detach",
+        ".cosh",
+        "numpy.cosh",
+    } & set(used)
     assert "numpy.cosh" not in FILE.names_used(*FILE.definitions)
 
 
@@ -140,11 +161,15 @@ def test_several_definitions_are_asked_at_once() -> None:
 
 
 def test_imports_inside_a_function_are_resolved_as_well() -> None:
-    assert "torch.special.expit" in source("def f(x):\n    from torch import special as sp\n    return sp.expit(x)\n").names_used("f")
+    assert "torch.special.expit" in source(
+        "def f(x):\n    from torch import special as sp\n    return sp.expit(x)\n"
+    ).names_used("f")
 
 
 def test_a_plain_import_of_a_submodule_binds_the_package() -> None:
-    assert "torch.nn.functional.relu" in source("import torch.nn\ndef f(x): return torch.nn.functional.relu(x)\n").names_used("f")
+    assert "torch.nn.functional.relu" in source(
+        "import torch.nn\ndef f(x): return torch.nn.functional.relu(x)\n"
+    ).names_used("f")
 
 
 def test_recursion_ends() -> None:
@@ -160,29 +185,90 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
     ("text", "banned"),
     [
         (
-            "from torch.autograd import grad\ndef f(x):\n    grad = x.grad\n    return grad\ndef g(y): return grad(y)\n",
+            (
+                "from torch.autograd import grad\ndef f(x):\n    grad = x.grad\n    return"
+                " grad\ndef g(y): return grad(y)\n"
+            ),
             "torch.autograd.grad",
         ),
-        ("import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1 / x\n    return sigmoid\n", "torch.sigmoid"),
+        (
+            (
+                "import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1"
+                " / x\n    return sigmoid\n"
+            ),
+            "torch.sigmoid",
+        ),
         ("from torch import exp\ndef f(exp): return exp + 1\n", "torch.exp"),
         (
-            "import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as e:\n        print(e)\ne = torch.exp(y)\n",
+            (
+                "import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as"
+                " e:\n        print(e)\ne = torch.exp(y)\n"
+            ),
             "torch.exp",
         ),
-        ("import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne = torch.exp(y)\n", "torch.exp"),
-        ("import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne = torch.exp(y)\n", "torch.exp"),
-        ("import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne = torch.exp(y)\n", "torch.exp"),
+        (
+            (
+                "import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne ="
+                " torch.exp(y)\n"
+            ),
+            "torch.exp",
+        ),
+        (
+            (
+                "import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne ="
+                " torch.exp(y)\n"
+            ),
+            "torch.exp",
+        ),
+        (
+            (
+                "import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne ="
+                " torch.exp(y)\n"
+            ),
+            "torch.exp",
+        ),
         ("import torch\nclass f:\n    e: bool = True\ne = torch.exp(y)\n", "torch.exp"),
         ("from torch import exp\nclass f:\n    exp = 0.0\n    both = (exp, exp)\n", "torch.exp"),
-        ("from torch import exp\ndef f(x): return [exp for y in x if (exp := y)] and exp\n", "torch.exp"),
-        ("from math import exp\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
-        ("def exp(x): return x\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n", "torch.exp"),
+        (
+            "from torch import exp\ndef f(x): return [exp for y in x if (exp := y)] and exp\n",
+            "torch.exp",
+        ),
+        (
+            "from math import exp\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n",
+            "torch.exp",
+        ),
+        (
+            "def exp(x): return x\ndef f(x): return exp(x)\ndef g():\n    from torch import exp\n",
+            "torch.exp",
+        ),
         ("from torch import exp\ndef exp(x): return x\ndef f(x): return exp(x)\n", "torch.exp"),
-        ("import torch.nn.functional as F\ndef f(x): return F.relu(x)\ndef g():\n    from torch import nn as F\n", "torch.nn.relu"),
+        (
+            (
+                "import torch.nn.functional as F\ndef f(x): return F.relu(x)\ndef g():\n    from"
+                " torch import nn as F\n"
+            ),
+            "torch.nn.relu",
+        ),
     ],
     ids=[
-        *("variable like an import", "variable like a function", "argument", "exception", "capture", "star", "rest", "field"),
-        *("fields", "walrus", "import elsewhere", "definition and import elsewhere", "definition after import", "alias elsewhere"),
+        *(
+            "variable like an import",
+            "variable like a function",
+            "argument",
+            "exception",
+            "capture",
+            "star",
+            "rest",
+            "field",
+        ),
+        *(
+            "fields",
+            "walrus",
+            "import elsewhere",
+            "definition and import elsewhere",
+            "definition after import",
+            "alias elsewhere",
+        ),
     ],
 )
 def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
@@ -193,14 +279,27 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
 @pytest.mark.parametrize(
     ("text", "banned"),
     [
-        ("import torch\ndef f(x):\n    def g(torch): return 1\n    return torch.tanh(x)\n", "torch.tanh"),
-        ("from torch import exp\nclass f:\n    exp = 1\n    def g(self, x): return exp(x)\n", "torch.exp"),
+        (
+            "import torch\ndef f(x):\n    def g(torch): return 1\n    return torch.tanh(x)\n",
+            "torch.tanh",
+        ),
+        (
+            "from torch import exp\nclass f:\n    exp = 1\n    def g(self, x): return exp(x)\n",
+            "torch.exp",
+        ),
         ("from torch import exp\ndef f(x):\n    global exp\n    exp = exp(x)\n", "torch.exp"),
         ("import torch\ndef f(x, torch=torch.tanh): return torch(x)\n", "torch.tanh"),
         ("from torch import exp\ndef f(x, exp=exp): return exp(x)\n", "torch.exp"),
         ("from torch import exp\ndef f(x, key=lambda exp: exp): return exp(x)\n", "torch.exp"),
     ],
-    ids=["inner function", "class", "global", "default", "default of an argument of that name", "lambda in a default"],
+    ids=[
+        "inner function",
+        "class",
+        "global",
+        "default",
+        "default of an argument of that name",
+        "lambda in a default",
+    ],
 )
 def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
     assert banned in source(text).names_used("f")
@@ -225,7 +324,9 @@ def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: s
 )  # fmt: skip
 def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted: bool) -> None:
     """But all that autograd calls, of the class and of those that it is derived from, and all of a class that is asked about."""
-    text = lines.replace("THEIRS", "def theirs(self): return torch.exp(y)").replace("FUNCTION", "torch.autograd.Function")
+    text = lines.replace("THEIRS", "def theirs(self): return torch.exp(y)").replace(
+        "FUNCTION", "torch.autograd.Function"
+    )
     assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
 
 
@@ -235,10 +336,25 @@ def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted:
         ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
         ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return WAYS["theirs"](x)\n', True),
         ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x, way): return WAYS[way](x)\n', True),
-        ('WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return list(WAYS.values())[0](x)\n', True),
+        (
+            'WAYS = {"mine": mine, "theirs": theirs}\ndef f(x): return list(WAYS.values())[0](x)\n',
+            True,
+        ),
         ('WAYS = {"mine": mine, **{"mine": theirs}}\ndef f(x): return WAYS["other"](x)\n', True),
-        ('WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\ndef f(x): return WAYS["mine"](x)\n', False),
-        ('WAYS = {"mine": mine}\ndef f(x):\n    WAYS = {"mine": theirs}\n    return WAYS["mine"](x)\n', True),
+        (
+            (
+                'WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\ndef f(x): return'
+                ' WAYS["mine"](x)\n'
+            ),
+            False,
+        ),
+        (
+            (
+                'WAYS = {"mine": mine}\ndef f(x):\n    WAYS = {"mine": theirs}\n    return'
+                ' WAYS["mine"](x)\n'
+            ),
+            True,
+        ),
     ],
 )
 def test_of_a_table_only_what_is_asked_for_counts(lines: str, counted: bool) -> None:
@@ -249,25 +365,36 @@ def test_of_a_table_only_what_is_asked_for_counts(lines: str, counted: bool) -> 
 def test_bases_in_bases_are_looked_at_once() -> None:
     """Else thirty classes of ten bases each would take for ever."""
     bases = [", ".join(f"C{k}" for k in range(number + 1, number + 11)) for number in range(30)]
-    classes = "".join(f"class C{number}({names}):\n    def theirs(self): return exp(y)\n" for number, names in enumerate(bases))
+    classes = "".join(
+        f"class C{number}({names}):\n    def theirs(self): return exp(y)\n"
+        for number, names in enumerate(bases)
+    )
     ends = "".join(f"class C{number}: pass\n" for number in range(30, 41))
     assert "exp" not in source(f"{classes}{ends}def f(x): return C0()\n").names_used("f")
 
 
 def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
-    text = "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n    return grad(total, x)\n"
+    text = (
+        "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n   "
+        " return grad(total, x)\n"
+    )
     assert "torch.autograd.grad" in source(text).names_used("f")
 
 
-# ------------------------------------------------------------------------------------------------------- same definition
+# ---------------------------------------------------------------------------------- same definition
 
-STUB = 'def f(x: Tensor, *, n: int = 2) -> Tensor:\n    """Twice x."""\n    raise NotImplementedError\n'
+STUB = (
+    'def f(x: Tensor, *, n: int = 2) -> Tensor:\n    """Twice x."""\n    raise'
+    " NotImplementedError\n"
+)
 SAME = {
     "itself": STUB,
     "another docstring": STUB.replace("Twice x.", "Mine."),
     "no docstring": STUB.replace('    """Twice x."""\n', ""),
     "comments": "# mine\n" + STUB.replace("    raise", "    # to do\n    raise") + "# end\n",
-    "layout": STUB.replace("(x: Tensor, *, n: int = 2)", "(\n    x: Tensor,\n    *,\n    n: int = 2,\n)"),
+    "layout": STUB.replace(
+        "(x: Tensor, *, n: int = 2)", "(\n    x: Tensor,\n    *,\n    n: int = 2,\n)"
+    ),
     "no annotations": "def f(x, *, n=2):\n    raise NotImplementedError\n",
     "other annotations": STUB.replace("Tensor", "torch.Tensor"),
     "something else beside it": "import math\n" + STUB + "def g(): return 1\n",
@@ -296,7 +423,9 @@ def test_a_definition_that_does_something_else_is_another(name: str) -> None:
 
 
 def test_docstrings_of_methods_do_not_count_either() -> None:
-    left = source('class C:\n    """A."""\n    def f(self) -> int:\n        """B."""\n        return 1\n')
+    left = source(
+        'class C:\n    """A."""\n    def f(self) -> int:\n        """B."""\n        return 1\n'
+    )
     assert left.same_definition(source("class C:\n    def f(self):\n        return 1\n"), "C")
 
 
@@ -309,7 +438,7 @@ def test_comparing_changes_neither_file() -> None:
     assert mine.names_used("f") == before
 
 
-# ------------------------------------------------------------------------------------------------------ lines and anchors
+# -------------------------------------------------------------------------------- lines and anchors
 
 
 def test_an_anchor_is_the_last_return() -> None:
@@ -353,7 +482,7 @@ def test_the_worker_counts_lines_in_the_same_way(remote: Callable[..., RemoteStu
     assert (caught.value.line, caught.value.raised_here) == (3, True)
 
 
-# ---------------------------------------------------------------------------------------------------------- hostile text
+# ------------------------------------------------------------------------------------- hostile text
 
 HOSTILE = {
     "no Python": "def f(x)\n    return x\n",
@@ -380,7 +509,9 @@ def test_text_that_is_no_python_defines_nothing(name: str) -> None:
 LONG = {
     "a long sum": "return g" + " + 0" * 1500,
     "a long chain": "return g" + ".T" * 1500,
-    "many branches": "if g == 0: pass\n" + "".join(f"    elif g == {k}: pass\n" for k in range(1, 1500)),
+    "many branches": (
+        "if g == 0: pass\n" + "".join(f"    elif g == {k}: pass\n" for k in range(1, 1500))
+    ),
 }
 
 

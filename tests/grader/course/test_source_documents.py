@@ -1,6 +1,8 @@
-"""Every program and example of the five documents that the course grew out of is taught by a lesson and verified by a check.
+"""Every program and example of the five documents that the course grew out of is taught by a lesson
+and verified by a check.
 
-``exercises/README.md`` has the table; here each of its rows is followed to the check, and its numbers are looked for there.
+``exercises/README.md`` has the table; here each of its rows is followed to the check, and its
+numbers are looked for there.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ def rows() -> list[Row]:
     text = (find_course() / "exercises" / "README.md").read_text("utf-8")
     pattern = r"^\| (\w+) \| [^|]+ \| ([^|]*) \| \[(\w+)\]\(\w+/README\.md\) \| `(\w+)` \|$"
     found = re.findall(pattern, text, flags=re.MULTILINE)
-    return [Row(source, tuple(n.strip() for n in numbers.split(",") if n.strip()), *where) for source, numbers, *where in found]
+    return [
+        Row(source, tuple(n.strip() for n in numbers.split(",") if n.strip()), *where)
+        for source, numbers, *where in found
+    ]
 
 
 ROWS = rows()
@@ -42,14 +47,20 @@ ROWS = rows()
 
 @functools.cache
 def functions(lesson: Lesson) -> dict[str, set[float]]:
-    """The numbers that stand in each check, in what it calls from its own file, and in that file's constants."""
+    """The numbers that stand in each check, in what it calls from its own file, and in that file's
+    constants.
+    """
     found = {}
     for path in (*lesson.visible_checks, *lesson.hidden_checks):
         tree = ast.parse(path.read_text("utf-8"))
         top = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        constants: set[float] = set().union(*(numbers(node) for node in tree.body if isinstance(node, ast.Assign)))
+        constants: set[float] = set().union(
+            *(numbers(node) for node in tree.body if isinstance(node, ast.Assign))
+        )
         for name, node in top.items():
-            called = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} & top.keys()
+            called = {
+                inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)
+            } & top.keys()
             found[name] = numbers(node).union(constants, *(numbers(top[other]) for other in called))
     return found
 
@@ -57,7 +68,11 @@ def functions(lesson: Lesson) -> dict[str, set[float]]:
 def numbers(node: ast.AST) -> set[float]:
     """The numbers that are written in a piece of code, without their sign."""
     values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
-    return {float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)}
+    return {
+        float(value)
+        for value in values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def rounded(known: float, like: str) -> float:
@@ -75,7 +90,11 @@ def test_a_row_leads_to_a_check_with_its_numbers(row: Row) -> None:
     checks = functions(COURSE.lesson(row.lesson))
     name = f"test_{row.check}"
     assert name in checks
-    missing = [n for n in row.numbers if not any(rounded(known, n) == abs(float(n)) for known in checks[name])]
+    missing = [
+        n
+        for n in row.numbers
+        if not any(rounded(known, n) == abs(float(n)) for known in checks[name])
+    ]
     assert not missing, f"{name} holds {sorted(checks[name])}"
 
 

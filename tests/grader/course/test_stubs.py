@@ -1,4 +1,6 @@
-"""A stub is its solution with the regions taken out; a fragment is put in place of what it defines."""
+"""A stub is its solution with the regions taken out; a fragment is put in place of what it
+defines.
+"""
 
 from __future__ import annotations
 
@@ -89,14 +91,28 @@ def test_a_stub_ends_with_one_newline_also_where_the_solution_has_none() -> None
 
 def test_the_stub_on_disk_is_generated_by_the_same_rule(small_course: Course) -> None:
     lesson = small_course.lesson("tiny")
-    assert lesson.stub.read_text("utf-8") == stub_of(lesson.solution.read_text("utf-8"), name="tiny.py")
+    assert lesson.stub.read_text("utf-8") == stub_of(
+        lesson.solution.read_text("utf-8"), name="tiny.py"
+    )
 
 
 UNBALANCED = {
-    "a region inside another": ("def f():\n    # solution\n    # solution\n", "lesson.py:3: a region begins inside another"),
-    "an end without a beginning": ("x = 1\n# end solution\n", "lesson.py:2: a region ends that never began"),
-    "two ends": ("# solution\n# end solution\n# end solution\n", "lesson.py:3: a region ends that never began"),
-    "a region without an end": ("x = 1\n# solution\n", "lesson.py: the last region has no '# end solution'"),
+    "a region inside another": (
+        "def f():\n    # solution\n    # solution\n",
+        "lesson.py:3: a region begins inside another",
+    ),
+    "an end without a beginning": (
+        "x = 1\n# end solution\n",
+        "lesson.py:2: a region ends that never began",
+    ),
+    "two ends": (
+        "# solution\n# end solution\n# end solution\n",
+        "lesson.py:3: a region ends that never began",
+    ),
+    "a region without an end": (
+        "x = 1\n# solution\n",
+        "lesson.py: the last region has no '# end solution'",
+    ),
 }
 
 
@@ -118,7 +134,7 @@ def test_without_markers_a_solution_is_what_people_read() -> None:
     assert ast.dump(ast.parse(shown)) == ast.dump(ast.parse(SOLUTION))
 
 
-# ------------------------------------------------------------------------------------------------------------- composing
+# ---------------------------------------------------------------------------------------- composing
 
 WHOLE = '''"""A lesson."""
 
@@ -152,7 +168,10 @@ def executed(text: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('def double(x):\n    """Twice x."""\n    return x + x\n', "def double(x):\n    return x * x\n"),
+        (
+            'def double(x):\n    """Twice x."""\n    return x + x\n',
+            "def double(x):\n    return x * x\n",
+        ),
         ("@decorated\nclass Twice:\n    factor = 2\n", "class Twice:\n    factor = 3\n"),
         ("LIMIT: float = 20.0\n", "LIMIT = 19.0\n"),
     ],
@@ -171,16 +190,33 @@ def test_a_fragments_decorators_come_along() -> None:
 def test_what_the_solution_does_not_have_goes_before_its_first_definition() -> None:
     """Imports and helpers of the fragment are there before anything uses them, and after the solution's own imports."""
     fragment = (
-        "import cmath\n\nSHIFT = 5\n\n\ndef double(x):\n    return helper(x)\n\n\ndef helper(x):\n    return cmath.phase(x) + SHIFT\n"
+        "import cmath\n\nSHIFT = 5\n\n\ndef double(x):\n    return helper(x)\n\n\ndef helper(x):\n "
+        "   return cmath.phase(x) + SHIFT\n"
     )
     text = compose(WHOLE, fragment, name="fragment.py")
-    order = [text.index(part) for part in ("import math", "import cmath", "SHIFT = 5", "def helper", "def double", "class Twice")]
+    order = [
+        text.index(part)
+        for part in (
+            "import math",
+            "import cmath",
+            "SHIFT = 5",
+            "def helper",
+            "def double",
+            "class Twice",
+        )
+    ]
     assert order == sorted(order)
     assert executed(text)["double"](1.0) == 5.0  # type: ignore[operator]
 
 
 def test_several_definitions_each_find_their_place() -> None:
-    names = executed(compose(WHOLE, "LIMIT = 1.0\nclass Twice: factor = 4\ndef double(x): return x\n", name="fragment.py"))
+    names = executed(
+        compose(
+            WHOLE,
+            "LIMIT = 1.0\nclass Twice: factor = 4\ndef double(x): return x\n",
+            name="fragment.py",
+        )
+    )
     assert (names["LIMIT"], names["double"](7), names["Twice"].factor) == (1.0, 7, 4)  # type: ignore[operator, attr-defined]
 
 
@@ -200,16 +236,28 @@ def test_a_fragment_may_assign_to_a_tuple() -> None:
 
 
 def test_a_fragment_may_define_a_name_in_two_steps() -> None:
-    names = executed(compose(WHOLE, "def double(x): return x\ndouble = [double]\n", name="fragment.py"))
+    names = executed(
+        compose(WHOLE, "def double(x): return x\ndouble = [double]\n", name="fragment.py")
+    )
     assert isinstance(names["double"], list)
 
 
 def test_a_fragment_may_import_from_the_future() -> None:
-    executed(compose("import math\n\nA = 1\n", "from __future__ import annotations\n\nA = 2\n", name="fragment.py"))
+    executed(
+        compose(
+            "import math\n\nA = 1\n",
+            "from __future__ import annotations\n\nA = 2\n",
+            name="fragment.py",
+        )
+    )
 
 
 def test_a_fragments_docstring_stays_out() -> None:
-    text = compose(WHOLE, '"""Wrong: it squares."""\n\n\ndef double(x):\n    return x * x\n', name="fragment.py")
+    text = compose(
+        WHOLE,
+        '"""Wrong: it squares."""\n\n\ndef double(x):\n    return x * x\n',
+        name="fragment.py",
+    )
     assert "it squares" not in text
     assert ast.get_docstring(ast.parse(text)) == "A lesson."
 
@@ -255,26 +303,42 @@ AREA = '''    def area(self):
 def test_a_class_that_begins_with_an_ellipsis_replaces_only_its_own_methods() -> None:
     """Not a character of the rest of the class changes, nor of a function of the same name."""
     method = "    def area(self):\n        return math.pi * self.data**2\n"
-    assert compose(CLASS, "class Value:\n    ...\n\n" + method, name="fragment.py") == CLASS.replace(AREA, method)
+    assert compose(
+        CLASS, "class Value:\n    ...\n\n" + method, name="fragment.py"
+    ) == CLASS.replace(AREA, method)
 
 
 def test_the_methods_of_such_a_class_bring_their_own_decorators() -> None:
-    text = compose(CLASS, "class Value:\n    ...\n\n    def side(self):\n        return -1\n", name="fragment.py")
+    text = compose(
+        CLASS,
+        "class Value:\n    ...\n\n    def side(self):\n        return -1\n",
+        name="fragment.py",
+    )
     value = executed(text)["Value"](3)  # type: ignore[operator]
     assert (value.side(), value.area(), value.unit) == (-1, 9, "m")
 
 
 def test_what_such_a_class_adds_goes_before_its_first_definition() -> None:
     """An attribute of the class is there when the solution's methods are defined."""
-    fragment = "class Value:\n    ...\n\n    scale = 2\n\n    def twice(self):\n        return self.scale * self.data\n"
+    fragment = (
+        "class Value:\n    ...\n\n    scale = 2\n\n    def twice(self):\n        return self.scale"
+        " * self.data\n"
+    )
     text = compose(CLASS, fragment, name="fragment.py")
     value = executed(text)["Value"](3)  # type: ignore[operator]
     assert (value.twice(), value.area(), type(value).__doc__) == (6, 9, "A number.")
-    assert text.index('"""A number."""') < text.index("scale = 2") < text.index("def twice") < text.index("unit = ")
+    assert (
+        text.index('"""A number."""')
+        < text.index("scale = 2")
+        < text.index("def twice")
+        < text.index("unit = ")
+    )
 
 
 def test_a_class_without_an_ellipsis_is_replaced_whole() -> None:
-    names = executed(compose(CLASS, "class Value:\n    def area(self):\n        return 1\n", name="fragment.py"))
+    names = executed(
+        compose(CLASS, "class Value:\n    def area(self):\n        return 1\n", name="fragment.py")
+    )
     assert not hasattr(names["Value"], "side")
 
 
@@ -285,4 +349,6 @@ def test_a_class_with_an_ellipsis_that_the_solution_does_not_have_is_a_class() -
 
 def test_a_syntax_error_names_the_fragment_and_the_line() -> None:
     with pytest.raises(CourseError, match=r"^tests/mistakes/lesson/wrong\.py:3: expected ':'$"):
-        compose(WHOLE, "A = 1\n\ndef double(x)\n    return x\n", name="tests/mistakes/lesson/wrong.py")
+        compose(
+            WHOLE, "A = 1\n\ndef double(x)\n    return x\n", name="tests/mistakes/lesson/wrong.py"
+        )

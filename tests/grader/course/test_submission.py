@@ -1,4 +1,6 @@
-"""A submission is whatever a student hands in: only its lessons are read, and what is wrong with one is told of that one."""
+"""A submission is whatever a student hands in: only its lessons are read, and what is wrong with
+one is told of that one.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def archive(path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+def archive(
+    path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED
+) -> Path:
     """A zip with those members."""
     with zipfile.ZipFile(path, "w", compression) as members:
         for name, data in files.items():
@@ -55,29 +59,46 @@ def problem(file: LessonFile) -> str:
     return file.problem
 
 
-# --------------------------------------------------------------------------------------------------------------- folders
+# ------------------------------------------------------------------------------------------ folders
 
 
 def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
-    found = read_submission(folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS)
+    found = read_submission(
+        folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS
+    )
     assert texts(found) == {"tiny": "a = 1\n", "small": "b = 2\n"}
     assert found["small"].path == "work/week 2/small.py"
     assert all(file.problem is None for file in found.values())
 
 
 def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:
-    files = {"Tiny.py": "", "tiny.py.bak": "", "tiny.txt": "", "my_tiny.py": "", "conftest.py": "", "tiny.py/readme": ""}
+    files = {
+        "Tiny.py": "",
+        "tiny.py.bak": "",
+        "tiny.txt": "",
+        "my_tiny.py": "",
+        "conftest.py": "",
+        "tiny.py/readme": "",
+    }
     assert read_submission(folder(tmp_path, files), LESSONS) == {}
 
 
-@pytest.mark.parametrize("name", [".git", ".venv", "__pycache__", "node_modules", "site-packages", "venv", "__MACOSX"])
+@pytest.mark.parametrize(
+    "name", [".git", ".venv", "__pycache__", "node_modules", "site-packages", "venv", "__MACOSX"]
+)
 def test_folders_that_hold_no_students_work_are_skipped(name: str, tmp_path: Path) -> None:
-    files = {f"{name}/tiny.py": "x", f"deeper/{name}/further/tiny.py": "x", "deeper/ours/tiny.py": "mine\n"}
+    files = {
+        f"{name}/tiny.py": "x",
+        f"deeper/{name}/further/tiny.py": "x",
+        "deeper/ours/tiny.py": "mine\n",
+    }
     assert texts(read_submission(folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
 
 
 def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
-    assert texts(read_submission(folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"}), LESSONS)) == {"tiny": "x"}
+    assert texts(
+        read_submission(folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"}), LESSONS)
+    ) == {"tiny": "x"}
 
 
 def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
@@ -90,7 +111,9 @@ def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
     files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
     found = read_submission(folder(tmp_path, files), LESSONS)
     assert (
-        problem(found["tiny"]) == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is for grade batch"
+        problem(found["tiny"])
+        == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is"
+        " for grade batch"
     )
     assert found["small"].text == "fine\n"
 
@@ -100,11 +123,13 @@ def test_a_folder_without_lessons_is_empty_and_no_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"nowhere does not exist\. Name a folder .* grade init my-work$"):
+    with pytest.raises(
+        SubmissionError, match=r"nowhere does not exist\. Name a folder .* grade init my-work$"
+    ):
         read_submission(tmp_path / "nowhere", LESSONS)
 
 
-# ----------------------------------------------------------------------------------------------- links and what is no file
+# ------------------------------------------------------------------------ links and what is no file
 
 
 @pytest.mark.parametrize("absolute", [True, False])
@@ -170,11 +195,17 @@ def test_a_file_without_permission_can_not_be_read_and_says_so(tmp_path: Path) -
     assert found["small"].text == "fine\n"
 
 
-# ------------------------------------------------------------------------------------------------------------------ zips
+# --------------------------------------------------------------------------------------------- zips
 
 
 def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
-    files = {"tiny.py": "mine\n", "old/tiny.py": "theirs\n", "week 2/more/small.py": "b\n", "notes.py": "x", "small.py/": ""}
+    files = {
+        "tiny.py": "mine\n",
+        "old/tiny.py": "theirs\n",
+        "week 2/more/small.py": "b\n",
+        "notes.py": "x",
+        "small.py/": "",
+    }
     found = read_submission(archive(tmp_path / "work.zip", files), LESSONS)
     assert texts(found) == {"tiny": "mine\n", "small": "b\n"}
     assert found["small"].path == "week 2/more/small.py"
@@ -188,7 +219,9 @@ def test_what_systems_add_to_a_zip_is_skipped(tmp_path: Path) -> None:
         "__pycache__/tiny.py": "",
         "a/b/tiny.py": "mine\n",
     }
-    assert texts(read_submission(archive(tmp_path / "work.zip", files), LESSONS)) == {"tiny": "mine\n"}
+    assert texts(read_submission(archive(tmp_path / "work.zip", files), LESSONS)) == {
+        "tiny": "mine\n"
+    }
 
 
 def test_backslashes_in_a_zip_separate_folders(tmp_path: Path) -> None:
@@ -198,19 +231,25 @@ def test_backslashes_in_a_zip_separate_folders(tmp_path: Path) -> None:
 
 
 def test_two_equally_deep_in_a_zip_are_a_problem_that_names_both(tmp_path: Path) -> None:
-    found = read_submission(archive(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"}), LESSONS)
+    found = read_submission(
+        archive(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"}), LESSONS
+    )
     assert "a/tiny.py and b/tiny.py" in problem(found["tiny"])
 
 
 def test_names_that_lead_out_of_a_zip_lead_nowhere(tmp_path: Path) -> None:
     """Nothing is unpacked, so a member's name is only a name."""
-    found = read_submission(archive(tmp_path / "work.zip", {"../tiny.py": "x", "/etc/small.py": "y"}), LESSONS)
+    found = read_submission(
+        archive(tmp_path / "work.zip", {"../tiny.py": "x", "/etc/small.py": "y"}), LESSONS
+    )
     assert texts(found) == {"small": "y"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["work.zip"]
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"tiny", b"PK\x03\x04" + bytes(60), b"def double(x): return 2 * x\n"], ids=["empty", "text", "a lie", "py"]
+    "data",
+    [b"", b"tiny", b"PK\x03\x04" + bytes(60), b"def double(x): return 2 * x\n"],
+    ids=["empty", "text", "a lie", "py"],
 )
 def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "work.zip"
@@ -257,17 +296,26 @@ def damaged(path: Path, name: str) -> Path:
 
 
 def test_an_encrypted_member_can_not_be_read(tmp_path: Path) -> None:
-    found = read_submission(encrypted(archive(tmp_path / "work.zip", {"tiny.py": "x"}), "tiny.py"), LESSONS)
+    found = read_submission(
+        encrypted(archive(tmp_path / "work.zip", {"tiny.py": "x"}), "tiny.py"), LESSONS
+    )
     assert "can't be read" in problem(found["tiny"])
 
 
 def test_a_member_whose_checksum_is_wrong_can_not_be_read(tmp_path: Path) -> None:
-    found = read_submission(damaged(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py"), LESSONS)
+    found = read_submission(
+        damaged(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py"),
+        LESSONS,
+    )
     assert "can't be read" in problem(found["tiny"])
 
 
-@pytest.mark.parametrize(("spoil", "word"), [(encrypted, "encrypted|password"), (damaged, "damaged")])
-def test_what_is_wrong_with_a_member_is_said(spoil: Callable[[Path, str], Path], word: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "word"), [(encrypted, "encrypted|password"), (damaged, "damaged")]
+)
+def test_what_is_wrong_with_a_member_is_said(
+    spoil: Callable[[Path, str], Path], word: str, tmp_path: Path
+) -> None:
     """A zip's members have no permissions to check."""
     path = spoil(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py")
     assert re.search(word, problem(read_submission(path, LESSONS)["tiny"]))
@@ -280,9 +328,13 @@ def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [encrypted, damaged])
-def test_a_bad_member_costs_only_its_lesson(spoil: Callable[[Path, str], Path], tmp_path: Path) -> None:
+def test_a_bad_member_costs_only_its_lesson(
+    spoil: Callable[[Path, str], Path], tmp_path: Path
+) -> None:
     """What is wrong with one file is a problem of that lesson alone, as the module promises."""
-    path = archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED)
+    path = archive(
+        tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED
+    )
     found = read_submission(spoil(path, "tiny.py"), LESSONS)
     assert problem(found["tiny"])
     assert found["small"].text == "fine\n"
@@ -302,22 +354,30 @@ def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path
     assert peak < 6 * MAX_FILE_BYTES
 
 
-@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"])
+@pytest.mark.parametrize(
+    "compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"]
+)
 def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path: Path) -> None:
     """A zip whose bytes were changed is read, or is a SubmissionError."""
-    path = archive(tmp_path / "work.zip", {"a/tiny.py": "x = 1\n" * 20, "small.py": "y = 2\n" * 20}, compression)
+    path = archive(
+        tmp_path / "work.zip",
+        {"a/tiny.py": "x = 1\n" * 20, "small.py": "y = 2\n" * 20},
+        compression,
+    )
     whole = path.read_bytes()
     for seed in range(300):
         chance = random.Random(seed)
         data = bytearray(whole)
         for _ in range(chance.randint(1, 4)):
-            data[chance.randrange(len(data))] = chance.choice([0, 1, 8, 12, 14, 0x80, 0xFF, chance.randrange(256)])
+            data[chance.randrange(len(data))] = chance.choice(
+                [0, 1, 8, 12, 14, 0x80, 0xFF, chance.randrange(256)]
+            )
         path.write_bytes(data)
         with contextlib.suppress(SubmissionError):
             assert set(read_submission(path, LESSONS)) <= set(LESSONS)
 
 
-# ----------------------------------------------------------------------------------------------------------- from bytes
+# --------------------------------------------------------------------------------------- from bytes
 
 
 def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: Path) -> None:
@@ -331,13 +391,22 @@ def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: P
 READABLE = {
     "plain": (b"x = '\xc3\xa9'\n", "x = 'é'\n"),
     "a byte order mark": (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
-    "a byte order mark and a cookie": (b"\xef\xbb\xbf# coding: utf-8\nx = 1\n", "# coding: utf-8\nx = 1\n"),
-    "Latin-1 that says so": (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
+    "a byte order mark and a cookie": (
+        b"\xef\xbb\xbf# coding: utf-8\nx = 1\n",
+        "# coding: utf-8\nx = 1\n",
+    ),
+    "Latin-1 that says so": (
+        b"# -*- coding: latin-1 -*-\nx = '\xe9'\n",
+        "# -*- coding: latin-1 -*-\nx = 'é'\n",
+    ),
     "a cookie on the second line": (
         b"#!python\n# vim: set fileencoding=cp1252 :\n# \x80\n",
         "#!python\n# vim: set fileencoding=cp1252 :\n# €\n",
     ),
-    "Korean that says so": ("# coding: euc-kr\nx = '기울기'\n".encode("euc-kr"), "# coding: euc-kr\nx = '기울기'\n"),
+    "Korean that says so": (
+        "# coding: euc-kr\nx = '기울기'\n".encode("euc-kr"),
+        "# coding: euc-kr\nx = '기울기'\n",
+    ),
     "Windows line ends": (b"x = 1\r\ny = 2\r\n", "x = 1\ny = 2\n"),
     "old Macintosh line ends": (b"x = 1\ry = 2\r", "x = 1\ny = 2\n"),
     "no newline at the end": (b"x = 1", "x = 1"),
@@ -357,13 +426,37 @@ UNREADABLE = {
     "Latin-1 that doesn't say so": (b"x = 1\n# caf\xe9\n", "tiny.py:2 is not UTF-8 text", 2),
     "UTF-16": ("x = 1\n".encode("utf-16"), "tiny.py is UTF-16 text", 1),
     "UTF-16 without a mark": ("x = 1\n".encode("utf-16-le"), "tiny.py:1 holds a NUL byte", 1),
-    "Korean of an old editor": ("x = 1\r\n# 기울기 y\r\n".encode("cp949"), "tiny.py:2 is not UTF-8 text; it looks like Korean in CP949", 2),
-    "French of an old editor": ("x = 1\n# dérivée\n".encode("cp1252"), "tiny.py:2 is not UTF-8 text ('utf-8'", 2),
-    "Chinese of an old editor": ("# 梯度是错的\n".encode("gbk"), "tiny.py:1 is not UTF-8 text (", 1),
+    "Korean of an old editor": (
+        "x = 1\r\n# 기울기 y\r\n".encode("cp949"),
+        "tiny.py:2 is not UTF-8 text; it looks like Korean in CP949",
+        2,
+    ),
+    "French of an old editor": (
+        "x = 1\n# dérivée\n".encode("cp1252"),
+        "tiny.py:2 is not UTF-8 text ('utf-8'",
+        2,
+    ),
+    "Chinese of an old editor": (
+        "# 梯度是错的\n".encode("gbk"),
+        "tiny.py:1 is not UTF-8 text (",
+        1,
+    ),
     "a NUL": (b"x = 1\ny = 2\n\0", "tiny.py:3 holds a NUL byte", 3),
-    "an encoding that is none": (b"# coding: klingon\n", "tiny.py:1 is not UTF-8 text (unknown encoding: klingon)", 1),
-    "an encoding of something else": (b"# coding: rot13\n", "tiny.py:1 declares the encoding rot13, in which no lesson is read", 1),
-    "an encoding that the rest isn't": (b"# coding: ascii\n\xff\n", "tiny.py:2 is not UTF-8 text", 2),
+    "an encoding that is none": (
+        b"# coding: klingon\n",
+        "tiny.py:1 is not UTF-8 text (unknown encoding: klingon)",
+        1,
+    ),
+    "an encoding of something else": (
+        b"# coding: rot13\n",
+        "tiny.py:1 declares the encoding rot13, in which no lesson is read",
+        1,
+    ),
+    "an encoding that the rest isn't": (
+        b"# coding: ascii\n\xff\n",
+        "tiny.py:2 is not UTF-8 text",
+        2,
+    ),
     "UTF-8 of a surrogate": (b"x = '\xed\xa0\x80'\n", "tiny.py:1 is not UTF-8 text", 1),
     "two minds": (b"\xef\xbb\xbf# coding: latin-1\n", "tiny.py:1 is not UTF-8 text", 1),
 }
@@ -377,7 +470,9 @@ def test_bytes_that_are_no_text_are_a_problem_with_its_line(name: str) -> None:
     assert file.line == line
 
 
-COOKIES = st.sampled_from(["latin-1", "utf-7", "big5", "ascii", "hex", "klingon"]).map(lambda name: f"# coding: {name}\n".encode())
+COOKIES = st.sampled_from(["latin-1", "utf-7", "big5", "ascii", "hex", "klingon"]).map(
+    lambda name: f"# coding: {name}\n".encode()
+)
 
 
 @given(st.just(b"") | COOKIES, st.binary(max_size=60))
@@ -390,10 +485,14 @@ def test_a_byte_order_mark_and_nothing_else_is_an_empty_file() -> None:
     assert "is empty" in problem(decode("tiny", "tiny.py", b"\xef\xbb\xbf\n"))
 
 
-@pytest.mark.parametrize("codec", ["undefined", "punycode", "utf-7", "idna", "raw_unicode_escape", "unicode_escape"])
+@pytest.mark.parametrize(
+    "codec", ["undefined", "punycode", "utf-7", "idna", "raw_unicode_escape", "unicode_escape"]
+)
 def test_an_encoding_that_nobody_writes_in_is_a_problem(codec: str) -> None:
     """Some are slow, some hide what they say, some make what can't be written down again."""
-    assert f"declares the encoding {codec}" in problem(decode("tiny", "tiny.py", f"# coding: {codec}\nx = 1\n".encode()))
+    assert f"declares the encoding {codec}" in problem(
+        decode("tiny", "tiny.py", f"# coding: {codec}\nx = 1\n".encode())
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere names of files are text")
@@ -406,8 +505,20 @@ def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_
 
 def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
     """Whatever is in it: a notebook's cells, what was left out, a problem that speaks of other paths."""
-    notebook = LessonFile("tiny", "tiny.ipynb", "x = 1\n", None, None, ("b.ipynb",), ((1, 3), (4, 1)), (LeftOut("%timeit", 2, 1),))
-    for file in (notebook, LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",))):
+    notebook = LessonFile(
+        "tiny",
+        "tiny.ipynb",
+        "x = 1\n",
+        None,
+        None,
+        ("b.ipynb",),
+        ((1, 3), (4, 1)),
+        (LeftOut("%timeit", 2, 1),),
+    )
+    for file in (
+        notebook,
+        LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",)),
+    ):
         assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
 
 
@@ -428,7 +539,10 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
         ("tiny.ipynb", b'{"nbformat": 4}'),
         ("tiny.ipynb", b'{"nbformat": 4, "cells": []}'),
         ("tiny.ipynb", b'{"nbformat": 4, "cells": [{}]}'),
-        ("tiny.ipynb", b'{"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"language": "R"}}}'),
+        (
+            "tiny.ipynb",
+            b'{"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"language": "R"}}}',
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:

@@ -18,7 +18,13 @@ from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files, zips
 from grader.course.files import Leaf
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, digest, read_leaves, read_submission
+from grader.course.submission import (
+    MAX_FILE_BYTES,
+    LessonFile,
+    digest,
+    read_leaves,
+    read_submission,
+)
 from grader.course.zips import MAX_MEMBERS, member_path, open_zip
 
 LESSONS = ("tiny", "small")
@@ -36,7 +42,12 @@ def packed(members: Members, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
 def class_of(folder: Path, **students: Members) -> Path:
     """A zip of a class in which each student handed in a zip."""
     place = folder / "class.zip"
-    place.write_bytes(packed({f"{name}.zip": packed(members) for name, members in students.items()}, zipfile.ZIP_STORED))
+    place.write_bytes(
+        packed(
+            {f"{name}.zip": packed(members) for name, members in students.items()},
+            zipfile.ZIP_STORED,
+        )
+    )
     return place
 
 
@@ -53,7 +64,7 @@ def nested(depth: int, members: Members) -> bytes:
     return data
 
 
-# ----------------------------------------------------------------------------------------------------------------- depth
+# -------------------------------------------------------------------------------------------- depth
 
 
 def test_zips_are_opened_two_deep(tmp_path: Path) -> None:
@@ -63,33 +74,46 @@ def test_zips_are_opened_two_deep(tmp_path: Path) -> None:
 
 def test_zips_any_deeper_are_a_row_that_says_so(tmp_path: Path) -> None:
     place = class_of(tmp_path, alice={"inner.zip": nested(2, {"tiny.py": "x"})})
-    with pytest.raises(SubmissionError, match=r"alice\.zip/inner\.zip/inner\.zip lies 3 zips deep, and 2 are opened\. Hand in"):
+    with pytest.raises(
+        SubmissionError,
+        match=r"alice\.zip/inner\.zip/inner\.zip lies 3 zips deep, and 2 are opened\. Hand in",
+    ):
         handed(place)
 
 
 def test_a_zip_of_many_zips_is_opened_up_to_a_number(tmp_path: Path) -> None:
-    place = class_of(tmp_path, alice={f"{number}.zip": packed({"x": ""}) for number in range(files.MAX_ARCHIVES)})
+    place = class_of(
+        tmp_path, alice={f"{number}.zip": packed({"x": ""}) for number in range(files.MAX_ARCHIVES)}
+    )
     with pytest.raises(SubmissionError, match="is one zip of more than 50"):
         handed(place)
 
 
-def test_what_the_zips_of_one_student_hold_is_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_zips_of_one_student_hold_is_counted_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "MAX_MEMBERS", 10)
-    place = class_of(tmp_path, alice={f"{number}.zip": packed(dict.fromkeys("abcd", "")) for number in range(3)})
+    place = class_of(
+        tmp_path, alice={f"{number}.zip": packed(dict.fromkeys("abcd", "")) for number in range(3)}
+    )
     with pytest.raises(SubmissionError, match="hold more than 10 entries"):
         handed(place)
 
 
-# ----------------------------------------------------------------------------------------------------------------- bombs
+# -------------------------------------------------------------------------------------------- bombs
 
 
-def test_a_zip_that_grows_without_end_is_not_laid_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_that_grows_without_end_is_not_laid_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A zip within a zip hardly shrinks; one that does is a bomb."""
     monkeypatch.setattr(zips, "FREE_BYTES", 1 << 20)
     bomb = packed({"zeros": bytes(3 << 20)}, zipfile.ZIP_STORED)
     place = tmp_path / "class.zip"
     place.write_bytes(packed({"alice.zip": bomb, "bob/tiny.py": "fine\n"}))
-    with pytest.raises(SubmissionError, match=r"alice\.zip grows beyond 1 MB when it is opened\. Hand in"):
+    with pytest.raises(
+        SubmissionError, match=r"alice\.zip grows beyond 1 MB when it is opened\. Hand in"
+    ):
         handed(place)
     assert handed(place, "bob")["tiny"].text == "fine\n"
 
@@ -108,14 +132,24 @@ def test_a_lesson_that_grows_is_read_up_to_its_cap(tmp_path: Path) -> None:
 
 def directory(entries: int) -> bytes:
     """A zip of nothing but its directory, as large as that many entries make it."""
-    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"x"
+    entry = (
+        struct.pack(
+            "<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0
+        )
+        + b"x"
+    )
     size = len(entry) * entries
-    return entry * entries + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, entries % 65536, entries % 65536, size, 0, 0)
+    return entry * entries + struct.pack(
+        "<4s4H2LH", b"PK\x05\x06", 0, 0, entries % 65536, entries % 65536, size, 0, 0
+    )
 
 
 def test_a_zip_with_too_many_entries_is_a_row(tmp_path: Path) -> None:
     place = class_of(tmp_path, alice=dict.fromkeys(map(str, range(MAX_MEMBERS + 1)), ""))
-    with pytest.raises(SubmissionError, match=r"alice\.zip holds 10,001 entries, more than 10,000\. Zip the lessons alone"):
+    with pytest.raises(
+        SubmissionError,
+        match=r"alice\.zip holds 10,001 entries, more than 10,000\. Zip the lessons alone",
+    ):
         handed(place)
 
 
@@ -131,7 +165,15 @@ def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
     assert peak < 2 << 20
 
 
-@pytest.mark.parametrize("hiding", ["a signature within the end record", "the 64-bit form", "the 64-bit form, elsewhere", "and not there"])
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "a signature within the end record",
+        "the 64-bit form",
+        "the 64-bit form, elsewhere",
+        "and not there",
+    ],
+)
 def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
     """Whichever end record a version of zipfile goes by, the largest directory that one claims counts."""
     large = 50 << 20
@@ -142,7 +184,9 @@ def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
     elif hiding == "and not there":
         data = bytes(200) + end64 + struct.pack("<4sLQL", b"PK\x06\x07", 0, 5, 1) + end
     elif hiding == "the 64-bit form, elsewhere":
-        data = b"12345" + end64 + bytes(1 << 18) + struct.pack("<4sLQL", b"PK\x06\x07", 0, 5, 1) + end
+        data = (
+            b"12345" + end64 + bytes(1 << 18) + struct.pack("<4sLQL", b"PK\x06\x07", 0, 5, 1) + end
+        )
     else:
         data = struct.pack("<4s4H2L", b"PK\x05\x06", 0, 0, 1, 1, large, 0x06054B50) + b"\0\0"
     with pytest.raises(SubmissionError, match="holds far more"):
@@ -150,12 +194,15 @@ def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
 
 
 def test_a_zip_of_the_64_bit_form_is_read(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "work.zip", "w") as target, target.open("tiny.py", "w", force_zip64=True) as member:
+    with (
+        zipfile.ZipFile(tmp_path / "work.zip", "w") as target,
+        target.open("tiny.py", "w", force_zip64=True) as member,
+    ):
         member.write(b"mine\n")
     assert read_submission(tmp_path / "work.zip", LESSONS)["tiny"].text == "mine\n"
 
 
-# ----------------------------------------------------------------------------------------------------- links and locks
+# ---------------------------------------------------------------------------------- links and locks
 
 
 def link(name: str, target: str) -> bytes:
@@ -198,18 +245,28 @@ def locked(data: bytes) -> bytes:
 
 
 def test_a_zip_under_a_password_is_a_problem_of_each_lesson(tmp_path: Path) -> None:
-    (tmp_path / "class.zip").write_bytes(packed({"alice.zip": locked(packed({"tiny.py": "x"})), "bob/tiny.py": "x"}, zipfile.ZIP_STORED))
+    (tmp_path / "class.zip").write_bytes(
+        packed(
+            {"alice.zip": locked(packed({"tiny.py": "x"})), "bob/tiny.py": "x"}, zipfile.ZIP_STORED
+        )
+    )
     assert "nor encrypted" in str(handed(tmp_path / "class.zip")["tiny"].problem)
 
 
 def test_a_class_under_a_password_names_each_student(tmp_path: Path) -> None:
-    (tmp_path / "class.zip").write_bytes(locked(packed({"alice.zip": packed({"tiny.py": "x"}), "bob/tiny.py": "x"})))
+    (tmp_path / "class.zip").write_bytes(
+        locked(packed({"alice.zip": packed({"tiny.py": "x"}), "bob/tiny.py": "x"}))
+    )
     assert "nor encrypted" in str(handed(tmp_path / "class.zip", "bob")["tiny"].problem)
-    with pytest.raises(SubmissionError, match=r"alice\.zip can't be read: .*encrypted.*without a password"):
+    with pytest.raises(
+        SubmissionError, match=r"alice\.zip can't be read: .*encrypted.*without a password"
+    ):
         handed(tmp_path / "class.zip")
 
 
-def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(tmp_path: Path) -> None:
+def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "alice").mkdir()
     (tmp_path / "alice" / "tiny.py").write_text("mine\n")
     (tmp_path / "alice" / "rest.zip").write_bytes(b"PK")
@@ -222,7 +279,10 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
     def refused() -> IO[bytes]:
         raise PermissionError(13, "Permission denied", "alice.zip")
 
-    with pytest.raises(SubmissionError, match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$"):
+    with pytest.raises(
+        SubmissionError,
+        match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$",
+    ):
         read_leaves([Leaf("alice.zip", refused)], LESSONS)
 
 
@@ -231,7 +291,9 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
 def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.DataObject) -> None:
     whole = bytearray(packed({"a/tiny.py": "x = 1\n" * 20, "in.zip": packed({"small.py": "y"})}))
     for _ in range(data.draw(st.integers(1, 4))):
-        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.sampled_from([0, 1, 8, 12, 14, 0x2E, 0x80, 0xFF]))
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(
+            st.sampled_from([0, 1, 8, 12, 14, 0x2E, 0x80, 0xFF])
+        )
     leaf = Leaf("alice.zip", lambda: io.BytesIO(bytes(whole)))
     try:
         files = read_leaves([leaf], LESSONS)
@@ -241,7 +303,7 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
         assert set(files) <= set(LESSONS)
 
 
-# ----------------------------------------------------------------------------------------------------------------- names
+# -------------------------------------------------------------------------------------------- names
 
 
 def written_by(path: str, encoding: str, *, utf8_flag: bool = False) -> zipfile.ZipInfo:
@@ -284,18 +346,24 @@ def test_any_bytes_are_a_name(raw: bytes) -> None:
     member_path(entry).encode("utf-8")
 
 
-# ---------------------------------------------------------------------------------------------------------------- digest
+# ------------------------------------------------------------------------------------------- digest
 
 
 def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
-    def one(path: str, text: str = "x", problem: str | None = None, others: tuple[str, ...] = ()) -> dict[str, LessonFile]:
+    def one(
+        path: str, text: str = "x", problem: str | None = None, others: tuple[str, ...] = ()
+    ) -> dict[str, LessonFile]:
         return {"tiny": LessonFile("tiny", path, text, problem, others=others)}
 
     assert digest(one("tiny.py")) == digest(one("doe_1_2_tiny-1.py"))
     assert digest(one("tiny.py")) != digest(one("tiny.py", "y"))
     assert digest(one("a.py", "", "a.py is empty")) == digest(one("b/a.py", "", "b/a.py is empty"))
-    assert digest(one("a.py", "", "a.py is empty")) != digest(one("a.py", "", "a.py is larger than 1 MB"))
-    assert digest(one("a.py", "", "two: a.py and b.py", ("b.py",))) == digest(one("c.py", "", "two: c.py and d.py", ("d.py",)))
+    assert digest(one("a.py", "", "a.py is empty")) != digest(
+        one("a.py", "", "a.py is larger than 1 MB")
+    )
+    assert digest(one("a.py", "", "two: a.py and b.py", ("b.py",))) == digest(
+        one("c.py", "", "two: c.py and d.py", ("d.py",))
+    )
     assert digest({}) != digest(one("tiny.py", ""))
 
 
@@ -307,4 +375,6 @@ def test_a_digest_is_independent_of_the_order_of_lessons() -> None:
 
 def test_a_single_file_is_a_submission(tmp_path: Path) -> None:
     (tmp_path / "tiny.py").write_text("mine\n")
-    assert {lesson: file.text for lesson, file in read_submission(tmp_path / "tiny.py", LESSONS).items()} == {"tiny": "mine\n"}
+    assert {
+        lesson: file.text for lesson, file in read_submission(tmp_path / "tiny.py", LESSONS).items()
+    } == {"tiny": "mine\n"}

@@ -1,4 +1,6 @@
-"""The border: a student's function gives the same values, gradients and errors remotely as it does locally."""
+"""The border: a student's function gives the same values, gradients and errors remotely as it does
+locally.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,9 @@ def broken(student): raise RuntimeError("a scenario's own fault")
 
 def double(*shape: int, requires_grad: bool = True) -> Tensor:
     return (
-        torch.linspace(0.3, 1.9, max(1, torch.Size(shape).numel()), dtype=torch.float64)[: torch.Size(shape).numel()]
+        torch.linspace(0.3, 1.9, max(1, torch.Size(shape).numel()), dtype=torch.float64)[
+            : torch.Size(shape).numel()
+        ]
         .reshape(shape)
         .requires_grad_(requires_grad)
     )
@@ -203,25 +207,40 @@ PROBES: dict[str, Callable[[Any], Any]] = {
     "float32": lambda s: s.cube(double(3).detach().float()),
     "zero_dimensional": lambda s: s.cube(double()),
     "empty": lambda s: s.cube(double(0, 3)),
-    "gradient_with_incoming": lambda s: grad(s.cube(x := double(3)), x, torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)),
+    "gradient_with_incoming": lambda s: grad(
+        s.cube(x := double(3)), x, torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    ),
     "gradient_of_empty": lambda s: grad(s.cube(x := double(0)).sum(), x),
     "arguments": lambda s: s.scaled(double(2), 3, shift=-1.5),
-    "argument_kinds": lambda s: s.lengths(1, "two", None, [3.0, float("inf")], {"k": (True, 2 + 3j)}, a=b"x", b=...),
+    "argument_kinds": lambda s: s.lengths(
+        1, "two", None, [3.0, float("inf")], {"k": (True, 2 + 3j)}, a=b"x", b=...
+    ),
     "identity": lambda s: grad(s.identity(x := double(3)).sum(), x),
     "same_output_twice": lambda s: grad(total(s.twice_the_same(x := double(3))), x),
     "structure": lambda s: s.several(double(3), double(3)),
-    "one_of_several_outputs": lambda s: grad(s.several(x := double(3), w := double(3))["parts"][1].sum(), [x, w], allow_unused=True),
-    "unused_input": lambda s: grad(s.unused(x := double(3), w := double(3)).sum(), [x, w], allow_unused=True),
-    "unused_input_not_allowed": lambda s: "appears to not" in str(outcome(lambda t: grad(t.unused(double(3), w := double(3)).sum(), w), s)),
+    "one_of_several_outputs": lambda s: grad(
+        s.several(x := double(3), w := double(3))["parts"][1].sum(), [x, w], allow_unused=True
+    ),
+    "unused_input": lambda s: grad(
+        s.unused(x := double(3), w := double(3)).sum(), [x, w], allow_unused=True
+    ),
+    "unused_input_not_allowed": lambda s: (
+        "appears to not"
+        in str(outcome(lambda t: grad(t.unused(double(3), w := double(3)).sum(), w), s))
+    ),
     "detached": lambda s: s.detached(double(3)).requires_grad,
     "half_detached": lambda s: [t.requires_grad for t in s.half_detached(double(2), double(2))],
     "no_grad_input": lambda s: s.cube(double(3, requires_grad=False)).requires_grad,
-    "mixed_requires_grad": lambda s: grad(s.several(x := double(3), double(3, requires_grad=False))["sum"], x),
+    "mixed_requires_grad": lambda s: grad(
+        s.several(x := double(3), double(3, requires_grad=False))["sum"], x
+    ),
     "what_it_sees": lambda s: s.kinds(double(2, 3)),
     "what_it_sees_in_no_grad": lambda s: torch.no_grad()(lambda: s.kinds(double(2)))(),
     "noncontiguous": strided_input,
     "expanded": lambda s: s.kinds(double(1, requires_grad=False).expand(3, 4)),
-    "complex": lambda s: grad(s.complex_square(z := torch.tensor([1 + 2j], requires_grad=True)).abs().sum(), z),
+    "complex": lambda s: grad(
+        s.complex_square(z := torch.tensor([1 + 2j], requires_grad=True)).abs().sum(), z
+    ),
     "integers_and_bools": lambda s: s.counts(torch.tensor([1, 2, 3])),
     "second_derivative": lambda s: higher(s, "cube", 2),
     "third_derivative": lambda s: higher(s, "cube", 3),
@@ -229,30 +248,50 @@ PROBES: dict[str, Callable[[Any], Any]] = {
     "second_backward_kept": lambda s: twice(s, "cube", retain=True),
     "second_backward_freed": lambda s: twice(s, "cube", retain=False),
     "second_backward_that_needs_nothing": lambda s: twice(s, "add_one", retain=False),
-    "numpy_backward": lambda s: grad(s.NumpySine.apply(x := double(3)), x, double(3, requires_grad=False)),
-    "numpy_backward_twice": lambda s: outcome(lambda t: grad(t.NumpySine.apply(x := double(3)).sum(), x, create_graph=True), s)[0],
+    "numpy_backward": lambda s: grad(
+        s.NumpySine.apply(x := double(3)), x, double(3, requires_grad=False)
+    ),
+    "numpy_backward_twice": lambda s: outcome(
+        lambda t: grad(t.NumpySine.apply(x := double(3)).sum(), x, create_graph=True), s
+    )[0],
     "backward_in_place": in_place,
-    "backward_in_place_on_expanded": lambda s: outcome(lambda t: grad(t.InPlace.apply(x := double(3)).sum(), x), s)[:2],
+    "backward_in_place_on_expanded": lambda s: outcome(
+        lambda t: grad(t.InPlace.apply(x := double(3)).sum(), x), s
+    )[:2],
     "only_first_output": lambda s: grad(s.Optional.apply(x := double(2))[0].sum(), x),
     "only_second_output": lambda s: grad(s.Optional.apply(x := double(2))[1].sum(), x),
     "both_outputs": lambda s: grad(total(s.Optional.apply(x := double(2))), x),
     "undefined_gradient": with_undefined,
-    "none_is_not_zero": lambda s: grad(s.ReturnsNone.apply(x := double(2), y := double(2)).sum(), [x, y], allow_unused=True),
+    "none_is_not_zero": lambda s: grad(
+        s.ReturnsNone.apply(x := double(2), y := double(2)).sum(), [x, y], allow_unused=True
+    ),
     "raises_in_backward": lambda s: grad(s.Raises.apply(x := double(2)).sum(), x),
-    "too_many_gradients": lambda s: outcome(lambda t: grad(t.TooMany.apply(x := double(2)).sum(), x), s)[2].split(" gradients")[1],
+    "too_many_gradients": (
+        lambda s: outcome(lambda t: grad(t.TooMany.apply(x := double(2)).sum(), x), s)[2].split(
+            " gradients"
+        )[1]
+    ),
     "grad_mode_off_in_backward": lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x),
-    "grad_mode_on_in_backward": lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x, create_graph=True)[0].detach(),
+    "grad_mode_on_in_backward": (
+        lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x, create_graph=True)[0].detach()
+    ),
     "mutated_input": mutated,
     "raises": lambda s: s.fail(double(2)),
     "value_error": lambda s: s.wants_value_error(-1),
     "wrong_signature": lambda s: s.cube(double(2), double(2)),
     "program_argument": lambda s: s.call(program(lambda x: (x**2).sin() * 3), double(3)),
-    "program_with_parameters": lambda s: grad(s.call(program(lambda x, w: w @ x, parameters=[w := double(2, 3)]), double(3)).sum(), w),
+    "program_with_parameters": lambda s: grad(
+        s.call(program(lambda x, w: w @ x, parameters=[w := double(2, 3)]), double(3)).sum(), w
+    ),
     "gradcheck": lambda s: gradcheck(s.cube, (double(2, 2),)),
-    "gradcheck_several": lambda s: gradcheck(lambda x, w: s.several(x, w)["sum"], (double(3), double(3))),
+    "gradcheck_several": lambda s: gradcheck(
+        lambda x, w: s.several(x, w)["sum"], (double(3), double(3))
+    ),
     "gradcheck_fails": lambda s: outcome(lambda t: gradcheck(t.GradMode.apply, (double(2),)), s)[1],
     "gradgradcheck": lambda s: gradgradcheck(s.cube, (double(3),)),
-    "gradgradcheck_fails": lambda s: outcome(lambda t: gradgradcheck(t.NumpySine.apply, (double(2),)), s)[0],
+    "gradgradcheck_fails": lambda s: outcome(
+        lambda t: gradgradcheck(t.NumpySine.apply, (double(2),)), s
+    )[0],
     "backward_fills_grad": lambda s: (s.cube(x := double(3)).sum().backward(), x.grad)[1],
     "on_top_of_more_graph": lambda s: grad((s.cube((a := double(3)) * 2) * a).sum(), a),
     "constant": lambda s: s.CONSTANT,
@@ -270,12 +309,16 @@ def test_a_scenario_measures_the_same_on_both_sides(remote: Callable[..., Remote
     """Scenarios get copies and return plain data."""
     local = LocalStudent(Source(SOURCE, "lesson.py"), SCENARIOS)
     x, v = double(3), double(3, requires_grad=False)
-    far, near = (student.observe("gradients", x, v=v) for student in (remote(SOURCE, SCENARIOS), local))
+    far, near = (
+        student.observe("gradients", x, v=v) for student in (remote(SOURCE, SCENARIOS), local)
+    )
     assert plain(far) == plain(near)
     assert x.grad is None
 
 
-def test_an_exception_arrives_with_type_message_and_the_students_line(remote: Callable[..., RemoteStudent]) -> None:
+def test_an_exception_arrives_with_type_message_and_the_students_line(
+    remote: Callable[..., RemoteStudent],
+) -> None:
     """… and with no frame of ours."""
     with pytest.raises(StudentError) as caught:
         remote(SOURCE).fail(double(2))
@@ -286,8 +329,12 @@ def test_an_exception_arrives_with_type_message_and_the_students_line(remote: Ca
     assert "grader" not in str(caught.value)
 
 
-def test_a_stub_is_told_from_torchs_own_not_implemented(remote: Callable[..., RemoteStudent]) -> None:
-    """NotImplementedError counts as "not started" only where the student's file raises it in so many words."""
+def test_a_stub_is_told_from_torchs_own_not_implemented(
+    remote: Callable[..., RemoteStudent],
+) -> None:
+    """NotImplementedError counts as "not started" only where the student's file raises it in so
+    many words.
+    """
     student = remote(SOURCE)
     with pytest.raises(StudentError) as stub:
         student.not_there_yet()
@@ -301,7 +348,9 @@ def test_a_stub_is_told_from_torchs_own_not_implemented(remote: Callable[..., Re
 
 
 def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., RemoteStudent]) -> None:
-    """A missing name says which there are; ``...`` is not started; a module comes back as its type's name."""
+    """A missing name says which there are; ``...`` is not started; a module comes back as its
+    type's name.
+    """
     student = remote(SOURCE)
     with pytest.raises(MissingName) as missing:
         _ = student.nowhere
@@ -313,16 +362,23 @@ def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., Remo
     assert student.no_tensor().type_name == "module"
 
 
-def test_a_students_class_can_be_handed_back_to_the_student(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_students_class_can_be_handed_back_to_the_student(
+    remote: Callable[..., RemoteStudent],
+) -> None:
     """A reference to something of the student's crosses as its name."""
     student = remote(SOURCE)
     x = double(2)
     assert torch.equal(student.calls_class(student.NumpySine, x), torch.sin(x))
 
 
-def test_a_function_that_is_handed_over_is_a_plain_one(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_function_that_is_handed_over_is_a_plain_one(
+    remote: Callable[..., RemoteStudent],
+) -> None:
     """Who is promised a function may ask whether it has what a module has."""
-    text = "import inspect\ndef about(f): return inspect.isfunction(f), f.__name__, f.__qualname__, hasattr(f, 'parameters')\n"
+    text = (
+        "import inspect\ndef about(f): return inspect.isfunction(f), f.__name__, f.__qualname__,"
+        " hasattr(f, 'parameters')\n"
+    )
     assert remote(text).about(program(lambda x: x * 2)) == (True, "f", "f", False)
 
 
@@ -338,9 +394,11 @@ def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStude
 
 def test_handles_die_with_the_nodes_that_hold_them(remote: Callable[..., RemoteStudent]) -> None:
     """A worker keeps a call's graph for as long as the judge's result lives, and no longer."""
-    student = remote("import gc, sys\ndef f(x): return x * 2\ndef calls():\n"
-                     "    from grader.worker.process import Worker\n"
-                     "    return sum(len(w.calls) for w in gc.get_objects() if type(w) is Worker)\n")  # fmt: skip
+    student = remote(
+        "import gc, sys\ndef f(x): return x * 2\ndef calls():\n"
+        "    from grader.worker.process import Worker\n"
+        "    return sum(len(w.calls) for w in gc.get_objects() if type(w) is Worker)\n"
+    )
     kept = [student.f(double(2)) for _ in range(3)]
     assert student.calls() == 3
     kept.clear()
@@ -350,9 +408,16 @@ def test_handles_die_with_the_nodes_that_hold_them(remote: Callable[..., RemoteS
 LOST = {
     "loops": ("def f():\n    while True: pass", "timeout", "no answer within 0.5 s"),
     "exits": ("import os\ndef f(): os._exit(3)", "crashed", "ended with exit status 3"),
-    "dies": ("import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)", "crashed", "killed by SIGSEGV"),
+    "dies": (
+        "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)",
+        "crashed",
+        "killed by SIGSEGV",
+    ),
     "floods_the_line": (
-        "import os\ndef f():\n    for fd in range(3, 64):\n        try: os.write(fd, b'x' * 100000)\n        except OSError: pass\n",
+        (
+            "import os\ndef f():\n    for fd in range(3, 64):\n        try: os.write(fd, b'x' *"
+            " 100000)\n        except OSError: pass\n"
+        ),
         "crashed",
         "no message of the worker's",
     ),
@@ -360,7 +425,9 @@ LOST = {
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Callable[..., RemoteStudent]) -> None:
+def test_a_lost_worker_is_told_apart_and_replaced(
+    name: str, remote: Callable[..., RemoteStudent]
+) -> None:
     """A loop is a timeout, a death says how, and the next question goes to a new worker."""
     source, expected, reason = LOST[name]
     student = remote(source + "\ndef g(): return 7\n", call_seconds=0.5)
@@ -371,8 +438,12 @@ def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Callable[..
     assert student.g() == 7
 
 
-def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(remote: Callable[..., RemoteStudent]) -> None:
-    """Whether it ends before it is ended is a matter of moments, and a report is the same whenever it is made."""
+def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(
+    remote: Callable[..., RemoteStudent],
+) -> None:
+    """Whether it ends before it is ended is a matter of moments, and a report is the same whenever
+    it is made.
+    """
     student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
     with pytest.raises(WorkerLost) as lost:
         student.f()
@@ -381,7 +452,9 @@ def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(remote: Callab
 
 def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) -> None:
     """Ten megabytes on standard output are read, cut, and the call still answers."""
-    student = remote("import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n")
+    student = remote(
+        "import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n"
+    )
     assert student.f() == 5
     assert isinstance(student._session, Session)
     assert "more bytes were cut" in student._session.take_output()
@@ -395,7 +468,9 @@ def test_sys_exit_is_an_exception_like_another(remote: Callable[..., RemoteStude
     assert student.g() == 1
 
 
-def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(
+    remote: Callable[..., RemoteStudent],
+) -> None:
     """A handle of the lost worker is not mistaken for one of its successor."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)")
     x = double(2)

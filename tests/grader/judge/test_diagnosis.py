@@ -1,4 +1,6 @@
-"""How an explanation's template is filled: values as the report shows them, our own texts in the reader's language."""
+"""How an explanation's template is filled: values as the report shows them, our own texts in the
+reader's language.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import torch
 from grader.core.i18n import Catalogue, phrase
 from grader.judge.diagnosis import fill_text
 
-KOREAN = Catalogue("ko", {"got {what}": "{what} 받음", "a line of {count}": "{count}줄", "nothing": "없음"})
+KOREAN = Catalogue(
+    "ko", {"got {what}": "{what} 받음", "a line of {count}": "{count}줄", "nothing": "없음"}
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,9 @@ def test_a_fact_that_is_missing_is_left_as_it_stands() -> None:
 def test_a_phrase_without_a_translation_is_missed() -> None:
     """So ``grade verify --lang`` tells it, where a finished sentence would have gone by unseen."""
     say = Catalogue("ko", {"got {what}": "{what} 받음"})
-    assert fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, say) == "a line of 3 받음"
+    assert (
+        fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, say)
+        == "a line of 3 받음"
+    )
     assert say.missing == {"a line of {count}"}
     assert str(phrase("a line of {count}", count=3)) == "a line of 3"

@@ -1,4 +1,6 @@
-"""Figures of failed checks: what they are made of, that they cost a passing check nothing, and how they are shown."""
+"""Figures of failed checks: what they are made of, that they cost a passing check nothing, and how
+they are shown.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ from grader.core.errors import CheckFailure, StudentError
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox, check_from_json
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+    check_from_json,
+)
 from grader.course.course import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
@@ -95,10 +106,13 @@ def predictions() -> dict[str, Any]:
 
 
 EXAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
-    "graph": graph_example, "comparison": comparison, "jacobian": jacobian, "prediction": predictions
-}  # fmt: skip
+    "graph": graph_example,
+    "comparison": comparison,
+    "jacobian": jacobian,
+    "prediction": predictions,
+}
 
-# ----------------------------------------------------------------------------------------------------------- what is made
+# ------------------------------------------------------------------------------------- what is made
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -118,7 +132,10 @@ def test_the_place_of_an_entry_is_the_node_of_that_visit() -> None:
     assert visits(shared) == {"n0": "#1", "n1": "#2, 4", "n2": "#3, 5"}
 
 
-@pytest.mark.parametrize(("at", "found"), [(("edge", 2), "n2"), (("leaf", "y"), "n2"), (("leaf", "q"), None), (("entry", 9), None)])
+@pytest.mark.parametrize(
+    ("at", "found"),
+    [(("edge", 2), "n2"), (("leaf", "y"), "n2"), (("leaf", "q"), None), (("entry", 9), None)],
+)
 def test_the_place_of_an_edge_and_of_a_leaf(at: tuple[str, Any], found: str | None) -> None:
     x, y = leaf(1.0), leaf(2.0)
     assert graph_figure(x * y, {"x": x, "y": y}, at)["first_difference"] == found
@@ -151,8 +168,13 @@ def hooked(at: str, note: str = "") -> dict[str, Any]:
     return graphs_figure(*graphs, notes=({"x": note}, {"x": ".grad = 2"}))
 
 
-@pytest.mark.parametrize(("at", "note", "marked"), [("x", ".grad = 2", "n1"), ("y", ".grad = 1", "n2"), ("y", ".grad = 2", None)])
-def test_graphs_that_are_alike_differ_in_hooks_and_then_in_notes(at: str, note: str, marked: str | None) -> None:
+@pytest.mark.parametrize(
+    ("at", "note", "marked"),
+    [("x", ".grad = 2", "n1"), ("y", ".grad = 1", "n2"), ("y", ".grad = 2", None)],
+)
+def test_graphs_that_are_alike_differ_in_hooks_and_then_in_notes(
+    at: str, note: str, marked: str | None
+) -> None:
     figure = hooked(at, note)
     assert (figure["first_difference"], figure["actual_difference"]) == (marked, marked)
 
@@ -181,28 +203,44 @@ def test_a_check_may_say_where_two_graphs_differ() -> None:
 def test_a_graph_without_another_beside_it_is_that_of_the_question() -> None:
     x = leaf(1.0)
     figure = graphs_figure(None, trace(x.sin(), {"x": x}), notes=({}, {"x": "‖grad‖ = 2"}), at="x")
-    assert (figure["actual"], figure["first_difference"], figure["expected"]["nodes"][1]["note"]) == (None, "n1", "‖grad‖ = 2")
+    assert (
+        figure["actual"],
+        figure["first_difference"],
+        figure["expected"]["nodes"][1]["note"],
+    ) == (None, "n1", "‖grad‖ = 2")
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(torch.tensor(0.123456), "0.1235"), (torch.arange(6.0), "[0, 1, 2, 3, …]"), (torch.zeros(0), "[]"), (2.0, "2"), (None, "None")],
+    [
+        (torch.tensor(0.123456), "0.1235"),
+        (torch.arange(6.0), "[0, 1, 2, 3, …]"),
+        (torch.zeros(0), "[]"),
+        (2.0, "2"),
+        (None, "None"),
+    ],
 )
 def test_a_note_is_short(value: Any, text: str) -> None:
     assert in_short(value) == text
 
 
 def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
-    """What came from a student's process is looked at before it is drawn; the check's verdict stands."""
+    """What came from a student's process is looked at before it is drawn; the check's verdict
+    stands.
+    """
     x = leaf(1.0)
     lie = {"nodes": [{"id": "<b>", "kind": "op"}], "edges": []}
-    assert made([lambda: graphs_figure(lie, one_call("Square", {"x": x})), predictions]) == [predictions()]
+    assert made([lambda: graphs_figure(lie, one_call("Square", {"x": x})), predictions]) == [
+        predictions()
+    ]
 
 
 def test_a_jacobian_shows_what_backward_and_differences_say() -> None:
     figure = jacobian()
     assert torch.tensor(figure["analytic"]).diagonal().tolist() == pytest.approx([1.0, 4.0, 4.0])
-    assert torch.tensor(figure["numeric"]).diagonal().tolist() == pytest.approx([1.0, 2.0, 4.0], abs=1e-4)
+    assert torch.tensor(figure["numeric"]).diagonal().tolist() == pytest.approx(
+        [1.0, 2.0, 4.0], abs=1e-4
+    )
     assert Jacobians.from_json(figure).differing() == [(1, 1)]
 
 
@@ -218,9 +256,15 @@ def test_a_large_jacobian_is_cut_and_says_so() -> None:
         calls.append(1)
         return x * 1.0 + x.detach()
 
-    figure = jacobian_figure(wrong, [torch.ones(5000, dtype=torch.float64, requires_grad=True)], ["x"])
+    figure = jacobian_figure(
+        wrong, [torch.ones(5000, dtype=torch.float64, requires_grad=True)], ["x"]
+    )
     assert figure is not None
-    assert (len(figure["analytic"]), len(figure["analytic"][0]), figure["cut"]) == (12, 12, [4988, 4988])
+    assert (len(figure["analytic"]), len(figure["analytic"][0]), figure["cut"]) == (
+        12,
+        12,
+        [4988, 4988],
+    )
     assert len(calls) == 25
 
 
@@ -236,8 +280,12 @@ def test_a_figure_leaves_the_checks_inputs_as_they_are() -> None:
     assert w.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(("assertion", "kind"), [(assert_gradcheck, "x"), (assert_gradgradcheck, "x")])
-def test_gradcheck_that_fails_brings_the_jacobians(assertion: Callable[..., None], kind: str) -> None:
+@pytest.mark.parametrize(
+    ("assertion", "kind"), [(assert_gradcheck, "x"), (assert_gradgradcheck, "x")]
+)
+def test_gradcheck_that_fails_brings_the_jacobians(
+    assertion: Callable[..., None], kind: str
+) -> None:
     class Detached(Doubled):
         @staticmethod
         def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
@@ -252,20 +300,28 @@ def test_gradcheck_that_fails_brings_the_jacobians(assertion: Callable[..., None
     assert len(Jacobians.from_json(figure).differing()) == 3
 
 
-def test_gradcheck_on_a_student_in_a_worker_brings_them_too(remote: Callable[..., RemoteStudent]) -> None:
+def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
+    remote: Callable[..., RemoteStudent],
+) -> None:
     student = remote(
-        "import torch\nclass F(torch.autograd.Function):\n"
-        "    @staticmethod\n    def forward(ctx, x): return x * 3\n    @staticmethod\n    def backward(ctx, g): return g * 2\n"
+        "import torch\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx,"
+        " x): return x * 3\n    @staticmethod\n    def backward(ctx, g): return g * 2\n"
     )
     with pytest.raises(CheckFailure) as caught:
         assert_gradcheck(student.F.apply, [leaf(0.5, 1.0)], names=["x"])
     (figure,) = made(caught.value.figures)
-    assert (figure["analytic"][0][0], figure["numeric"][0][0]) == (pytest.approx(2.0), pytest.approx(3.0))
+    assert (figure["analytic"][0][0], figure["numeric"][0][0]) == (
+        pytest.approx(2.0),
+        pytest.approx(3.0),
+    )
 
 
 def test_a_graph_in_a_worker_crosses_as_data(remote: Callable[..., RemoteStudent]) -> None:
     """By a scenario that reads it there."""
-    scenarios = "def graph(student, x):\n    from grader.worker.wire.trace import trace\n    return trace(student.f(x), {'x': x})\n"
+    scenarios = (
+        "def graph(student, x):\n    from grader.worker.wire.trace import trace\n    return"
+        " trace(student.f(x), {'x': x})\n"
+    )
     student = remote("def f(x): return (x * x).sum()\n", scenarios)
     picture = GraphPicture.from_json(student.observe("graph", leaf(1.0, 2.0)))
     assert [node.label for node in picture.nodes] == ["SumBackward0", "MulBackward0", "x"]
@@ -282,8 +338,12 @@ def test_a_check_that_passes_makes_no_figure() -> None:
 
 
 @pytest.mark.parametrize("error", [CheckFailure("no"), StudentError("RuntimeError", "no")])
-def test_what_ends_a_block_that_draws_brings_its_figures(error: CheckFailure | StudentError) -> None:
-    """A verdict and an exception of the student's alike; nothing is drawn before the judge writes the verdict down."""
+def test_what_ends_a_block_that_draws_brings_its_figures(
+    error: CheckFailure | StudentError,
+) -> None:
+    """A verdict and an exception of the student's alike; nothing is drawn before the judge writes
+    the verdict down.
+    """
     asked = []
 
     def ends() -> None:
@@ -308,12 +368,17 @@ def test_a_block_that_draws_leaves_a_failures_own_figures_first() -> None:
 
 def test_predictions_are_worded_in_the_language_of_the_report() -> None:
     say = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
-    figure = worded(prediction_figure([["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]), say)
+    figure = worded(
+        prediction_figure(
+            [["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]
+        ),
+        say,
+    )
     assert figure["rows"] == [["x", "산다", "2.5", "N: s"]]
     assert say.missing == set()
 
 
-# ---------------------------------------------------------------------------------------------------------- what is shown
+# ------------------------------------------------------------------------------------ what is shown
 
 
 def shown(figure: dict[str, Any], width: int = 80) -> list[str]:
@@ -371,13 +436,17 @@ def test_a_terminal_shows_the_worst_entries_and_counts_the_rest() -> None:
 
 def test_a_terminal_shows_predictions_and_why() -> None:
     assert shown(predictions()) == [
-        "  what   you predicted  what happens", "  x + 1  survives       does not survive", "  x + 1: because"
-    ]  # fmt: skip
+        "  what   you predicted  what happens",
+        "  x + 1  survives       does not survive",
+        "  x + 1: because",
+    ]
 
 
 @pytest.mark.parametrize("name", ["graph", "comparison", "jacobian"])
 def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: str) -> None:
-    """The page's policy allows its own sheet alone; who can't see the drawing reads the text or the table."""
+    """The page's policy allows its own sheet alone; who can't see the drawing reads the text or the
+    table.
+    """
     found = panels(EXAMPLES[name](), Catalogue())
     assert len(found) == (2 if name == "comparison" else 1)
     for panel in found:
@@ -390,7 +459,12 @@ def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: st
 
 def test_what_is_no_figure_is_left_out() -> None:
     half_a_graph: dict[str, Any] = {"kind": "graph", "expected": {}, "actual": None}
-    for broken in (dict[str, Any](), half_a_graph, {**jacobian(), "analytic": [[1.0]]}, {"kind": "another"}):
+    for broken in (
+        dict[str, Any](),
+        half_a_graph,
+        {**jacobian(), "analytic": [[1.0]]},
+        {"kind": "another"},
+    ):
         assert figure_lines(broken, Catalogue(), 80) == []
         assert panels(broken, Catalogue()) == []
         assert cards(broken) == []
@@ -400,7 +474,10 @@ def test_what_is_no_figure_is_left_out() -> None:
 def test_a_heat_map_marks_what_differs_in_both_and_keeps_its_text_inside(side: int) -> None:
     identity = [[float(i == j) for j in range(side)] for i in range(side)]
     wrong = [[value if i else -123456.789 for value in row] for i, row in enumerate(identity)]
-    svg = draw_heatmap(Jacobians.from_json({**jacobian(), "analytic": wrong, "numeric": identity}), engine_catalogue("ko"))
+    svg = draw_heatmap(
+        Jacobians.from_json({**jacobian(), "analytic": wrong, "numeric": identity}),
+        engine_catalogue("ko"),
+    )
     root = ET.fromstring(svg)
     frames = [part for part in root.iter() if part.attrib.get("class") == "differs"]
     assert len(frames) == 2 * side
@@ -419,18 +496,37 @@ def test_entries_that_are_no_numbers_differ_from_those_that_are() -> None:
     draw_heatmap(pair)
 
 
-# --------------------------------------------------------------------------------------------------------------- in reports
+# --------------------------------------------------------------------------------------- in reports
 
 
 @pytest.fixture
 def drawn_report() -> Report:
     """A report with a failed check that has a figure of each kind."""
     wrong = CheckResult(
-        "tiny.gradient", "the gradient is right", "f", Outcome.FAILED, 0.0, 2.0, message="it is wrong", hint="look",
+        "tiny.gradient",
+        "the gradient is right",
+        "f",
+        Outcome.FAILED,
+        0.0,
+        2.0,
+        message="it is wrong",
+        hint="look",
         figures=[make() for make in EXAMPLES.values()],
-    )  # fmt: skip
-    lesson = LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(wrong,))
-    return Report("someone", 0.0, 10.0, 0.0, 7, CourseIdentity("small", "1", "0"), "0.1.0", Sandbox("auto"), lessons=(lesson,))
+    )
+    lesson = LessonResult(
+        "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(wrong,)
+    )
+    return Report(
+        "someone",
+        0.0,
+        10.0,
+        0.0,
+        7,
+        CourseIdentity("small", "1", "0"),
+        "0.1.0",
+        Sandbox("auto"),
+        lessons=(lesson,),
+    )
 
 
 def test_reports_show_figures(drawn_report: Report) -> None:
@@ -447,10 +543,15 @@ def test_reports_show_figures(drawn_report: Report) -> None:
 
 
 def test_figures_of_hidden_checks_are_withheld(drawn_report: Report) -> None:
-    """A figure holds what a check asked, so a class's pages have none of a hidden one, and that of a visible one."""
+    """A figure holds what a check asked, so a class's pages have none of a hidden one, and that of
+    a visible one.
+    """
     (lesson,) = drawn_report.lessons
     shown = lesson.checks[0]
-    both = replace(drawn_report, lessons=(replace(lesson, checks=(shown, replace(shown, id="tiny.other", hidden=True))),))
+    both = replace(
+        drawn_report,
+        lessons=(replace(lesson, checks=(shown, replace(shown, id="tiny.other", hidden=True))),),
+    )
     assert [len(one.figures) for one in withheld(both).lessons[0].checks] == [4, 0]
 
 
@@ -460,14 +561,20 @@ def test_hostile_figures_are_text(drawn_report: Report) -> None:
     graph["actual"]["nodes"][0]["type"] = "</svg><script>alert(1)</script>"
     rows = prediction_figure([["<script>", "\x1b[2J", "<b>", "</ul>"]])
     one = replace(drawn_report.lessons[0].checks[0], figures=[graph, rows])
-    page = render_page(replace(drawn_report, lessons=(replace(drawn_report.lessons[0], checks=(one,)),)))
+    page = render_page(
+        replace(drawn_report, lessons=(replace(drawn_report.lessons[0], checks=(one,)),))
+    )
     assert page.count("<script>") == 1, "ours"
     assert "\x1b" not in page
 
 
 def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None:
     say = engine_catalogue("ko")
-    for figure in (*(make() for make in EXAMPLES.values()), graphs_figure(None, comparison()["expected"]), lacking()):
+    for figure in (
+        *(make() for make in EXAMPLES.values()),
+        graphs_figure(None, comparison()["expected"]),
+        lacking(),
+    ):
         figure_lines(figure, say, 80)
         panels(figure, say)
     render_page(drawn_report, say)
@@ -482,51 +589,123 @@ def test_a_result_without_figures_is_read(drawn_report: Report) -> None:
     assert check_from_json(data).figures == []
 
 
-# ------------------------------------------------------------------------------------------------------ the course's own
+# --------------------------------------------------------------------------------- the course's own
 
 DRAWN = {
-    ("hooks", "never_registers", "double_what_flows_through_y"): ("y = SinBackward0", "y = SinBackward0"),
+    ("hooks", "never_registers", "double_what_flows_through_y"): (
+        "y = SinBackward0",
+        "y = SinBackward0",
+    ),
     ("tiny_autograd", "counts_again", "a_value_used_twice"): ("a", "a"),
-    ("hooks", "hook_left_behind", "a_later_backward_is_not_scaled"): ("y = SubBackward0", "y = SubBackward0"),
-    ("hooks", "measures_output", "values_are_the_norms_of_grad_output"): (None, "body = AddmmBackward0"),
-    ("retain_graph", "retains_every_pass", "backward_twice_frees_the_graph"): ("MulBackward0", "MulBackward0"),
+    ("hooks", "hook_left_behind", "a_later_backward_is_not_scaled"): (
+        "y = SubBackward0",
+        "y = SubBackward0",
+    ),
+    ("hooks", "measures_output", "values_are_the_norms_of_grad_output"): (
+        None,
+        "body = AddmmBackward0",
+    ),
+    ("retain_graph", "retains_every_pass", "backward_twice_frees_the_graph"): (
+        "MulBackward0",
+        "MulBackward0",
+    ),
     ("no_grad_and_detach", "not_cut_in_two", "second_begins_at_a_leaf"): ("w = MulBackward0", "w"),
-    ("no_grad_and_detach", "target_not_cut", "no_gradient_flows_into_target"): ("target = AddBackward0", None),
+    ("no_grad_and_detach", "target_not_cut", "no_gradient_flows_into_target"): (
+        "target = AddBackward0",
+        None,
+    ),
     ("graph_inspection", "computed_afresh", "build_loss_is_one_graph"): (None, "z = AddBackward0"),
-    ("tensor_state", "never_retained", "leaf_and_intermediate_in_the_order_asked_for"): (None, "y = ExpBackward0"),
-    ("second_derivative", "create_graph_missing", "second_derivative_of_a_drawn_function"): ("f'(x)", "f'(x) = AddBackward0"),
-    ("second_derivative", "create_graph_once", "first_three_derivatives"): ("f''(x)", "f''(x) = AddBackward0"),
-    ("second_derivative", "past_cut_off", "second_derivative_of_a_drawn_function"): ("f'(x)", "f'(x) = AddBackward0"),
-    ("second_derivative", "penalty_cut_off__2", "penalty_trains_the_parameters"): ("penalty", "penalty = MeanBackward0"),
+    ("tensor_state", "never_retained", "leaf_and_intermediate_in_the_order_asked_for"): (
+        None,
+        "y = ExpBackward0",
+    ),
+    ("second_derivative", "create_graph_missing", "second_derivative_of_a_drawn_function"): (
+        "f'(x)",
+        "f'(x) = AddBackward0",
+    ),
+    ("second_derivative", "create_graph_once", "first_three_derivatives"): (
+        "f''(x)",
+        "f''(x) = AddBackward0",
+    ),
+    ("second_derivative", "past_cut_off", "second_derivative_of_a_drawn_function"): (
+        "f'(x)",
+        "f'(x) = AddBackward0",
+    ),
+    ("second_derivative", "penalty_cut_off__2", "penalty_trains_the_parameters"): (
+        "penalty",
+        "penalty = MeanBackward0",
+    ),
     ("chain_rule", "one_path_only", "both_paths_add_up"): (None, "x"),
     ("chain_rule", "exponent_like_a_base", "base_and_exponent_get_their_gradients"): (None, "q"),
-    ("chain_rule", "graph_is_cut__2", "prices_pieces_and_tax"): ("tangerine_price", "tangerine_price = MulBackward0"),
-    ("chain_rule", "stops_one_step_early__3", "three_gradients_in_their_order"): (None, "loss = PowBackward0"),
-    ("chain_rule", "retain_grad_missing__2", "the_nine_numbers_of_s"): ("result = MulBackward0", "result = MulBackward0"),
-    ("vector_backward", "first_gradient_frees_the_graph", "the_value_and_two_gradients"): ("z = DotBackward0", "z = DotBackward0"),
-    ("vector_backward", "only_a_leaf_keeps_grad", "the_value_and_two_gradients"): (None, "y = MulBackward0"),
-    ("vector_backward", "frees_the_graph", "the_graph_can_still_be_used"): ("MulBackward0", "MulBackward0"),
-    ("vector_backward", "rows_free_the_graph", "the_jacobian_of_a_drawn_map"): ("MulBackward0", "MulBackward0"),
-    ("vector_backward", "path_to_x_taken_for_granted", "the_jacobian_of_a_constant"): (None, "f(x)"),
-    ("second_derivative", "graph_that_misses_x__2", "hessian_of_a_linear_function_with_weights_to_learn"): (None, "∇f(x) = MulBackward0"),
+    ("chain_rule", "graph_is_cut__2", "prices_pieces_and_tax"): (
+        "tangerine_price",
+        "tangerine_price = MulBackward0",
+    ),
+    ("chain_rule", "stops_one_step_early__3", "three_gradients_in_their_order"): (
+        None,
+        "loss = PowBackward0",
+    ),
+    ("chain_rule", "retain_grad_missing__2", "the_nine_numbers_of_s"): (
+        "result = MulBackward0",
+        "result = MulBackward0",
+    ),
+    ("vector_backward", "first_gradient_frees_the_graph", "the_value_and_two_gradients"): (
+        "z = DotBackward0",
+        "z = DotBackward0",
+    ),
+    ("vector_backward", "only_a_leaf_keeps_grad", "the_value_and_two_gradients"): (
+        None,
+        "y = MulBackward0",
+    ),
+    ("vector_backward", "frees_the_graph", "the_graph_can_still_be_used"): (
+        "MulBackward0",
+        "MulBackward0",
+    ),
+    ("vector_backward", "rows_free_the_graph", "the_jacobian_of_a_drawn_map"): (
+        "MulBackward0",
+        "MulBackward0",
+    ),
+    ("vector_backward", "path_to_x_taken_for_granted", "the_jacobian_of_a_constant"): (
+        None,
+        "f(x)",
+    ),
+    (
+        "second_derivative",
+        "graph_that_misses_x__2",
+        "hessian_of_a_linear_function_with_weights_to_learn",
+    ): (None, "∇f(x) = MulBackward0"),
 }
-"""A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside it."""
+"""A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside
+it.
+"""
 
 
 FIRST_OF_ITS_LESSON = set({name: (name, *more) for name, *more in reversed(DRAWN)}.values())
-"""One for each lesson, which ``make test`` looks at: whether a picture is drawn hangs on the lesson's own scenario."""
+"""One for each lesson, which ``make test`` looks at: whether a picture is drawn hangs on the
+lesson's own scenario.
+"""
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=() if case in FIRST_OF_ITS_LESSON else pytest.mark.proof, id=".".join(case)) for case in DRAWN]
+    "case",
+    [
+        pytest.param(
+            case, marks=() if case in FIRST_OF_ITS_LESSON else pytest.mark.proof, id=".".join(case)
+        )
+        for case in DRAWN
+    ],
 )
-def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(case: tuple[str, str, str], host: Host, tmp_path: Path) -> None:
+def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(
+    case: tuple[str, str, str], host: Host, tmp_path: Path
+) -> None:
     name, mistake, check = case
     course = load_course(find_course())
     lesson = course.lesson(name)
     fragment = course.root / "tests" / "mistakes" / name / f"{mistake}.py"
     solution = without_markers(lesson.solution.read_text("utf-8"))
-    file = LessonFile(name, f"{name}.py", compose(solution, fragment.read_text("utf-8"), name=mistake))
+    file = LessonFile(
+        name, f"{name}.py", compose(solution, fragment.read_text("utf-8"), name=mistake)
+    )
     result = grade_lesson(host, lesson, file, Settings(5, limits=course.limits)).result
     (figure,) = [one.figures[0] for one in result.checks if one.id == f"{name}.{check}"]
     marked = []

@@ -1,4 +1,6 @@
-"""Whatever a worker answers, the judge's side returns plain values or raises one of the errors that a check expects."""
+"""Whatever a worker answers, the judge's side returns plain values or raises one of the errors that
+a check expects.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,15 @@ from grader.judge.remote.worker_sources import Death, WorkerProcess
 from grader.worker.wire.frames import HEADER, Frame, sizes, unpack
 
 EXPECTED = (StudentError, MissingName, WorkerLost, NotStarted)
-"""What a check may meet: the student's own error, a missing or unwritten name, and the one error for a broken worker."""
+"""What a check may meet: the student's own error, a missing or unwritten name, and the one error
+for a broken worker.
+"""
 
 
 class Liar:
-    """A worker, and where it comes from, whose answers were written beforehand. It answers ``load`` honestly."""
+    """A worker, and where it comes from, whose answers were written beforehand. It answers ``load``
+    honestly.
+    """
 
     def __init__(self, answers: list[tuple[Any, bytes]]) -> None:
         self.output = Output(100)
@@ -58,11 +64,29 @@ class Liar:
         pass
 
 
-TAGS = ("tuple", "dict", "set", "tensor", "opaque", "complex", "bytes", "dtype", "student", "program")
+TAGS = (
+    "tuple",
+    "dict",
+    "set",
+    "tensor",
+    "opaque",
+    "complex",
+    "bytes",
+    "dtype",
+    "student",
+    "program",
+)
 WORDS = ("callable", "missing", "value", "float64")
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 1 << 70) | st.floats() | st.text(max_size=6) | st.sampled_from(WORDS),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(TAGS), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 1 << 70)
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(WORDS),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(TAGS), inner, max_size=2)
+    ),
     max_leaves=12,
 )
 COUNTS = st.integers(0, 4) | st.sampled_from([-1, 1 << 18, 10**18, 1 << 63])
@@ -72,7 +96,11 @@ HANDLES = st.none() | st.integers(1, 3)
 @st.composite
 def tensors(draw: st.DrawFn) -> tuple[Any, bytes]:
     """A tensor as it should be, of this or that dtype and shape, and its bytes."""
-    dtype, size = draw(st.sampled_from([("float64", 8), ("float64", 8), ("float32", 4), ("int64", 8), ("complex64", 8)]))
+    dtype, size = draw(
+        st.sampled_from(
+            [("float64", 8), ("float64", 8), ("float32", 4), ("int64", 8), ("complex64", 8)]
+        )
+    )
     shape = draw(st.sampled_from([[2], [2], [2], [3], [], [0], [2, 1]]))
     count = math.prod(shape) * size
     return {"tensor": [dtype, shape, None, 0, count, draw(st.booleans())]}, bytes(count)
@@ -80,7 +108,9 @@ def tensors(draw: st.DrawFn) -> tuple[Any, bytes]:
 
 @st.composite
 def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
-    """An answer that is nearly as it should be: values or gradients with tensors in them, one field perhaps another."""
+    """An answer that is nearly as it should be: values or gradients with tensors in them, one field
+    perhaps another.
+    """
     parts = draw(st.lists(tensors() | st.just((None, b"")), min_size=1, max_size=3))
     metas, blob = [meta for meta, _ in parts], b"".join(data for _, data in parts)
     body: dict[str, Any] = {"handle": draw(HANDLES), "mutated": []}
@@ -88,7 +118,9 @@ def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
         body["mutated"], metas = [[draw(st.sampled_from([0, 0, 0, 5, -1])), metas[0]]], metas[1:]
     body[draw(st.sampled_from(["value", "grads"]))] = metas
     if "value" in body:
-        body["value"] = draw(st.sampled_from([metas[0] if metas else None, {"tuple": metas}, metas]))
+        body["value"] = draw(
+            st.sampled_from([metas[0] if metas else None, {"tuple": metas}, metas])
+        )
     if draw(st.integers(0, 5)) == 0:
         body[draw(st.sampled_from(sorted(body)))] = draw(JSON)
     if draw(st.integers(0, 9)) == 0:
@@ -96,7 +128,9 @@ def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
     return body, blob
 
 
-RAISED = st.fixed_dictionaries({"type": JSON, "message": JSON}, optional={"line": JSON, "ancestors": JSON, "raised_here": JSON})
+RAISED = st.fixed_dictionaries(
+    {"type": JSON, "message": JSON}, optional={"line": JSON, "ancestors": JSON, "raised_here": JSON}
+)
 FIELDS = {
     "id": st.integers(0, 3),
     "value": JSON,
@@ -109,15 +143,22 @@ FIELDS = {
     "raised": JSON | RAISED,
 }
 ODD = st.tuples(JSON | st.fixed_dictionaries({}, optional=FIELDS), st.binary(max_size=48))
-HONEST = ({"value": {"tensor": ["float64", [2], None, 0, 16, True]}, "handle": 1, "mutated": []}, bytes(16))
-ANSWERS = st.lists(replies() | replies() | ODD, max_size=4) | st.lists(replies(), min_size=1, max_size=2).map(lambda rest: [HONEST, *rest])
+HONEST = (
+    {"value": {"tensor": ["float64", [2], None, 0, 16, True]}, "handle": 1, "mutated": []},
+    bytes(16),
+)
+ANSWERS = st.lists(replies() | replies() | ODD, max_size=4) | st.lists(
+    replies(), min_size=1, max_size=2
+).map(lambda rest: [HONEST, *rest])
 
 
 def call(student: RemoteStudent) -> None:
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     y = student.f(x)
     if isinstance(y, torch.Tensor) and y.requires_grad:
-        (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True, allow_unused=True)
+        (gradient,) = torch.autograd.grad(
+            y, x, torch.ones_like(y), create_graph=True, allow_unused=True
+        )
         if gradient is not None and gradient.requires_grad:
             torch.autograd.grad(gradient.sum(), x, allow_unused=True)
 
@@ -135,9 +176,16 @@ QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe]
 
 @given(st.sampled_from(QUESTIONS), ANSWERS)
 @settings(max_examples=1000)
-def test_no_answer_makes_the_judge_raise_anything_else(question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]) -> None:
+def test_no_answer_makes_the_judge_raise_anything_else(
+    question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]
+) -> None:
     """… than what a check expects; and the next worker can be asked."""
-    session = Session(Liar([({"kind": "callable"}, b""), *answers]), source=Source("", "lesson.py"), scenarios="", limits=Limits())
+    session = Session(
+        Liar([({"kind": "callable"}, b""), *answers]),
+        source=Source("", "lesson.py"),
+        scenarios="",
+        limits=Limits(),
+    )
     try:
         question(RemoteStudent(session))
     except EXPECTED:
@@ -147,11 +195,18 @@ def test_no_answer_makes_the_judge_raise_anything_else(question: Callable[[Remot
 
 
 def test_the_liar_can_tell_the_truth() -> None:
-    """… else the property above would hold of nothing: a well-formed answer arrives, with a gradient."""
+    """… else the property above would hold of nothing: a well-formed answer arrives, with a
+    gradient.
+    """
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST
     answers = [(body, three), ({"grads": [body["value"]], "handle": None, "mutated": []}, three)]
-    session = Session(Liar([({"kind": "callable"}, b""), *answers]), source=Source("", "lesson.py"), scenarios="", limits=Limits())
+    session = Session(
+        Liar([({"kind": "callable"}, b""), *answers]),
+        source=Source("", "lesson.py"),
+        scenarios="",
+        limits=Limits(),
+    )
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     y = RemoteStudent(session).f(x)
     (gradient,) = torch.autograd.grad(y.sum(), x)

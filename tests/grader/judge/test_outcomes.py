@@ -1,4 +1,6 @@
-"""Whatever a student hands in ends as a clear outcome on the right checks, and never stops another lesson."""
+"""Whatever a student hands in ends as a clear outcome on the right checks, and never stops another
+lesson.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ from grader.runtime.grading import Settings, grade_lesson, grade_submission
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
 
-def grade(host: Host, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en") -> LessonResult:
+def grade(
+    host: Host, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en"
+) -> LessonResult:
     """The result of a file of that text."""
     lesson = course.lesson("tiny")
     data = source.encode() if isinstance(source, str) else source
     file = decode("tiny", "tiny.py", data)
     settings = Settings(seed, "auto", course.limits, lang=lang)
-    return grade_submission(host, course, [lesson], {"tiny": file}, settings, name="someone").lessons[0]
+    return grade_submission(
+        host, course, [lesson], {"tiny": file}, settings, name="someone"
+    ).lessons[0]
 
 
 def by_id(result: LessonResult) -> dict[str, CheckResult]:
@@ -54,12 +60,18 @@ def test_a_right_answer_gets_full_marks(host: Host, small_course: Course) -> Non
         "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')",
         "sys.stdout = codecs.getwriter('utf-8')(sys.stdout.buffer)",
         "sys.stdout = open(sys.stdout.fileno(), 'w', encoding='utf-8', closefd=False)",
-        "sys.stdout.flush(); sys.stdout = sys.stderr = io.TextIOWrapper(sys.stderr.buffer, encoding='utf-8')",
+        (
+            "sys.stdout.flush(); sys.stdout = sys.stderr = io.TextIOWrapper(sys.stderr.buffer,"
+            " encoding='utf-8')"
+        ),
     ],
 )
 def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Course) -> None:
     """What is printed is told in the order of the checks, whoever opened the stream."""
-    body = f"import codecs, io, sys\n{wrapped}\nprint('기울기')\ndef double(x):\n    print('두 배')\n    return 2 * x"
+    body = (
+        f"import codecs, io, sys\n{wrapped}\nprint('기울기')\ndef double(x):\n    print('두 배')\n "
+        "   return 2 * x"
+    )
     result = grade(host, small_course, with_double(body))
     assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
     assert by_id(result)["double"].output.endswith("두 배\n")
@@ -68,7 +80,8 @@ def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Co
 def test_a_file_is_given_no_arguments(host: Host, small_course: Course) -> None:
     """As where it is run by itself."""
     parsed = (
-        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', default=2.0)\nargs = parser.parse_args()\n"
+        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr',"
+        " default=2.0)\nargs = parser.parse_args()\n"
     )
     result = grade(host, small_course, f"{parsed}assert sys.argv == ['tiny.py']\n{GOOD}")
     assert (result.score, result.message) == (10.0, None)
@@ -77,33 +90,66 @@ def test_a_file_is_given_no_arguments(host: Host, small_course: Course) -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        "import os, pathlib\nHERE = pathlib.Path(__file__).resolve().parent\nos.chdir(HERE)\nprint(os.listdir('.'))",
-        "import logging, sys\nlogging.basicConfig(stream=sys.stdout, level=logging.DEBUG)\nlogging.debug('시작')",
+        (
+            "import os, pathlib\nHERE ="
+            " pathlib.Path(__file__).resolve().parent\nos.chdir(HERE)\nprint(os.listdir('.'))"
+        ),
+        (
+            "import logging, sys\nlogging.basicConfig(stream=sys.stdout,"
+            " level=logging.DEBUG)\nlogging.debug('시작')"
+        ),
         "import unittest, doctest\nunittest.main(argv=['x'], exit=False)\ndoctest.testmod()",
-        "import json\nwith open('log.json', 'w', encoding='utf-8') as file: json.dump({'기록': 1}, file)",
-        "import atexit, faulthandler, signal\nfaulthandler.enable()\natexit.register(print)\nsignal.signal(signal.SIGINT, signal.SIG_DFL)",
-        "import random, numpy as np, torch\nrandom.seed(0); np.random.seed(0); torch.manual_seed(0); torch.set_num_threads(4)",
-        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(os.environ['HOME'], os.path.expanduser('~'))",
-        "import functools, sys\nprint = functools.partial(print, flush=True)\nsys.setrecursionlimit(100_000)\nprint('안녕')",
+        (
+            "import json\nwith open('log.json', 'w', encoding='utf-8') as file: json.dump({'기록':"
+            " 1}, file)"
+        ),
+        (
+            "import atexit, faulthandler,"
+            " signal\nfaulthandler.enable()\natexit.register(print)\nsignal.signal(signal.SIGINT,"
+            " signal.SIG_DFL)"
+        ),
+        (
+            "import random, numpy as np, torch\nrandom.seed(0); np.random.seed(0);"
+            " torch.manual_seed(0); torch.set_num_threads(4)"
+        ),
+        (
+            "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(os.environ['HOME'],"
+            " os.path.expanduser('~'))"
+        ),
+        (
+            "import functools, sys\nprint = functools.partial(print,"
+            " flush=True)\nsys.setrecursionlimit(100_000)\nprint('안녕')"
+        ),
     ],
     ids=["folder", "logging", "tests", "file", "signals", "seeds", "environment", "printing"],
 )
-def test_what_people_put_at_the_top_of_a_file(header: str, host: Host, small_course: Course) -> None:
+def test_what_people_put_at_the_top_of_a_file(
+    header: str, host: Host, small_course: Course
+) -> None:
     result = grade(host, small_course, f"{header}\n{GOOD}")
     assert (result.score, result.message) == (10.0, None)
 
 
 @pytest.mark.parametrize(
     "below",
-    ["for LIMIT in (20.0,): pass", "if True:\n    LIMIT = 20.0", "globals().update(LIMIT=20.0)\nprint(LIMIT)", "LIMIT = 20.0"],
+    [
+        "for LIMIT in (20.0,): pass",
+        "if True:\n    LIMIT = 20.0",
+        "globals().update(LIMIT=20.0)\nprint(LIMIT)",
+        "LIMIT = 20.0",
+    ],
 )
-def test_a_constant_may_be_filled_in_below_the_stubs_line(below: str, host: Host, small_course: Course) -> None:
+def test_a_constant_may_be_filled_in_below_the_stubs_line(
+    below: str, host: Host, small_course: Course
+) -> None:
     result = grade(host, small_course, GOOD.replace("LIMIT = 20.0", f"LIMIT: float = ...\n{below}"))
     assert outcomes(result) == dict.fromkeys(ALL, "passed")
 
 
 def test_a_constant_that_is_only_looked_at_is_not_started(host: Host, small_course: Course) -> None:
-    result = grade(host, small_course, GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\nprint(LIMIT)"))
+    result = grade(
+        host, small_course, GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\nprint(LIMIT)")
+    )
     assert outcomes(result)["limit"] == outcomes(result)["limit_is_a_float"] == "not_started"
 
 
@@ -117,7 +163,11 @@ LEFT = "the stub's raise NotImplementedError is still there, and is reached"
         ('    """Twice."""\n    raise NotImplementedError', "not_started", None),
         ("    return 2 * x\n    raise NotImplementedError", "passed", None),
         ("    y = 2 * x\n    raise NotImplementedError", "error", LEFT),
-        ("    def half(x):\n        raise NotImplementedError\n    return half(x) * 4", "not_started", None),
+        (
+            "    def half(x):\n        raise NotImplementedError\n    return half(x) * 4",
+            "not_started",
+            None,
+        ),
         ("    raise NotImplementedError('later')", "not_started", None),
     ],
 )
@@ -131,8 +181,13 @@ def test_the_stubs_last_line_left_below_what_was_written(
 def test_a_function_may_be_begun_inside_a_statement(host: Host, small_course: Course) -> None:
     """As in an ``if`` or a ``try``, with the stub's own lines left above."""
     stub = small_course.lesson("tiny").stub.read_text()
-    result = grade(host, small_course, f"{stub}\nif LIMIT is ...:\n    def double(x): return 2 * x\n")
-    assert {name for name, outcome in outcomes(result).items() if outcome == "passed"} == {"double", "gradient_of_double"}
+    result = grade(
+        host, small_course, f"{stub}\nif LIMIT is ...:\n    def double(x): return 2 * x\n"
+    )
+    assert {name for name, outcome in outcomes(result).items() if outcome == "passed"} == {
+        "double",
+        "gradient_of_double",
+    }
 
 
 def test_a_stub_is_not_started(host: Host, small_course: Course) -> None:
@@ -146,16 +201,23 @@ def test_a_half_done_file_keeps_begun_and_not_begun_apart(host: Host, small_cour
     result = grade(
         host,
         small_course,
-        "def double(x): return 2 * x\ndef triple(y):\n    '''mine'''\n    raise NotImplementedError('later')\nLIMIT = ...\n",
+        "def double(x): return 2 * x\ndef triple(y):\n    '''mine'''\n    raise"
+        " NotImplementedError('later')\nLIMIT = ...\n",
     )
     assert outcomes(result) == {
-        "double": "passed", "gradient_of_double": "passed", "triple": "not_started", "gradient_of_triple": "not_started",
-        "limit": "not_started", "limit_is_a_float": "not_started",
-    }  # fmt: skip
+        "double": "passed",
+        "gradient_of_double": "passed",
+        "triple": "not_started",
+        "gradient_of_triple": "not_started",
+        "limit": "not_started",
+        "limit_is_a_float": "not_started",
+    }
 
 
 def test_a_known_mistake_is_named_with_its_evidence(host: Host, small_course: Course) -> None:
-    check = by_id(grade(host, small_course, with_double("def double(x):\n    return x * x")))["double"]
+    check = by_id(grade(host, small_course, with_double("def double(x):\n    return x * x")))[
+        "double"
+    ]
     assert (check.outcome, check.diagnosis, check.points) == (Outcome.FAILED, "squares", 0.0)
     assert check.evidence is not None
     assert "which is x * x = [" in check.evidence
@@ -164,54 +226,118 @@ def test_a_known_mistake_is_named_with_its_evidence(host: Host, small_course: Co
 
 
 def test_what_needs_a_failed_check_is_skipped(host: Host, small_course: Course) -> None:
-    assert outcomes(grade(host, small_course, with_double("def double(x): return x")))["gradient_of_double"] == "skipped"
+    assert (
+        outcomes(grade(host, small_course, with_double("def double(x): return x")))[
+            "gradient_of_double"
+        ]
+        == "skipped"
+    )
 
 
 RAISING = {
     "raises": ("def double(x):\n    return x.nope()", "error", "AttributeError"),
     "wrong signature": ("def double(): return 1", "error", "TypeError"),
-    "returns None": ("def double(x): pass", "failed", "None came back where a Tensor is promised: is there a return?"),
+    "returns None": (
+        "def double(x): pass",
+        "failed",
+        "None came back where a Tensor is promised: is there a return?",
+    ),
     "returns a float": ("def double(x): return 2.0", "failed", "float came back where a Tensor"),
     "returns a module": ("import math\ndef double(x): return math", "failed", "module came back"),
-    "wrong shape": ("def double(x): return 2 * x.reshape(1, 3)", "failed", "the shape is (1, 3), expected (3,)"),
-    "wrong dtype": ("def double(x): return (2 * x).float()", "failed", "the dtype is float32, expected float64"),
+    "wrong shape": (
+        "def double(x): return 2 * x.reshape(1, 3)",
+        "failed",
+        "the shape is (1, 3), expected (3,)",
+    ),
+    "wrong dtype": (
+        "def double(x): return (2 * x).float()",
+        "failed",
+        "the dtype is float32, expected float64",
+    ),
     "no function": ("double = 3", "failed", "could not be used"),
     "missing": ("", "failed", "tiny.py defines no double; it defines"),
-    "misspelt": ("def doubel(x): return 2 * x", "failed", "tiny.py defines no double, but doubel: the name has to be spelt as in the stub"),
+    "misspelt": (
+        "def doubel(x): return 2 * x",
+        "failed",
+        "tiny.py defines no double, but doubel: the name has to be spelt as in the stub",
+    ),
     "loops": ("def double(x):\n    while True: pass", "timeout", "no answer within 1.5 s"),
     "exits": ("import os\ndef double(x): os._exit(0)", "crashed", "ended with exit status 0"),
     "sys.exit": ("import sys\ndef double(x): sys.exit(0)", "error", "SystemExit"),
     "dies": ("import ctypes\ndef double(x): ctypes.string_at(0)", "crashed", "killed by SIGSEGV"),
     "floods": (
-        "import os\ndef double(x):\n    for fd in range(3, 99):\n        try: os.write(fd, bytes(99999))\n        except OSError: pass",
-        "crashed", "no message of the worker's",
+        (
+            "import os\ndef double(x):\n    for fd in range(3, 99):\n        try: os.write(fd,"
+            " bytes(99999))\n        except OSError: pass"
+        ),
+        "crashed",
+        "no message of the worker's",
     ),
     "recursion": ("def double(x): return double(x)", "error", "RecursionError"),
-    "too much memory": ("def double(x): return bytearray(1 << 42)", "error", "of memory was hit: MemoryError"),
-    "too much memory for torch": ("import torch\ndef double(x): return torch.ones(1 << 40)", "error", "of memory was hit: RuntimeError"),
-    "a large file": ("def double(x): open('f', 'wb').write(bytes(1 << 25))", "error", "for one file was hit: OSError: [Errno 27]"),
-    "open files": ("def double(x): return [open('/dev/null') for _ in range(999)]", "error", "open files was hit: OSError: [Errno 24]"),
+    "too much memory": (
+        "def double(x): return bytearray(1 << 42)",
+        "error",
+        "of memory was hit: MemoryError",
+    ),
+    "too much memory for torch": (
+        "import torch\ndef double(x): return torch.ones(1 << 40)",
+        "error",
+        "of memory was hit: RuntimeError",
+    ),
+    "a large file": (
+        "def double(x): open('f', 'wb').write(bytes(1 << 25))",
+        "error",
+        "for one file was hit: OSError: [Errno 27]",
+    ),
+    "open files": (
+        "def double(x): return [open('/dev/null') for _ in range(999)]",
+        "error",
+        "open files was hit: OSError: [Errno 24]",
+    ),
     "threads": (
-        "import threading, time\ndef double(x):\n    for _ in range(80): threading.Thread(target=time.sleep, args=(1,)).start()\n"
-        "    time.sleep(1)", "crashed", "it started more than 64 threads",
+        (
+            "import threading, time\ndef double(x):\n    for _ in range(80):"
+            " threading.Thread(target=time.sleep, args=(1,)).start()\n    time.sleep(1)"
+        ),
+        "crashed",
+        "it started more than 64 threads",
     ),
     "a text in its answer that looks like a template": (
-        "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}", "failed", "dict came back",
+        "import os\nclass Odd:\n    pass\ndef double(x):\n    return {'{status:>9}': Odd()}",
+        "failed",
+        "dict came back",
     ),
-    "a long line": ("def double(x): return 1  # " + "x" * 900_000, "failed", "int came back where a Tensor"),
+    "a long line": (
+        "def double(x): return 1  # " + "x" * 900_000,
+        "failed",
+        "int came back where a Tensor",
+    ),
     "a shape of nothing": (
-        "import torch\ndef double(x): return torch.empty(1 << 24, 0, dtype=torch.float64)", "crashed", "out of proportion",
+        "import torch\ndef double(x): return torch.empty(1 << 24, 0, dtype=torch.float64)",
+        "crashed",
+        "out of proportion",
     ),
     "many files": (
-        "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n    time.sleep(1)", "crashed", "more than 256 files",
+        (
+            "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n   "
+            " time.sleep(1)"
+        ),
+        "crashed",
+        "more than 256 files",
     ),
-    "a huge answer": ("import torch\ndef double(x): return torch.zeros(1 << 25, dtype=torch.float64)", "error", "over the cap"),
-}  # fmt: skip
+    "a huge answer": (
+        "import torch\ndef double(x): return torch.zeros(1 << 25, dtype=torch.float64)",
+        "error",
+        "over the cap",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", RAISING)
 def test_one_bad_function_costs_only_itself(name: str, host: Host, small_course: Course) -> None:
-    """Whatever ``double`` does, it is that check's outcome, and ``triple`` is graded as if nothing had been."""
+    """Whatever ``double`` does, it is that check's outcome, and ``triple`` is graded as if nothing
+    had been.
+    """
     body, outcome, words = RAISING[name]
     result = grade(host, small_course, with_double(body))
     check = by_id(result)["double"]
@@ -227,8 +353,16 @@ UNLOADABLE: dict[str, tuple[bytes, str, str]] = {
     "not UTF-8": ("# caf\xe9\nLIMIT = 20.0\n".encode("latin-1"), "error", "tiny.py:1 is not UTF-8"),
     "NUL": (b"LIMIT = 20.0\n\0\n", "error", "tiny.py:2 holds a NUL byte"),
     "empty": (b" \n", "error", "tiny.py is empty"),
-    "asks itself for what is not there": (b"import sys\nsys.modules[__name__].nothing\n", "error", "has no attribute 'nothing'"),
-    "too long to be read": (b"x = [" + b"1," * 100_000 + b"]\n", "error", "unreadable file: it is too long"),
+    "asks itself for what is not there": (
+        b"import sys\nsys.modules[__name__].nothing\n",
+        "error",
+        "has no attribute 'nothing'",
+    ),
+    "too long to be read": (
+        b"x = [" + b"1," * 100_000 + b"]\n",
+        "error",
+        "unreadable file: it is too long",
+    ),
     "raises on import": (b"import nonsense_that_is_nowhere\n", "error", "ModuleNotFoundError"),
     "loops on import": (b"while True: pass\n", "timeout", "loading the file"),
     "dies on import": (b"import os; os._exit(5)\n", "crashed", "exit status 5"),
@@ -237,7 +371,9 @@ UNLOADABLE: dict[str, tuple[bytes, str, str]] = {
 
 
 @pytest.mark.parametrize("name", UNLOADABLE)
-def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(name: str, host: Host, small_course: Course) -> None:
+def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(
+    name: str, host: Host, small_course: Course
+) -> None:
     data, outcome, words = UNLOADABLE[name]
     result = grade(host, small_course, data)
     assert (result.status, result.score) == (LessonStatus.INVALID, 0.0)
@@ -247,9 +383,13 @@ def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(name: str, host: 
     assert result.seconds < 15
 
 
-def test_that_a_file_can_not_be_read_is_said_in_the_reader_s_language(host: Host, small_course: Course) -> None:
+def test_that_a_file_can_not_be_read_is_said_in_the_reader_s_language(
+    host: Host, small_course: Course
+) -> None:
     data, _, _ = UNLOADABLE["too long to be read"]
-    assert (grade(host, small_course, data, lang="ko").message or "").startswith("읽을 수 없는 파일: 너무 길거나")
+    assert (grade(host, small_course, data, lang="ko").message or "").startswith(
+        "읽을 수 없는 파일: 너무 길거나"
+    )
 
 
 def test_a_syntax_error_has_its_line(host: Host, small_course: Course) -> None:
@@ -258,51 +398,91 @@ def test_a_syntax_error_has_its_line(host: Host, small_course: Course) -> None:
 
 
 def test_output_is_reported_with_the_check_that_caused_it(host: Host, small_course: Course) -> None:
-    checks = by_id(grade(host, small_course, with_double("def double(x):\n    print('here')\n    return 2 * x")))
+    checks = by_id(
+        grade(
+            host, small_course, with_double("def double(x):\n    print('here')\n    return 2 * x")
+        )
+    )
     assert checks["double"].output == "here\n"
     assert checks["triple"].output == ""
 
 
-def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(host: Host, small_course: Course) -> None:
-    """The judge may compute the truth from the tensors that it handed out: making both sides zero earns nothing."""
-    checks = by_id(grade(host, small_course, with_double("def double(x):\n    x.zero_()\n    return x * 5")))
+def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
+    host: Host, small_course: Course
+) -> None:
+    """The judge may compute the truth from the tensors that it handed out: making both sides zero
+    earns nothing.
+    """
+    checks = by_id(
+        grade(host, small_course, with_double("def double(x):\n    x.zero_()\n    return x * 5"))
+    )
     assert checks["double"].outcome is Outcome.FAILED
     assert "wrote into a tensor that it was given" in (checks["double"].message or "")
     assert checks["triple"].outcome is Outcome.PASSED
 
 
-def test_what_is_beside_the_file_does_nothing(host: Host, small_course: Course, tmp_path: Path) -> None:
-    """Only the lesson's own file reaches the worker: a conftest.py or a torch.py beside it is not even read."""
+def test_what_is_beside_the_file_does_nothing(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
+    """Only the lesson's own file reaches the worker: a conftest.py or a torch.py beside it is not
+    even read.
+    """
     (tmp_path / "tiny.py").write_text("import helper\n" + GOOD)
     for name in ("conftest", "torch", "sitecustomize", "helper"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('I was imported')\n")
     files = read_submission(tmp_path, ["tiny"])
-    report = grade_submission(host, small_course, small_course.lessons, files, Settings(1, "auto", small_course.limits), name="x")
+    report = grade_submission(
+        host,
+        small_course,
+        small_course.lessons,
+        files,
+        Settings(1, "auto", small_course.limits),
+        name="x",
+    )
     assert report.lessons[0].message == "ModuleNotFoundError: No module named 'helper'"
 
 
-def test_the_same_seed_gives_the_same_inputs_and_another_gives_others(host: Host, small_course: Course) -> None:
+def test_the_same_seed_gives_the_same_inputs_and_another_gives_others(
+    host: Host, small_course: Course
+) -> None:
     wrong = with_double("def double(x): return x")
-    first, again, other = (by_id(grade(host, small_course, wrong, seed=seed))["double"].inputs for seed in (5, 5, 6))
+    first, again, other = (
+        by_id(grade(host, small_course, wrong, seed=seed))["double"].inputs for seed in (5, 5, 6)
+    )
     assert first == again != other
 
 
 def test_a_missing_lesson_is_missing(host: Host, small_course: Course) -> None:
-    report = grade_submission(host, small_course, small_course.lessons, {}, Settings(1, "auto", small_course.limits), name="nobody")
-    assert (report.lessons[0].status, report.score, report.max_score) == (LessonStatus.MISSING, 0.0, 10.0)
+    report = grade_submission(
+        host,
+        small_course,
+        small_course.lessons,
+        {},
+        Settings(1, "auto", small_course.limits),
+        name="nobody",
+    )
+    assert (report.lessons[0].status, report.score, report.max_score) == (
+        LessonStatus.MISSING,
+        0.0,
+        10.0,
+    )
 
 
-def test_processes_that_were_left_behind_are_gone(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_processes_that_were_left_behind_are_gone(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
     """A grandchild with a session of its own is killed when its lesson ends."""
     marker = "left_behind_by_a_test_of_gradlings"
     body = (
-        "import os, time, ctypes\n"
-        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
-        f"        ctypes.CDLL(None).prctl(15, b'{marker[:15]}', 0, 0, 0)\n        time.sleep(600)\n    os._exit(0)\n"
+        "import os, time, ctypes\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n   "
+        f"     ctypes.CDLL(None).prctl(15, b'{marker[:15]}', 0, 0, 0)\n        time.sleep(600)\n   "
+        " os._exit(0)\n"
     )
     grade(host, small_course, body + GOOD)
     host.settle()
-    names = [path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists()]
+    names = [
+        path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists()
+    ]
     assert marker[:15] not in names
 
 
@@ -312,7 +492,10 @@ def spawning_host() -> Iterator[Host]:
         yield running
 
 
-WRAPPED = "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\nprint('기울기')\n"
+WRAPPED = (
+    "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer,"
+    " encoding='utf-8')\nprint('기울기')\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -323,11 +506,16 @@ WRAPPED = "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer, enco
         f"{WRAPPED}def double(x):\n    print('두 배', file=sys.stderr)\n    return x.nope()",
     ],
 )
-def test_without_fork_a_plain_process_does_the_same(body: str, host: Host, spawning_host: Host, small_course: Course) -> None:
+def test_without_fork_a_plain_process_does_the_same(
+    body: str, host: Host, spawning_host: Host, small_course: Course
+) -> None:
     """Every outcome, message and line is that of the forked worker."""
 
     def seen(result: LessonResult) -> list[tuple[object, ...]]:
-        return [(c.id, c.outcome, c.points, c.message, c.expected, c.actual, c.inputs, c.source_line) for c in result.checks]
+        return [
+            (c.id, c.outcome, c.points, c.message, c.expected, c.actual, c.inputs, c.source_line)
+            for c in result.checks
+        ]
 
     def printed(result: LessonResult) -> list[str]:
         return [c.output for c in result.checks]
@@ -335,7 +523,11 @@ def test_without_fork_a_plain_process_does_the_same(body: str, host: Host, spawn
     source = with_double(body)
     forked = grade(host, small_course, source)
     late = []
-    for _ in range(3):  # a thread reads what a plain process prints: on a busy machine it may come a moment too late
+    for _ in range(
+        3
+        # a thread reads what a plain process prints: on a busy machine it may come a moment too
+        # late
+    ):
         spawned = grade(spawning_host, small_course, source)
         assert seen(spawned) == seen(forked)
         if printed(spawned) == printed(forked):
@@ -350,36 +542,68 @@ def test_without_fork_each_lesson_has_its_own_checks(spawning_host: Host) -> Non
         (lesson, LessonFile(lesson.id, lesson.filename, lesson.stub.read_text("utf-8")))
         for lesson in load_course(find_course()).lessons[:2]
     ]
-    graded = [grade_lesson(spawning_host, lesson, file, Settings(1)).result for lesson, file in stubs]
-    assert [{check.id.split(".")[0] for check in result.checks} for result in graded] == [{lesson.id} for lesson, _ in stubs]
-    assert not {check.outcome for result in graded for check in result.checks} & {Outcome.GRADER_ERROR}
+    graded = [
+        grade_lesson(spawning_host, lesson, file, Settings(1)).result for lesson, file in stubs
+    ]
+    assert [{check.id.split(".")[0] for check in result.checks} for result in graded] == [
+        {lesson.id} for lesson, _ in stubs
+    ]
+    assert not {check.outcome for result in graded for check in result.checks} & {
+        Outcome.GRADER_ERROR
+    }
 
 
-def test_without_fork_a_loop_and_a_death_are_told_apart_too(spawning_host: Host, small_course: Course) -> None:
-    source = "import os\ndef double(x):\n    while True: pass\ndef triple(x): os._exit(4)\nLIMIT = 20.0\n"
+def test_without_fork_a_loop_and_a_death_are_told_apart_too(
+    spawning_host: Host, small_course: Course
+) -> None:
+    source = (
+        "import os\ndef double(x):\n    while True: pass\ndef triple(x): os._exit(4)\nLIMIT ="
+        " 20.0\n"
+    )
     checks = by_id(grade(spawning_host, small_course, source))
-    assert (checks["double"].outcome.value, checks["triple"].outcome.value) == ("timeout", "crashed")
+    assert (checks["double"].outcome.value, checks["triple"].outcome.value) == (
+        "timeout",
+        "crashed",
+    )
     assert checks["triple"].message == "the worker is gone: ended with exit status 4"
     assert checks["limit"].outcome is Outcome.PASSED
 
 
-def test_a_guarantee_that_can_not_be_given_is_refused(spawning_host: Host, small_course: Course) -> None:
+def test_a_guarantee_that_can_not_be_given_is_refused(
+    spawning_host: Host, small_course: Course
+) -> None:
     settings = Settings(1, "require", small_course.limits)
     with pytest.raises(SandboxRefused) as refused:
-        grade_lesson(spawning_host, small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD), settings)
+        grade_lesson(
+            spawning_host,
+            small_course.lesson("tiny"),
+            LessonFile("tiny", "tiny.py", GOOD),
+            settings,
+        )
     assert refused.value.template == REFUSED
     assert "network" in refused.value.facts["missing"].split(", ")
     assert str(refused.value).startswith("This host can't guarantee: ")
 
 
-def test_without_fork_a_worker_made_ahead_does_the_same(spawning_host: Host, small_course: Course) -> None:
+def test_without_fork_a_worker_made_ahead_does_the_same(
+    spawning_host: Host, small_course: Course
+) -> None:
     lesson, file = small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD)
-    scores = [grade_lesson(spawning_host, lesson, file, Settings(1, limits=small_course.limits, ahead=True)).result.score for _ in range(2)]
+    scores = [
+        grade_lesson(
+            spawning_host, lesson, file, Settings(1, limits=small_course.limits, ahead=True)
+        ).result.score
+        for _ in range(2)
+    ]
     assert scores == [10.0, 10.0]
 
 
-def test_a_host_that_died_is_the_graders_fault_and_is_replaced(small_course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of ours is a ``grader_error``, never a student's zero, and the next lesson is graded."""
+def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of ours is a ``grader_error``, never a student's zero, and the next lesson is
+    graded.
+    """
     with Host() as mine:
         assert mine._process is not None
         with monkeypatch.context() as patch:
@@ -389,8 +613,12 @@ def test_a_host_that_died_is_the_graders_fault_and_is_replaced(small_course: Cou
         assert grade(mine, small_course, GOOD).score == 10.0
 
 
-def test_a_check_that_is_itself_broken_is_the_graders_fault(host: Host, small_course: Course, tmp_path: Path) -> None:
-    """An exception that the reference raises as well is ours; one that only what came back causes is the student's."""
+def test_a_check_that_is_itself_broken_is_the_graders_fault(
+    host: Host, small_course: Course, tmp_path: Path
+) -> None:
+    """An exception that the reference raises as well is ours; one that only what came back causes
+    is the student's.
+    """
     import shutil
 
     from grader.course.course import load_course
@@ -399,8 +627,10 @@ def test_a_check_that_is_itself_broken_is_the_graders_fault(host: Host, small_co
     broken = tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
     broken.write_text(
         broken.read_text()
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1 / 0\n"
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_theirs(student):\n    '''theirs'''\n    student.LIMIT + 1\n"
+        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
+        " / 0\n"
+        + "\n\n@check(points=1, about='LIMIT')\ndef test_theirs(student):\n    '''theirs'''\n   "
+        " student.LIMIT + 1\n"
     )
     checks = by_id(grade(host, load_course(tmp_path / "course"), GOOD.replace("20.0", "'twenty'")))
     assert checks["ours"].outcome is Outcome.GRADER_ERROR

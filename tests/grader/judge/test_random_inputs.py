@@ -1,4 +1,6 @@
-"""What a check draws: numbers of few digits, none near zero, and tensors that may be told apart by their values."""
+"""What a check draws: numbers of few digits, none near zero, and tensors that may be told apart by
+their values.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def test_numbers_of_two_digits_have_two() -> None:
 
 
 def test_with_all_digits_no_two_elements_are_alike() -> None:
-    """Nor are those that were moved away from zero: what compares tensors by value is right or wrong at every seed alike."""
+    """Nor are those that were moved away from zero: what compares tensors by value is right or
+    wrong at every seed alike.
+    """
     for seed in SEEDS:
         values = Draw(seed).tensor(60, low=-0.2, high=0.2, digits=None)
         assert len(set(values.tolist())) == 60

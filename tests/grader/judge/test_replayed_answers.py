@@ -1,7 +1,9 @@
-"""No point for answers that were made before the questions: the reference's own answers, replayed to other questions, earn nothing.
+"""No point for answers that were made before the questions: the reference's own answers, replayed
+to other questions, earn nothing.
 
-What is observed inside a worker could be invented there; what has to be computed from inputs that the judge draws could not. So a check
-that accepts replayed answers must need one of the same function that doesn't.
+What is observed inside a worker could be invented there; what has to be computed from inputs that
+the judge draws could not. So a check that accepts replayed answers must need one of the same
+function that doesn't.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ KNOWN_BEFOREHAND = {
     "retain_graph": {"SURVIVES_SECOND_BACKWARD", "second_backward_error"},
     "tensor_state": {"HAS_GRAD_AFTER_BACKWARD"},
 }
-"""What the curriculum itself asks for by its value: predictions, and the text of an error. They can be looked up, and may be."""
+"""What the curriculum itself asks for by its value: predictions, and the text of an error. They can
+be looked up, and may be.
+"""
 
 Check = Callable[..., None]
 
@@ -46,7 +50,9 @@ class Recorder:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        answer = self.real(*(unwrapped(a) for a in args), **{name: unwrapped(a) for name, a in kwargs.items()})
+        answer = self.real(
+            *(unwrapped(a) for a in args), **{name: unwrapped(a) for name, a in kwargs.items()}
+        )
         self.kept.append(answer)
         return answer
 
@@ -59,7 +65,11 @@ class Replayer:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.real, name)
-        return Replayer(self.answers, found, self.source) if name == "observe" or callable(found) else next(self.answers)
+        return (
+            Replayer(self.answers, found, self.source)
+            if name == "observe" or callable(found)
+            else next(self.answers)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return next(self.answers)
@@ -78,12 +88,18 @@ def checks_of(lesson: Lesson) -> dict[str, Check]:
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found |= {name: function for name, function in vars(module).items() if inspect.isfunction(function) and hasattr(function, "check")}
+        found |= {
+            name: function
+            for name, function in vars(module).items()
+            if inspect.isfunction(function) and hasattr(function, "check")
+        }
     return found
 
 
 def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
-    """Whether a check passes, from every other seed, with the answers that were right from the recorded one."""
+    """Whether a check passes, from every other seed, with the answers that were right from the
+    recorded one.
+    """
     wanted = inspect.signature(check).parameters
 
     def run(student: Any, seed: int) -> None:
@@ -114,7 +130,9 @@ def spec_of(check: Check) -> CheckSpec:
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
-    """Each check that accepts them needs one of the same function that doesn't; what may be known beforehand is listed."""
+    """Each check that accepts them needs one of the same function that doesn't; what may be known
+    beforehand is listed.
+    """
     source = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename)
     reference = LocalStudent(source, lesson.scenarios.read_text("utf-8"))
     checks = checks_of(lesson)
@@ -123,14 +141,22 @@ def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
     unguarded = {
         name
         for name in fooled
-        if not any(spec_of(checks[other]).about == spec_of(checks[name]).about for other in needed(name, checks) - fooled)
+        if not any(
+            spec_of(checks[other]).about == spec_of(checks[name]).about
+            for other in needed(name, checks) - fooled
+        )
     }
-    assert {spec_of(checks[name]).about for name in unguarded} <= KNOWN_BEFOREHAND.get(lesson.id, set()), sorted(unguarded)
+    assert {spec_of(checks[name]).about for name in unguarded} <= KNOWN_BEFOREHAND.get(
+        lesson.id, set()
+    ), sorted(unguarded)
 
 
 def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
     """… by the very means of the test above."""
-    reference = LocalStudent(Source("def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n", "lesson.py"), "")
+    reference = LocalStudent(
+        Source("def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n", "lesson.py"),
+        "",
+    )
 
     def computed(student: Any, draw: Draw) -> None:
         x = draw.number()

@@ -22,7 +22,9 @@ from grader.runtime.grading import Settings, grade_submission
 from grader.worker.wire.values import Opaque, StudentRef
 
 
-def said(*args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any) -> str | None:
+def said(
+    *args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any
+) -> str | None:
     """The snippet of a call of ``f``."""
     asked = Asked("f", args, {}, **{"grad": True} | more)
     return snippet(asked, module="tiny", inputs=inputs or {}, gradcheck=gradcheck)
@@ -86,7 +88,9 @@ def test_what_was_called_without_a_graph_is_so_again() -> None:
 
 
 def test_what_is_the_students_is_named() -> None:
-    assert "y = tiny.f(tiny.Double.apply, [1, (2,), {'a': None}])" in str(said(StudentRef("Double.apply"), [1, (2,), {"a": None}]))
+    assert "y = tiny.f(tiny.Double.apply, [1, (2,), {'a': None}])" in str(
+        said(StudentRef("Double.apply"), [1, (2,), {"a": None}])
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,20 +107,28 @@ def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) 
     assert said(argument) is None
 
 
-# ------------------------------------------------------------------------------------------------------------ in a report
+# -------------------------------------------------------------------------------------- in a report
 
 
 def results(host: Host, course: Course, source: str) -> dict[str, CheckResult]:
     """The checks of the small course's lesson by the part of their id after the dot."""
     files = {"tiny": decode("tiny", "tiny.py", source.encode())}
-    report = grade_submission(host, course, course.lessons, files, Settings(1, "auto", course.limits), name="x")
+    report = grade_submission(
+        host, course, course.lessons, files, Settings(1, "auto", course.limits), name="x"
+    )
     for check in withheld(report).lessons[0].checks:
-        assert not (check.hidden and check.call), "a hidden check's call is withheld with its inputs"
+        assert not (check.hidden and check.call), (
+            "a hidden check's call is withheld with its inputs"
+        )
     return {check.id.split(".")[1]: check for check in report.lessons[0].checks}
 
 
-def test_a_failed_check_has_its_call_and_it_runs(tmp_path: Path, host: Host, small_course: Course) -> None:
-    """Pasted beside the learner's file it shows what the report says came back; what is right has none."""
+def test_a_failed_check_has_its_call_and_it_runs(
+    tmp_path: Path, host: Host, small_course: Course
+) -> None:
+    """Pasted beside the learner's file it shows what the report says came back; what is right has
+    none.
+    """
     source = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
     found = results(host, small_course, source)
     failed = [check for check in found.values() if check.function == "double" and check.call]
@@ -124,11 +136,17 @@ def test_a_failed_check_has_its_call_and_it_runs(tmp_path: Path, host: Host, sma
     assert all(check.call is None for check in found.values() if check.outcome == "passed")
     (tmp_path / "tiny.py").write_text(source)
     (tmp_path / "again.py").write_text(str(failed[0].call))
-    done = subprocess.run([sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 
 def test_what_wrote_into_its_input_has_no_call(host: Host, small_course: Course) -> None:
     """The tensor is no longer the one that was handed over."""
-    found = results(host, small_course, "def double(x): return x.mul_(x)\ndef triple(x): return 3 * x\nLIMIT = 17.0\n")
+    found = results(
+        host,
+        small_course,
+        "def double(x): return x.mul_(x)\ndef triple(x): return 3 * x\nLIMIT = 17.0\n",
+    )
     assert all(check.call is None for check in found.values() if check.function == "double")

@@ -1,4 +1,6 @@
-"""What a check calls the truth is torch's: for random operator trees, programs and reference solutions agree with torch itself."""
+"""What a check calls the truth is torch's: for random operator trees, programs and reference
+solutions agree with torch itself.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ UNARY = ("sin", "cos", "tanh", "exp", "square")
 BINARY = ("add", "sub", "mul")
 TREES: st.SearchStrategy[Tree] = st.recursive(
     st.just("x") | st.sampled_from([0.5, -1.5, 2.0]),
-    lambda inner: st.tuples(st.sampled_from(UNARY), inner) | st.tuples(st.sampled_from(BINARY), inner, inner),
+    lambda inner: (
+        st.tuples(st.sampled_from(UNARY), inner) | st.tuples(st.sampled_from(BINARY), inner, inner)
+    ),
     max_leaves=6,
 )
 POINTS = st.lists(st.floats(-0.9, 0.9).map(lambda value: round(value, 3)), min_size=1, max_size=4)
@@ -42,7 +46,11 @@ def evaluated(tree: Tree, x: Any) -> Any:
     values = [evaluated(one, x) for one in inner]
     if name in BINARY:
         left, right = values
-        return {"add": lambda: left + right, "sub": lambda: left - right, "mul": lambda: left * right}[name]()
+        return {
+            "add": lambda: left + right,
+            "sub": lambda: left - right,
+            "mul": lambda: left * right,
+        }[name]()
     (value,) = values
     if isinstance(value, float):
         return value * value if name == "square" else getattr(math, name)(value)
@@ -54,12 +62,16 @@ def depends_on_x(tree: Tree) -> bool:
 
 
 def tame(tree: Tree) -> bool:
-    """Whether it stays in range: values of nested exponentials and squares would leave no digits to compare."""
+    """Whether it stays in range: values of nested exponentials and squares would leave no digits to
+    compare.
+    """
     try:
         values = [evaluated(tree, torch.tensor([-0.9, -0.3, 0.4, 0.9], dtype=torch.float64))]
     except OverflowError:
         return False
-    return depends_on_x(tree) and all(bool((torch.as_tensor(value).abs() < 1e4).all()) for value in values)
+    return depends_on_x(tree) and all(
+        bool((torch.as_tensor(value).abs() < 1e4).all()) for value in values
+    )
 
 
 FUNCTIONS = TREES.filter(tame)
@@ -67,15 +79,24 @@ FUNCTIONS = TREES.filter(tame)
 
 def solution(name: str) -> LocalStudent:
     lesson = load_course(find_course()).lesson(name)
-    return LocalStudent(Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename), lesson.scenarios.read_text("utf-8"))
+    return LocalStudent(
+        Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename),
+        lesson.scenarios.read_text("utf-8"),
+    )
 
 
-SECOND, GRAPHS, HAND = solution("second_derivative"), solution("graph_inspection"), solution("finite_difference")
+SECOND, GRAPHS, HAND = (
+    solution("second_derivative"),
+    solution("graph_inspection"),
+    solution("finite_difference"),
+)
 CAPSTONE = solution("tiny_autograd")
 
 
 def derivative(function: Callable[[Tensor], Tensor], x: Tensor, order: int) -> Tensor:
-    """The derivative of an elementwise function by torch's own nested ``grad``, element by element."""
+    """The derivative of an elementwise function by torch's own nested ``grad``, element by
+    element.
+    """
     for _ in range(order):
         function = torch.func.grad(function)
     return torch.stack([function(value) for value in x])
@@ -88,7 +109,9 @@ def test_a_program_is_the_function_that_it_records(tree: Tree, points: list[floa
     x, again = (torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2))
     recorded, plain = program(lambda s: evaluated(tree, s))(x), evaluated(tree, again)
     assert torch.equal(recorded, plain)
-    assert torch.equal(torch.autograd.grad(recorded.sum(), x)[0], torch.autograd.grad(plain.sum(), again)[0])
+    assert torch.equal(
+        torch.autograd.grad(recorded.sum(), x)[0], torch.autograd.grad(plain.sum(), again)[0]
+    )
 
 
 @given(FUNCTIONS, POINTS, st.integers(1, 3))
@@ -111,15 +134,24 @@ def test_the_reference_hessian_is_torchs(tree: Tree, points: list[float]) -> Non
         result: Tensor = (evaluated(tree, value) * value.sum()).sum()
         return result
 
-    torch.testing.assert_close(SECOND.hessian(whole, x), torch.autograd.functional.hessian(whole, x))
+    torch.testing.assert_close(
+        SECOND.hessian(whole, x), torch.autograd.functional.hessian(whole, x)
+    )
 
 
 @given(FUNCTIONS, POINTS)
 @MODEST
-def test_the_reference_difference_comes_near_torchs_gradient(tree: Tree, points: list[float]) -> None:
+def test_the_reference_difference_comes_near_torchs_gradient(
+    tree: Tree, points: list[float]
+) -> None:
     x = torch.tensor(points, dtype=torch.float64)
     want = derivative(lambda value: evaluated(tree, value), x, 1)
-    torch.testing.assert_close(HAND.numerical_gradient(lambda value: evaluated(tree, value).sum(), x), want, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        HAND.numerical_gradient(lambda value: evaluated(tree, value).sum(), x),
+        want,
+        rtol=1e-4,
+        atol=1e-4,
+    )
 
 
 @given(FUNCTIONS, POINTS)
@@ -131,13 +163,18 @@ def test_the_reference_walk_is_torchs_graph(tree: Tree, points: list[float]) -> 
     while stack:
         depth, node = stack.pop()
         expected.append((depth, node.name().removeprefix("torch::autograd::")))
-        stack += [(depth + 1, after) for after, _ in reversed(node.next_functions) if after is not None]
+        stack += [
+            (depth + 1, after) for after, _ in reversed(node.next_functions) if after is not None
+        ]
     assert GRAPHS.walk(root) == expected
 
 
 SCALARS = st.recursive(
     st.just("x") | st.sampled_from([0.5, -1.5, 2.0]),
-    lambda inner: st.tuples(st.sampled_from(("tanh", "exp")), inner) | st.tuples(st.sampled_from(BINARY), inner, inner),
+    lambda inner: (
+        st.tuples(st.sampled_from(("tanh", "exp")), inner)
+        | st.tuples(st.sampled_from(BINARY), inner, inner)
+    ),
     max_leaves=6,
 ).filter(tame)
 
@@ -155,13 +192,17 @@ def test_the_capstones_engine_agrees_with_torch(tree: Tree, at: float) -> None:
 
 
 def test_a_function_across_the_border_is_the_function(remote: Callable[..., RemoteStudent]) -> None:
-    """Value, gradient and second derivative of random trees, asked of a worker and computed here."""
+    """Value, gradient and second derivative of random trees, asked of a worker and computed
+    here.
+    """
     student = remote("def apply(f, x):\n    return f(x)\n")
 
     @given(FUNCTIONS, POINTS)
     @settings(max_examples=40)
     def holds(tree: Tree, points: list[float]) -> None:
-        here, there = (torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2))
+        here, there = (
+            torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2)
+        )
         f = program(lambda s: evaluated(tree, s))
         pairs = [(f(here), student.apply(f, there))]
         for _ in range(2):
@@ -171,8 +212,12 @@ def test_a_function_across_the_border_is_the_function(remote: Callable[..., Remo
                 break
             pairs.append(
                 (
-                    torch.autograd.grad(left.sum(), here, create_graph=True, materialize_grads=True)[0],
-                    torch.autograd.grad(right.sum(), there, create_graph=True, materialize_grads=True)[0],
+                    torch.autograd.grad(
+                        left.sum(), here, create_graph=True, materialize_grads=True
+                    )[0],
+                    torch.autograd.grad(
+                        right.sum(), there, create_graph=True, materialize_grads=True
+                    )[0],
                 )
             )
         for left, right in pairs:

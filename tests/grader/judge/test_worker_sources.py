@@ -1,4 +1,6 @@
-"""Workers that are plain processes: one that was started ahead is the next one, once, if it lives."""
+"""Workers that are plain processes: one that was started ahead is the next one, once, if it
+lives.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
             process.kill()
 
 
-def test_the_next_worker_is_the_one_that_was_started_ahead(started: list[subprocess.Popen[bytes]]) -> None:
+def test_the_next_worker_is_the_one_that_was_started_ahead(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
     source = SpawnedWorkers(Limits(), "off")
     source.make_spare()
     source.make_spare()  # one is enough
@@ -50,7 +54,9 @@ def test_the_next_worker_is_the_one_that_was_started_ahead(started: list[subproc
         source.end(worker, died=False)
 
 
-def test_one_that_died_while_it_waited_is_not_the_next(started: list[subprocess.Popen[bytes]]) -> None:
+def test_one_that_died_while_it_waited_is_not_the_next(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
     source = SpawnedWorkers(Limits(), "off")
     source.make_spare()
     started[0].kill()

@@ -1,4 +1,6 @@
-"""Drawings in a real browser: their text stays in its box and none is clipped, in a file of their own and on a report's page."""
+"""Drawings in a real browser: their text stays in its box and none is clipped, in a file of their
+own and on a report's page.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from browser import OPEN_ALL, Browser
 
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 from grader.judge.figures import prediction_figure
 from grader.render.graph.svg import draw_svg
 from grader.render.html import render_page
@@ -27,8 +37,15 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
 
 
 def picture(count: int) -> GraphPicture:
-    """So many nodes, each joined to the next and to the last, with every kind of text that a box can have."""
-    names = ["AddBackward0", "ScaledDotProductEfficientAttentionBackward0", "WWWWWWWWBackward0", "이름이긴함수Backward"]
+    """So many nodes, each joined to the next and to the last, with every kind of text that a box
+    can have.
+    """
+    names = [
+        "AddBackward0",
+        "ScaledDotProductEfficientAttentionBackward0",
+        "WWWWWWWWBackward0",
+        "이름이긴함수Backward",
+    ]
     nodes = [
         {
             "id": f"n{k}",
@@ -45,7 +62,10 @@ def picture(count: int) -> GraphPicture:
         for k in range(count)
     ]
     ends = [(k, k + 1) for k in range(count - 1)] + [(k, count - 1) for k in range(count - 2)]
-    edges = [{"source": f"n{a}", "target": f"n{b}", "output": k % 2, "slot": int(k >= count - 1)} for k, (a, b) in enumerate(ends)]
+    edges = [
+        {"source": f"n{a}", "target": f"n{b}", "output": k % 2, "slot": int(k >= count - 1)}
+        for k, (a, b) in enumerate(ends)
+    ]
     return GraphPicture.from_json({"nodes": nodes, "edges": edges, "left_out": 3})
 
 
@@ -59,14 +79,41 @@ MARKED_IN_VIEW = """() => [...document.querySelectorAll('.scroll:has(svg.graph .
 def report() -> Report:
     """A failed check with a figure of each kind."""
     marks = {"first_difference": "n2", "actual_difference": "n0"}
-    graph = {"kind": "graph", "expected": picture(9).as_json(), "actual": picture(5).as_json(), **marks}
+    graph = {
+        "kind": "graph",
+        "expected": picture(9).as_json(),
+        "actual": picture(5).as_json(),
+        **marks,
+    }
     matrix = [[1.0 * (i == j) - 12345.678 * (i > j) for j in range(6)] for i in range(6)]
-    heat = {"kind": "jacobian", "analytic": matrix, "numeric": [[0.0] * 6] * 6, "atol": 1e-5, "rtol": 1e-3, "input": "x", "output": "y",
-            "cut": [0, 0]}  # fmt: skip
+    heat = {
+        "kind": "jacobian",
+        "analytic": matrix,
+        "numeric": [[0.0] * 6] * 6,
+        "atol": 1e-5,
+        "rtol": 1e-3,
+        "input": "x",
+        "output": "y",
+        "cut": [0, 0],
+    }
     cards = prediction_figure([["x ** 2 " * 8, "survives", "does not survive", "because " * 30]])
-    check = CheckResult("tiny.f", "f", "f", Outcome.FAILED, 0.0, 2.0, message="wrong", figures=[graph, heat, cards])
-    lesson = LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(check,))
-    return Report("someone", 0.0, 10.0, 0.0, 7, CourseIdentity("small", "1", "0"), "0.1.0", Sandbox("auto"), lessons=(lesson,))
+    check = CheckResult(
+        "tiny.f", "f", "f", Outcome.FAILED, 0.0, 2.0, message="wrong", figures=[graph, heat, cards]
+    )
+    lesson = LessonResult(
+        "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(check,)
+    )
+    return Report(
+        "someone",
+        0.0,
+        10.0,
+        0.0,
+        7,
+        CourseIdentity("small", "1", "0"),
+        "0.1.0",
+        Sandbox("auto"),
+        lessons=(lesson,),
+    )
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -75,14 +122,20 @@ def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> N
     say = engine_catalogue(lang)
     path = tmp_path / "drawings.html"
     path.write_text(
-        "<!doctype html><meta charset=utf-8>" + "".join(draw_svg(picture(n), say, own_style=True) for n in (2, 30, 200)), "utf-8"
+        "<!doctype html><meta charset=utf-8>"
+        + "".join(draw_svg(picture(n), say, own_style=True) for n in (2, 30, 200)),
+        "utf-8",
     )
     assert browser.open(path, width=1280).evaluate(OUTSIDE) == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_a_page_with_figures_keeps_nobody_out(browser: Browser, tmp_path: Path, report: Report, width: int, dark: bool) -> None:
-    """Nothing serious for axe, no complaint of the policy, nothing over the edge: what is wide scrolls in its frame."""
+def test_a_page_with_figures_keeps_nobody_out(
+    browser: Browser, tmp_path: Path, report: Report, width: int, dark: bool
+) -> None:
+    """Nothing serious for axe, no complaint of the policy, nothing over the edge: what is wide
+    scrolls in its frame.
+    """
     path = tmp_path / "report.html"
     path.write_text(render_page(report, Catalogue()), "utf-8")
     tab = browser.open(path, width=width, dark=dark)
@@ -92,15 +145,26 @@ def test_a_page_with_figures_keeps_nobody_out(browser: Browser, tmp_path: Path, 
     assert browser.complaints == []
 
 
-def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(browser: Browser, tmp_path: Path, report: Report) -> None:
+def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
+    browser: Browser, tmp_path: Path, report: Report
+) -> None:
     """Which may be far to the right on a phone; in a check that is folded, when it is opened."""
     lesson = report.lessons[0]
-    check = replace(lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}])
+    check = replace(
+        lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}]
+    )
     folded = replace(check, id="tiny.g", function="g")
     path = tmp_path / "report.html"
-    path.write_text(render_page(replace(report, lessons=(replace(lesson, checks=(check, folded)),)), Catalogue()), "utf-8")
+    path.write_text(
+        render_page(
+            replace(report, lessons=(replace(lesson, checks=(check, folded)),)), Catalogue()
+        ),
+        "utf-8",
+    )
     tab = browser.open(path, width=320)
-    assert tab.evaluate("[...document.querySelectorAll('.scroll')].some(frame => frame.scrollLeft > 0)")
+    assert tab.evaluate(
+        "[...document.querySelectorAll('.scroll')].some(frame => frame.scrollLeft > 0)"
+    )
     assert tab.evaluate(MARKED_IN_VIEW) == [True, True, False, False]
     tab.evaluate(OPEN_ALL)
     tab.wait_for_function(f"({MARKED_IN_VIEW})().every(Boolean)", timeout=30_000)

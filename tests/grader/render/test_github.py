@@ -1,4 +1,6 @@
-"""A report in a log of GitHub Actions: commands at the right lines, and none that a student wrote."""
+"""A report in a log of GitHub Actions: commands at the right lines, and none that a student
+wrote.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from grader.cli import main
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
-from grader.render.github import MAX_ANNOTATIONS, error_lines, place_in_repository, silenced, summary
+from grader.render.github import (
+    MAX_ANNOTATIONS,
+    error_lines,
+    place_in_repository,
+    silenced,
+    summary,
+)
 
 HOSTILE = "::set-env name=PATH::x\r\n::error::%0A | <b> `x` [a](b) @all\x1b[31m"
 
@@ -32,7 +40,11 @@ def lines(found: Report, folder: str = "work") -> list[str]:
 
 def test_a_wrong_check_is_annotated_at_its_line() -> None:
     (line,) = lines(with_check(message="off: by one, 50%", expected=None, evidence=None))
-    assert line == "::error file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right::off: by one, 50%25"
+    assert (
+        line
+        == "::error file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right::off: by"
+        " one, 50%25"
+    )
 
 
 def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
@@ -52,16 +64,25 @@ def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:
         assert lines(with_check(outcome=outcome)) == []
 
 
-@pytest.mark.parametrize(("status", "said"), [(LessonStatus.MISSING, "there is no it"), (LessonStatus.INVALID, "there is no it")])
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(LessonStatus.MISSING, "there is no it"), (LessonStatus.INVALID, "there is no it")],
+)
 def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus, said: str) -> None:
-    found = report("alice", replace(judged(SLOPES, WRONG, WRONG), status=status, message="there is no it"))
-    assert [line.endswith(f"::{said}") for line in lines(found) if "title=slopes::" in line] == [True]
+    found = report(
+        "alice", replace(judged(SLOPES, WRONG, WRONG), status=status, message="there is no it")
+    )
+    assert [line.endswith(f"::{said}") for line in lines(found) if "title=slopes::" in line] == [
+        True
+    ]
     assert status is LessonStatus.MISSING or len(lines(found)) == 1
 
 
 def test_no_more_are_annotated_than_are_shown() -> None:
     lesson = judged(SLOPES, WRONG)
-    many = replace(lesson, checks=tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30)))
+    many = replace(
+        lesson, checks=tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30))
+    )
     assert len(lines(report("alice", many))) == MAX_ANNOTATIONS
 
 
@@ -93,8 +114,17 @@ def test_the_summary_takes_nothing_for_markup() -> None:
 
 def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
     """With where and why, not again for each of its checks."""
-    checks = tuple(replace(checked(check, Outcome.ERROR), message="SyntaxError: no", source_line=3) for check in SLOPES.checks)
-    lesson = replace(judged(SLOPES, WRONG), status=LessonStatus.INVALID, message="SyntaxError: no", file="s/slopes.py", checks=checks)
+    checks = tuple(
+        replace(checked(check, Outcome.ERROR), message="SyntaxError: no", source_line=3)
+        for check in SLOPES.checks
+    )
+    lesson = replace(
+        judged(SLOPES, WRONG),
+        status=LessonStatus.INVALID,
+        message="SyntaxError: no",
+        file="s/slopes.py",
+        checks=checks,
+    )
     text = summary(report("alice", lesson), Catalogue())
     assert text.count("SyntaxError") == 1
     assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
@@ -121,26 +151,49 @@ def test_commands_are_off_in_between_and_on_again_even_after_an_error() -> None:
     assert said[2] != begin
 
 
-@pytest.mark.parametrize(("place", "wanted"), [("repo/work", "work"), ("repo", "."), ("elsewhere", "{}/elsewhere")])
-def test_files_are_named_as_the_repository_has_them(place: str, wanted: str, tmp_path: Path) -> None:
-    assert str(place_in_repository(tmp_path / place, str(tmp_path / "repo"))) == wanted.format(tmp_path.resolve().as_posix())
+@pytest.mark.parametrize(
+    ("place", "wanted"), [("repo/work", "work"), ("repo", "."), ("elsewhere", "{}/elsewhere")]
+)
+def test_files_are_named_as_the_repository_has_them(
+    place: str, wanted: str, tmp_path: Path
+) -> None:
+    assert str(place_in_repository(tmp_path / place, str(tmp_path / "repo"))) == wanted.format(
+        tmp_path.resolve().as_posix()
+    )
 
 
 def test_a_run_on_github_annotates_summarises_and_obeys_nobody(
-    small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small_course: Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What the code printed stands between the lines that turn commands off and on."""
-    (tmp_path / "tiny.py").write_text("def double(x):\n    print('::add-mask::2')\n    return x * x\n", "utf-8")
+    (tmp_path / "tiny.py").write_text(
+        "def double(x):\n    print('::add-mask::2')\n    return x * x\n", "utf-8"
+    )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     with pytest.raises(SystemExit) as end:
-        words = ["--in", str(tmp_path), "--course", str(small_course.root), "--lang", "en", "--no-html", "--format", "github"]
+        words = [
+            "--in",
+            str(tmp_path),
+            "--course",
+            str(small_course.root),
+            "--lang",
+            "en",
+            "--no-html",
+            "--format",
+            "github",
+        ]
         main(["tiny", *words])
     assert end.value.code == 1
     said = capsys.readouterr().out.splitlines()
     token = said[0].removeprefix("::stop-commands::")
     back_on = said.index(f"::{token}::")
     assert any("::add-mask::2" in line for line in said[:back_on])
-    assert said[back_on + 1].startswith("::error file=tiny.py,line=3,title=tiny%3A double returns twice x::")
+    assert said[back_on + 1].startswith(
+        "::error file=tiny.py,line=3,title=tiny%3A double returns twice x::"
+    )
     assert not any("add-mask" in line for line in said[back_on:])
     assert "| tiny | 0 / 10 |" in (tmp_path / "summary.md").read_text("utf-8")

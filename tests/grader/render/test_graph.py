@@ -1,4 +1,6 @@
-"""Graphs, drawn: what a walk sees, what a picture refuses, where things are placed, what a reader gets."""
+"""Graphs, drawn: what a walk sees, what a picture refuses, where things are placed, what a reader
+gets.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,15 @@ from grader.worker.wire.program import Cube
 from grader.worker.wire.trace import trace
 
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = ["</text><script>alert(1)</script>", "\x1b[2Jgone", "x" * 5000, "이름" * 60, "a\nb\u202eevil", '"onload="x', "\ud800"]
+HOSTILE = [
+    "</text><script>alert(1)</script>",
+    "\x1b[2Jgone",
+    "x" * 5000,
+    "이름" * 60,
+    "a\nb\u202eevil",
+    '"onload="x',
+    "\ud800",
+]
 
 
 def picture_of(tensor: torch.Tensor, **names: Any) -> GraphPicture:
@@ -45,7 +55,13 @@ def leaf(*shape: int) -> torch.Tensor:
 def plain(nodes: list[dict[str, Any]], edges: list[tuple[int, int]]) -> dict[str, Any]:
     """A picture's data, with as little as may be said."""
     named = [{"id": f"n{k}", "kind": "op", "type": "T", **node} for k, node in enumerate(nodes)]
-    return {"nodes": named, "edges": [{"source": f"n{a}", "target": f"n{b}", "output": 0, "slot": k} for k, (a, b) in enumerate(edges)]}
+    return {
+        "nodes": named,
+        "edges": [
+            {"source": f"n{a}", "target": f"n{b}", "output": 0, "slot": k}
+            for k, (a, b) in enumerate(edges)
+        ],
+    }
 
 
 def random_picture(count: int, seed: int = 0) -> GraphPicture:
@@ -53,11 +69,16 @@ def random_picture(count: int, seed: int = 0) -> GraphPicture:
     chance = random.Random(seed)
     edges = []
     for target in range(1, count):
-        sources = {chance.randrange(max(0, target - chance.choice([1, 3, 40])), target) for _ in range(chance.choice([1, 1, 2, 3]))}
+        sources = {
+            chance.randrange(max(0, target - chance.choice([1, 3, 40])), target)
+            for _ in range(chance.choice([1, 1, 2, 3]))
+        }
         edges += [(source, target) for source in sources]
     nodes = [
         {
-            "type": chance.choice(["AddBackward0", "Mul", "ScaledDotProductEfficientAttentionBackward0", "이름"]),
+            "type": chance.choice(
+                ["AddBackward0", "Mul", "ScaledDotProductEfficientAttentionBackward0", "이름"]
+            ),
             "hooks": chance.choice([0, 2]),
             "saved": [{"name": "self", "freed": chance.random() < 0.5}] * chance.choice([0, 1]),
             "outputs": chance.choice([1, 1, 3]),
@@ -67,15 +88,23 @@ def random_picture(count: int, seed: int = 0) -> GraphPicture:
     return GraphPicture.from_json(plain(nodes, edges))
 
 
-# ------------------------------------------------------------------------------------------------------------- the walk
+# ----------------------------------------------------------------------------------------- the walk
 
 
 def test_a_shared_node_is_one_node_with_two_edges() -> None:
     x = leaf(3)
     y = x.exp()
     picture = picture_of(y * y, x=x)
-    assert [node.type for node in picture.nodes] == ["MulBackward0", "ExpBackward0", "AccumulateGrad"]
-    assert [(edge.source, edge.target) for edge in picture.edges] == [("n0", "n1"), ("n0", "n1"), ("n1", "n2")]
+    assert [node.type for node in picture.nodes] == [
+        "MulBackward0",
+        "ExpBackward0",
+        "AccumulateGrad",
+    ]
+    assert [(edge.source, edge.target) for edge in picture.edges] == [
+        ("n0", "n1"),
+        ("n0", "n1"),
+        ("n1", "n2"),
+    ]
 
 
 def test_edges_tell_which_output_they_belong_to() -> None:
@@ -144,7 +173,7 @@ def test_a_large_graph_is_cut_and_says_by_how_much() -> None:
     assert "50 more nodes are not drawn" in draw_svg(picture)
 
 
-# ---------------------------------------------------------------------------------------------------------- the picture
+# -------------------------------------------------------------------------------------- the picture
 
 
 def test_a_picture_survives_json() -> None:
@@ -181,14 +210,27 @@ def test_what_is_no_picture_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_text_and_short(name: str) -> None:
-    """As a type, a tensor's name and a saved tensor's: nothing acts, nothing is long, and the SVG is well formed."""
+    """As a type, a tensor's name and a saved tensor's: nothing acts, nothing is long, and the SVG
+    is well formed.
+    """
     node = {"type": name, "name": name, "shape": name, "note": name, "saved": [{"name": name}] * 40}
     picture = GraphPicture.from_json(plain([node, {**node, "kind": "leaf"}], [(0, 1)]))
     svg = draw_svg(picture, title=name.encode("utf-8", "replace").decode())
     root = ET.fromstring(svg)
-    assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {"svg", "title", "desc", "g", "rect", "path", "text"}
+    assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {
+        "svg",
+        "title",
+        "desc",
+        "g",
+        "rect",
+        "path",
+        "text",
+    }
     assert not any(attribute.startswith("on") for part in root.iter() for attribute in part.attrib)
-    for text in [*tree_text(picture).split("\n"), *(part.text or "" for part in root.iter(f"{SVG}text"))]:
+    for text in [
+        *tree_text(picture).split("\n"),
+        *(part.text or "" for part in root.iter(f"{SVG}text")),
+    ]:
         assert text.isprintable()
     assert all(len(line) <= 80 for line in tree_text(picture).split("\n"))
     assert_inside(svg)
@@ -196,7 +238,10 @@ def test_hostile_names_are_text_and_short(name: str) -> None:
 
 def test_the_first_difference_is_the_nearest_to_the_root() -> None:
     x = leaf(2)
-    expected, actual = picture_of((x.sin() * x.exp()).sum(), x=x), picture_of((x.sin() * x.cos()).sum(), x=x)
+    expected, actual = (
+        picture_of((x.sin() * x.exp()).sum(), x=x),
+        picture_of((x.sin() * x.cos()).sum(), x=x),
+    )
     assert expected.by_id()[first_difference(actual, expected)[1] or ""].type == "ExpBackward0"
     assert actual.by_id()[first_difference(actual, expected)[0] or ""].type == "CosBackward0"
     assert first_difference(expected, picture_of((x.sin() * x.exp()).sum())) == (None, None)
@@ -217,11 +262,13 @@ def test_the_nearest_nodes_are_a_picture_too() -> None:
     assert sum(node.cut for node in part.nodes) > 0
 
 
-# ----------------------------------------------------------------------------------------------------------- the layout
+# --------------------------------------------------------------------------------------- the layout
 
 
 def texts_in(svg: str) -> list[tuple[float, float, float, float, str]]:
-    """Left, top, right, bottom of every text of a drawing, in a monospaced font: 0.6 em a cell, as DejaVu, Menlo and Consolas at most."""
+    """Left, top, right, bottom of every text of a drawing, in a monospaced font: 0.6 em a cell, as
+    DejaVu, Menlo and Consolas at most.
+    """
     found = []
     for part in ET.fromstring(svg).iter(f"{SVG}text"):
         text, style = part.text or "", part.attrib["class"]
@@ -235,7 +282,11 @@ def texts_in(svg: str) -> list[tuple[float, float, float, float, str]]:
 def assert_inside(svg: str) -> None:
     """No text leaves the drawing."""
     width, height = (float(n) for n in re.findall(r'viewBox="0 0 (\d+) (\d+)"', svg)[0])
-    outside = [text for left, top, right, bottom, text in texts_in(svg) if left < 0 or top < 0 or right > width or bottom > height]
+    outside = [
+        text
+        for left, top, right, bottom, text in texts_in(svg)
+        if left < 0 or top < 0 or right > width or bottom > height
+    ]
     assert outside == []
 
 
@@ -252,10 +303,17 @@ def test_no_text_is_clipped_and_none_covers_another(count: int) -> None:
 @pytest.mark.parametrize("count", [2, 30, 200])
 def test_boxes_stand_apart_and_edges_run_down(count: int) -> None:
     picture = random_picture(count, seed=1)
-    layout = lay_out(picture, {node.id: size_of(lines_of(node, Catalogue())) for node in picture.nodes})
+    layout = lay_out(
+        picture, {node.id: size_of(lines_of(node, Catalogue())) for node in picture.nodes}
+    )
     boxes = [*layout.boxes.values(), *(box for box, _ in layout.ghosts.values())]
     for one, other in itertools.combinations(boxes, 2):
-        assert one.right <= other.left or other.right <= one.left or one.bottom <= other.top or other.bottom <= one.top
+        assert (
+            one.right <= other.left
+            or other.right <= one.left
+            or one.bottom <= other.top
+            or other.bottom <= one.top
+        )
     assert len(layout.routes) == len(picture.edges)
     for route in layout.routes:
         assert all(y <= y2 + 1e-9 for (_, y), (_, y2) in itertools.pairwise(route.points))
@@ -277,7 +335,9 @@ def test_a_leaf_used_a_hundred_times_stays_a_drawing_one_can_read() -> None:
     for _ in range(100):
         y = y * x
     picture = picture_of(y, x=x)
-    layout = lay_out(picture, {node.id: size_of(lines_of(node, Catalogue())) for node in picture.nodes})
+    layout = lay_out(
+        picture, {node.id: size_of(lines_of(node, Catalogue())) for node in picture.nodes}
+    )
     assert len(layout.ghosts) > 80
     assert layout.width < 2500
 
@@ -290,12 +350,16 @@ def test_a_drawing_is_the_same_each_time() -> None:
         "sys.stdout.write(draw_svg(GraphPicture.from_json(json.load(sys.stdin))))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=json.dumps(picture.as_json()), capture_output=True, encoding="utf-8", check=True
+        [sys.executable, "-c", code],
+        input=json.dumps(picture.as_json()),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
     assert draw_svg(picture) == done.stdout
 
 
-# ------------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------- what is read
 
 
 GOLDEN = """\
@@ -364,20 +428,30 @@ def test_a_drawing_names_the_variables_where_it_is_asked_for_and_saves(tmp_path:
 
 def test_importing_the_package_imports_no_torch() -> None:
     code = (
-        "import sys, grader, grader.render.graph.draw, grader.render.graph.svg, grader.render.graph.layout; print('torch' in sys.modules)"
+        "import sys, grader, grader.render.graph.draw, grader.render.graph.svg,"
+        " grader.render.graph.layout; print('torch' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "False"
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- grade graph
+# -------------------------------------------------------------------------------------- grade graph
 
 
-@pytest.mark.parametrize(("text", "value"), [("2", 2), ("2.0,3", [2.0, 3]), ("[[1, 2], [3, 4]]", [[1, 2], [3, 4]])])
+@pytest.mark.parametrize(
+    ("text", "value"), [("2", 2), ("2.0,3", [2.0, 3]), ("[[1, 2], [3, 4]]", [[1, 2], [3, 4]])]
+)
 def test_inputs_are_numbers(text: str, value: Any) -> None:
     assert numbers(text) == value
 
 
-@pytest.mark.parametrize("text", ["x", "1,x", "[[1], [2, 3]]", "[[1], 2]", "true", '"a"', "NaN", "{}", ""])
+@pytest.mark.parametrize(
+    "text", ["x", "1,x", "[[1], [2, 3]]", "[[1], 2]", "true", '"a"', "NaN", "{}", ""]
+)
 def test_an_input_that_is_none_is_named(text: str) -> None:
     with pytest.raises(UsageError, match="--input"):
         numbers(text)
@@ -415,11 +489,19 @@ def graph(tmp_path: Path, function: str, *options: str) -> Any:
 
 
 def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
-    """Its variables are named, its last tensor is the root, backward frees what was saved; the page breaks no policy."""
+    """Its variables are named, its last tensor is the root, backward frees what was saved; the page
+    breaks no policy.
+    """
     page = tmp_path / "g.html"
     done = graph(tmp_path, "f", "--input", "1,2", "--input", "3", "--backward", "--html", str(page))
     assert done.exit_code == 0
-    for part in ("f(x = [1, 2], w = 3)", "ExpBackward0  freed: result", "y = MulBackward0", "x  float32 (2,)", "no sandbox"):
+    for part in (
+        "f(x = [1, 2], w = 3)",
+        "ExpBackward0  freed: result",
+        "y = MulBackward0",
+        "x  float32 (2,)",
+        "no sandbox",
+    ):
         assert part in done.output
     assert 'style="' not in page.read_text("utf-8")
     assert page.read_text("utf-8").count("<style>") == 1
@@ -428,7 +510,9 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
 def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
-    picture = drawn({"file": str(path), "function": "with_gradient", "inputs": [], "backward": False})["picture"]
+    picture = drawn(
+        {"file": str(path), "function": "with_gradient", "inputs": [], "backward": False}
+    )["picture"]
     assert GraphPicture.from_json(picture).nodes[0].type == "SinBackward0"
 
 
@@ -438,7 +522,13 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
         ("three", "type int"),
         ("wrong", "wrong raised AttributeError"),
         ("nope", "Its functions: f, with_gradient, wrong, three, derivative, scaled"),
-        ("derivative", "Draw a function of yours that calls it, such as def shown(x): return derivative(torch.sin, x)"),
+        (
+            "derivative",
+            (
+                "Draw a function of yours that calls it, such as def shown(x): return"
+                " derivative(torch.sin, x)"
+            ),
+        ),
         ("scaled", "scaled(x, *, by) can't be called with these inputs (missing a required"),
         ("f.x", "has no f.x"),
     ],
@@ -454,7 +544,8 @@ def test_too_many_inputs_are_told(tmp_path: Path) -> None:
     done = graph(tmp_path, "wrong", "--input", "1", "--input", "2")
     assert done.exit_code != 0
     assert str(done.exception).startswith(
-        "wrong(x) can't be called with these inputs (too many positional arguments). Write one --input for each"
+        "wrong(x) can't be called with these inputs (too many positional arguments). Write one"
+        " --input for each"
     )
 
 

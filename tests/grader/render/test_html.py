@@ -1,4 +1,6 @@
-"""The report's page in a real browser: it loads nothing, breaks no policy of its own, and fits a phone."""
+"""The report's page in a real browser: it loads nothing, breaks no policy of its own, and fits a
+phone.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,26 @@ from grader.render.html import render_page, style, style_hash
 from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--v=0",
-]  # fmt: skip
-MEASURE = "<script>document.title = document.documentElement.scrollWidth + ' of ' + window.innerWidth</script></body>"
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--enable-logging=stderr",
+    "--v=0",
+]
+MEASURE = (
+    "<script>document.title = document.documentElement.scrollWidth + ' of ' +"
+    " window.innerWidth</script></body>"
+)
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; .ci/run installs it")
 
@@ -39,19 +55,23 @@ def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedPro
 def page(tmp_path: Path, host: Host, small_course: Course) -> Path:
     """A page with a wrong answer, an exception, output, and text that would like to be markup."""
     source = (
-        "def double(x):\n    print('<script>alert(1)</script>')\n    return x * x\n"
-        "def triple(x): raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\nLIMIT = 19.0\n"
+        "def double(x):\n    print('<script>alert(1)</script>')\n    return x * x\ndef triple(x):"
+        " raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\nLIMIT = 19.0\n"
     )
     files = {"tiny": decode("tiny", "tiny.py", source.encode())}
     settings = Settings(1, "auto", small_course.limits)
-    report = grade_submission(host, small_course, small_course.lessons, files, settings, name="a <b>bold</b> name")
+    report = grade_submission(
+        host, small_course, small_course.lessons, files, settings, name="a <b>bold</b> name"
+    )
     path = tmp_path / "report.html"
     path.write_text(render_page(report), "utf-8")
     return path
 
 
 def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) -> None:
-    """The browser applies the style sheet and complains of nothing: no script ran, nothing was fetched."""
+    """The browser applies the style sheet and complains of nothing: no script ran, nothing was
+    fetched.
+    """
     done = browse(tmp_path, page, "--dump-dom")
     assert "Content Security Policy" not in done.stderr
     assert "ERR_" not in done.stderr
@@ -61,7 +81,12 @@ def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) 
 
 def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
     """The policy is seen to work: what isn't ours does not run."""
-    page.write_text(page.read_text("utf-8").replace("</body>", "<script>document.title = 'ran'</script></body>"), "utf-8")
+    page.write_text(
+        page.read_text("utf-8").replace(
+            "</body>", "<script>document.title = 'ran'</script></body>"
+        ),
+        "utf-8",
+    )
     done = browse(tmp_path, page, "--dump-dom")
     assert "<title>ran</title>" not in done.stdout
     assert "Content Security Policy" in done.stderr
@@ -70,9 +95,14 @@ def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
 @pytest.mark.parametrize("width", [360, 800, 1280])
 def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> None:
     """Long values and messages wrap, on a phone too."""
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8")).replace("</body>", MEASURE)
+    text = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8")
+    ).replace("</body>", MEASURE)
     page.write_text(text.replace("<details", "<details open"), "utf-8")
-    found = re.search(r"<title>(\d+) of (\d+)</title>", browse(tmp_path, page, f"--window-size={width},900", "--dump-dom").stdout)
+    found = re.search(
+        r"<title>(\d+) of (\d+)</title>",
+        browse(tmp_path, page, f"--window-size={width},900", "--dump-dom").stdout,
+    )
     assert found is not None
     assert int(found[1]) <= int(found[2])
 
@@ -91,17 +121,33 @@ def pages_in_print(tmp_path: Path, page: Path) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
 
 
-def test_on_paper_a_check_that_waits_is_a_line(tmp_path: Path, host: Host, small_course: Course) -> None:
-    """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no paper."""
+def test_on_paper_a_check_that_waits_is_a_line(
+    tmp_path: Path, host: Host, small_course: Course
+) -> None:
+    """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no
+    paper.
+    """
     files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
-    report = grade_submission(host, small_course, small_course.lessons, files, Settings(1, "auto", small_course.limits), name="one")
+    report = grade_submission(
+        host,
+        small_course,
+        small_course.lessons,
+        files,
+        Settings(1, "auto", small_course.limits),
+        name="one",
+    )
     lesson = report.lessons[0]
     wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
     sheets = {}
     for outcome in (Outcome.FAILED, Outcome.SKIPPED):
-        many = [replace(wrong, id=f"tiny.more{number}", outcome=outcome, hint="Look again. " * 20) for number in range(20)]
+        many = [
+            replace(wrong, id=f"tiny.more{number}", outcome=outcome, hint="Look again. " * 20)
+            for number in range(20)
+        ]
         path = tmp_path / f"{outcome}.html"
-        path.write_text(render_page(replace(report, lessons=(replace(lesson, checks=(wrong, *many)),))), "utf-8")
+        path.write_text(
+            render_page(replace(report, lessons=(replace(lesson, checks=(wrong, *many)),))), "utf-8"
+        )
         sheets[outcome] = pages_in_print(tmp_path, path)
     assert sheets[Outcome.SKIPPED] <= 2 < 6 <= sheets[Outcome.FAILED]
 

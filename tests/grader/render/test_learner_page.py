@@ -1,4 +1,6 @@
-"""A learner's own page: their code, their way, the solution once it is earned; in a real browser, with its keys and buttons."""
+"""A learner's own page: their code, their way, the solution once it is earned; in a real browser,
+with its keys and buttons.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,20 @@ from grader.render.learner_page import Keepsake, LessonStory, sparkline
 from grader.runtime.client import Host
 from grader.runtime.grading import Settings, grade_submission
 
-WRONG = "def double(x):\n    # <script>alert(1)</script>\n    return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
+WRONG = (
+    "def double(x):\n    # <script>alert(1)</script>\n    return x * x\ndef triple(x): return 3 *"
+    " x\nLIMIT = 19.0\n"
+)
 PROGRESS = LessonProgress(
     attempts=4,
     best=6,
     history=(Point("2026-03-01", 0), Point("2026-03-02", 6)),
-    mistakes={"squares": Sighting("a", "2026-03-01T08:00:00", "2026-03-02T09:00:00", "x is <b>squared</b>"), "old_one": Sighting("b", "")},
+    mistakes={
+        "squares": Sighting(
+            "a", "2026-03-01T08:00:00", "2026-03-02T09:00:00", "x is <b>squared</b>"
+        ),
+        "old_one": Sighting("b", ""),
+    },
 )
 
 
@@ -35,7 +45,14 @@ PROGRESS = LessonProgress(
 def wrong(host: Host, small_course: Course) -> Report:
     """A report on a wrong file."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
-    return grade_submission(host, small_course, small_course.lessons, files, Settings(1, "auto", small_course.limits), name="me")
+    return grade_submission(
+        host,
+        small_course,
+        small_course.lessons,
+        files,
+        Settings(1, "auto", small_course.limits),
+        name="me",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +60,13 @@ def page(wrong: Report, small_course: Course, tmp_path_factory: pytest.TempPathF
     """The learner's page of it, as if they had given up."""
     solution = without_markers(small_course.lesson("tiny").solution.read_text("utf-8"))
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render_page(wrong, keepsake=Keepsake("2026-03-02T10:00", {"tiny": LessonStory(WRONG, solution, PROGRESS)})), "utf-8")
+    path.write_text(
+        render_page(
+            wrong,
+            keepsake=Keepsake("2026-03-02T10:00", {"tiny": LessonStory(WRONG, solution, PROGRESS)}),
+        ),
+        "utf-8",
+    )
     return path
 
 
@@ -90,8 +113,12 @@ print(len(made))
 
 
 def test_two_threads_may_colour_the_first_text_at_once() -> None:
-    """Pygments' packages replace themselves while they are imported; whoever waits for that must not be left with what was replaced."""
-    told = subprocess.run([sys.executable, "-c", SLOW_IMPORT], capture_output=True, text=True, check=False)
+    """Pygments' packages replace themselves while they are imported; whoever waits for that must
+    not be left with what was replaced.
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", SLOW_IMPORT], capture_output=True, text=True, check=False
+    )
     assert (told.stdout, told.stderr) == ("2\n", "")
 
 
@@ -110,7 +137,16 @@ def test_an_excerpt_is_the_line_and_what_is_around_it() -> None:
 def test_files_side_by_side_agree_but_where_they_differ() -> None:
     mine = "\n".join(map(str, range(30)))
     rows = beside(mine, mine.replace("15", "fifteen"))
-    assert [row.kind for row in rows] == ["gap", "same", "same", "same", "changed", "same", "same", "same"]
+    assert [row.kind for row in rows] == [
+        "gap",
+        "same",
+        "same",
+        "same",
+        "changed",
+        "same",
+        "same",
+        "same",
+    ]
     assert beside(mine, mine + "\n") == []
 
 
@@ -119,13 +155,17 @@ def test_a_line_of_scores_takes_two() -> None:
     assert sparkline((Point("", 0), Point("", 10))) == "3.0,25.0 117.0,3.0"
 
 
-def test_the_solution_is_on_the_page_only_once_it_is_earned(wrong: Report, small_course: Course) -> None:
+def test_the_solution_is_on_the_page_only_once_it_is_earned(
+    wrong: Report, small_course: Course
+) -> None:
     """By full marks; never for what is wrong, in a folder that may be somebody else's."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     somewhere = Path("/somewhere")
     assert keep(small_course, wrong, files, somewhere, "en").lessons["tiny"].solution is None
     right = replace(wrong, lessons=(replace(wrong.lessons[0], status=LessonStatus.PASSED),))
-    assert "def double" in str(keep(small_course, right, files, somewhere, "en").lessons["tiny"].solution)
+    assert "def double" in str(
+        keep(small_course, right, files, somewhere, "en").lessons["tiny"].solution
+    )
 
 
 @pytest.mark.parametrize(("attempts", "words"), [(1, ">1 run ·"), (4, ">4 runs ·")])
@@ -141,7 +181,9 @@ def test_a_page_of_a_batch_has_none_of_it(wrong: Report) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(browser: Browser, page: Path, width: int, dark: bool) -> None:
+def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(
+    browser: Browser, page: Path, width: int, dark: bool
+) -> None:
     tab = browser.open(page, width=width, dark=dark)
     assert browser.barriers(tab) == []
     assert not browser.overflows(tab)
@@ -150,11 +192,18 @@ def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(browser: Browser, pag
 
 
 @pytest.mark.parametrize("width", [1280, 375])
-def test_lessons_not_started_are_a_table_that_shuts_nobody_out(browser: Browser, wrong: Report, tmp_path: Path, width: int) -> None:
+def test_lessons_not_started_are_a_table_that_shuts_nobody_out(
+    browser: Browser, wrong: Report, tmp_path: Path, width: int
+) -> None:
     (tiny,) = wrong.lessons
     file = "a_lesson_with_a_long_name/a_lesson_with_a_long_name.py"
-    blank = [replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=()) for k in range(3)]
-    (tmp_path / "report.html").write_text(render_page(replace(wrong, lessons=(tiny, *blank))), "utf-8")
+    blank = [
+        replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=())
+        for k in range(3)
+    ]
+    (tmp_path / "report.html").write_text(
+        render_page(replace(wrong, lessons=(tiny, *blank))), "utf-8"
+    )
     tab = browser.open(tmp_path / "report.html", width=width)
     assert tab.locator("#not-started tbody tr").count() == 3
     assert browser.barriers(tab) == []
@@ -169,7 +218,9 @@ def test_the_way_so_far_is_told_as_text(browser: Browser, page: Path) -> None:
     assert "old one" in told
 
 
-def test_only_what_is_wrong_can_be_shown_and_gone_through_by_keys(browser: Browser, page: Path) -> None:
+def test_only_what_is_wrong_can_be_shown_and_gone_through_by_keys(
+    browser: Browser, page: Path
+) -> None:
     tab = browser.open(page)
     right = tab.locator("li.passed").first
     assert right.is_visible()
@@ -183,7 +234,10 @@ def test_only_what_is_wrong_can_be_shown_and_gone_through_by_keys(browser: Brows
 
 def test_a_call_is_copied_at_the_press_of_a_button(browser: Browser, page: Path) -> None:
     tab = browser.open(page)
-    tab.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+    tab.evaluate(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; return"
+        " Promise.resolve(); }"
+    )
     tab.locator("button.copy:visible").first.click()
     assert "tiny.double(" in tab.evaluate("window.copied")
     assert tab.inner_text("#told") == "Copied"

@@ -1,4 +1,6 @@
-"""Renderers: numbers that show their difference, a terminal that stays in its width, a page in which a student's text is only text."""
+"""Renderers: numbers that show their difference, a terminal that stays in its width, a page in
+which a student's text is only text.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from rich.cells import cell_len
 
 from grader.core.format import pair, text
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.report import CheckResult, CourseIdentity, LessonResult, LessonStatus, Outcome, Report, Sandbox
+from grader.core.report import (
+    CheckResult,
+    CourseIdentity,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    Sandbox,
+)
 from grader.core.sanitize import MAX_CHARACTERS, clean
 from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
 from grader.course.progress import LessonProgress
@@ -30,7 +40,7 @@ from grader.render.labels import MARKS, STATUS_WORDS, WORDS
 from grader.render.learner_page import Keepsake, LessonStory
 from grader.render.terminal import make_console, show_report
 
-# ---------------------------------------------------------------------------------------------------------------- reports
+# ------------------------------------------------------------------------------------------ reports
 
 
 def check(name: str, outcome: Outcome, points: float = 2.0, **more: Any) -> CheckResult:
@@ -39,68 +49,160 @@ def check(name: str, outcome: Outcome, points: float = 2.0, **more: Any) -> Chec
     if outcome not in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED):
         x = torch.tensor([0.31, -1.2], dtype=torch.float64)
         found |= {
-            "message": "the gradient is wrong", "hint": "What is x + x?", "source_line": 3, "source_text": "return x * x",
-            "expected": describe(2 * x), "actual": describe(x * x), "inputs": {"x": describe(x)}, "output": "here\n",
-        }  # fmt: skip
+            "message": "the gradient is wrong",
+            "hint": "What is x + x?",
+            "source_line": 3,
+            "source_text": "return x * x",
+            "expected": describe(2 * x),
+            "actual": describe(x * x),
+            "inputs": {"x": describe(x)},
+            "output": "here\n",
+        }
     return CheckResult(
-        f"tiny.{name}", f"{name} does what it should", "double", outcome, points_for(outcome, points), points, **found | more
+        f"tiny.{name}",
+        f"{name} does what it should",
+        "double",
+        outcome,
+        points_for(outcome, points),
+        points,
+        **found | more,
     )
 
 
 def lesson(*checks: CheckResult, **more: Any) -> LessonResult:
     """A lesson's result made of those checks."""
-    made = LessonResult("tiny", "Tiny", lesson_status(checks), *lesson_score(checks), file="work/tiny.py", seconds=0.2, checks=checks)
+    made = LessonResult(
+        "tiny",
+        "Tiny",
+        lesson_status(checks),
+        *lesson_score(checks),
+        file="work/tiny.py",
+        seconds=0.2,
+        checks=checks,
+    )
     return replace(made, **more)
 
 
 def report(*lessons: LessonResult, **more: Any) -> Report:
     """A report made of those lessons."""
     score, most, bonus = report_score(lessons)
-    identity, sandbox = CourseIdentity("small", "1.2", "0123456789abcdef"), Sandbox("auto", ("time", "memory"), ("network",))
-    made = Report("someone", score, most, bonus, 7, identity, "0.1.0", sandbox, flags=(), lessons=lessons, seconds=0.94)
+    identity, sandbox = (
+        CourseIdentity("small", "1.2", "0123456789abcdef"),
+        Sandbox("auto", ("time", "memory"), ("network",)),
+    )
+    made = Report(
+        "someone",
+        score,
+        most,
+        bonus,
+        7,
+        identity,
+        "0.1.0",
+        sandbox,
+        flags=(),
+        lessons=lessons,
+        seconds=0.94,
+    )
     return replace(made, **more)
 
 
 RIGHT = check("doubling", Outcome.PASSED)
 BONUS = check("extra", Outcome.PASSED, 1, bonus=True)
 NAMED = check(
-    "naming", Outcome.FAILED, hidden=True, diagnosis="squares", diagnosis_title="x is squared", evidence="You returned [0.0961, 1.44]."
+    "naming",
+    Outcome.FAILED,
+    hidden=True,
+    diagnosis="squares",
+    diagnosis_title="x is squared",
+    evidence="You returned [0.0961, 1.44].",
 )
 WAITING = check("waiting", Outcome.SKIPPED, message="waits for: doubling does what it should")
-FAULT = check("fault", Outcome.GRADER_ERROR, message="ZeroDivisionError: division by zero", note="Traceback (most recent call last): …")
+FAULT = check(
+    "fault",
+    Outcome.GRADER_ERROR,
+    message="ZeroDivisionError: division by zero",
+    note="Traceback (most recent call last): …",
+)
 UNLOADABLE = check("unloadable", Outcome.ERROR, message="SyntaxError: expected ':'", output="")
-INVALID = lesson(UNLOADABLE, id="broken", title="Broken", status=LessonStatus.INVALID, file="broken.py", message=UNLOADABLE.message)
-MISSING = LessonResult("absent", "Absent", LessonStatus.MISSING, 0.0, 10.0, message="there is no absent.py")
-BLANK = [lesson(check("later", Outcome.NOT_STARTED), id=name, title=f"Title of {name}", file=f"{name}.py") for name in ("one", "two")]
+INVALID = lesson(
+    UNLOADABLE,
+    id="broken",
+    title="Broken",
+    status=LessonStatus.INVALID,
+    file="broken.py",
+    message=UNLOADABLE.message,
+)
+MISSING = LessonResult(
+    "absent", "Absent", LessonStatus.MISSING, 0.0, 10.0, message="there is no absent.py"
+)
+BLANK = [
+    lesson(
+        check("later", Outcome.NOT_STARTED), id=name, title=f"Title of {name}", file=f"{name}.py"
+    )
+    for name in ("one", "two")
+]
 REPORTS = {
     "all right": report(lesson(RIGHT, BONUS)),
-    "wrong": report(lesson(RIGHT, NAMED, WAITING, check("raising", Outcome.ERROR), check("looping", Outcome.TIMEOUT))),
+    "wrong": report(
+        lesson(
+            RIGHT,
+            NAMED,
+            WAITING,
+            check("raising", Outcome.ERROR),
+            check("looping", Outcome.TIMEOUT),
+        )
+    ),
     "stub": report(lesson(*(check(name, Outcome.NOT_STARTED) for name in ("one", "two")))),
     "missing": report(MISSING),
     "invalid": report(INVALID),
     "grader_error": report(lesson(RIGHT, FAULT)),
     "several": report(
-        lesson(RIGHT), INVALID, MISSING, lesson(NAMED, FAULT, check("dying", Outcome.CRASHED), id="more", title="More"),
+        lesson(RIGHT),
+        INVALID,
+        MISSING,
+        lesson(NAMED, FAULT, check("dying", Outcome.CRASHED), id="more", title="More"),
         flags=("tiny.py:3 calls into the C library",),
     ),
     "begun": report(lesson(RIGHT, NAMED), *BLANK),
     "fresh": report(*BLANK),
     "empty": report(),
-}  # fmt: skip
+}
 
 HOSTILE = [
-    "<script>alert(1)</script>", '"onmouseover="alert(1)', "' onerror='x", "]]>", "<!--", "</style><b>", "</title>", "&lt;", "{{ 7 * 7 }}",
-    "</pre></details>", "\x1b[31m", "\x00", "\u202e", "\ud800", "javascript:alert(1)",
-]  # fmt: skip
+    "<script>alert(1)</script>",
+    '"onmouseover="alert(1)',
+    "' onerror='x",
+    "]]>",
+    "<!--",
+    "</style><b>",
+    "</title>",
+    "&lt;",
+    "{{ 7 * 7 }}",
+    "</pre></details>",
+    "\x1b[31m",
+    "\x00",
+    "\u202e",
+    "\ud800",
+    "javascript:alert(1)",
+]
 PAYLOAD = " ".join(HOSTILE)
 
 
 def student_text(value: str) -> Report:
     """A report with that text wherever a student decides what stands there."""
     failed = check(
-        "naming", Outcome.FAILED, message=value, output=value, source_text=value, diagnosis="squares", diagnosis_title="title",
-        evidence=value, expected=value, actual={"other": value}, inputs={"x": {"dict": [[value, {"list": [value]}]]}},
-    )  # fmt: skip
+        "naming",
+        Outcome.FAILED,
+        message=value,
+        output=value,
+        source_text=value,
+        diagnosis="squares",
+        diagnosis_title="title",
+        evidence=value,
+        expected=value,
+        actual={"other": value},
+        inputs={"x": {"dict": [[value, {"list": [value]}]]}},
+    )
     fault = replace(FAULT, note=value, message=value)
     broken = replace(INVALID, message=value, file=value)
     return report(lesson(failed, fault, file=value), broken, submission=value, flags=(value,))
@@ -111,7 +213,7 @@ def with_plain_paths(whole: Report) -> Report:
     return replace(whole, lessons=tuple(replace(one, file="tiny.py") for one in whole.lessons))
 
 
-# ----------------------------------------------------------------------------------------------------------------- values
+# ------------------------------------------------------------------------------------------- values
 
 
 @pytest.mark.parametrize(
@@ -162,8 +264,12 @@ def test_a_value_is_shown_as_people_write_it(value: object, shown: str) -> None:
     ],
     ids=str,
 )
-def test_a_tensor_is_its_numbers_and_what_is_unusual_about_it(tensor: torch.Tensor, shown: str) -> None:
-    """The dtype unless it is float64, the shape where the numbers don't show it, how many numbers are left out."""
+def test_a_tensor_is_its_numbers_and_what_is_unusual_about_it(
+    tensor: torch.Tensor, shown: str
+) -> None:
+    """The dtype unless it is float64, the shape where the numbers don't show it, how many numbers
+    are left out.
+    """
     assert text(describe(tensor)) == shown
 
 
@@ -189,7 +295,9 @@ def test_what_was_cut_says_how_much() -> None:
     ],
     ids=str,
 )
-def test_a_pair_has_as_many_digits_as_it_takes_to_see_a_difference(left: object, right: object, shown: tuple[str, str]) -> None:
+def test_a_pair_has_as_many_digits_as_it_takes_to_see_a_difference(
+    left: object, right: object, shown: tuple[str, str]
+) -> None:
     """And no more; what differs by rounding alone looks the same."""
     assert pair(describe(left), describe(right)) == shown
 
@@ -216,7 +324,7 @@ def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
     assert left != right
 
 
-# ------------------------------------------------------------------------------------------------------------------ clean
+# -------------------------------------------------------------------------------------------- clean
 
 
 @pytest.mark.parametrize(
@@ -235,13 +343,17 @@ def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
     ids=ascii,
 )
 def test_nothing_is_left_that_a_terminal_or_a_browser_would_act_on(dirty: str, shown: str) -> None:
-    """Controls, escape sequences, changes of direction, invisible characters; readable text stays as it is."""
+    """Controls, escape sequences, changes of direction, invisible characters; readable text stays
+    as it is.
+    """
     assert clean(dirty) == shown
 
 
 def test_long_text_is_cut_and_says_by_how_much() -> None:
     assert clean("x" * MAX_CHARACTERS) == "x" * MAX_CHARACTERS
-    assert clean("x" * (MAX_CHARACTERS + 1500)) == "x" * MAX_CHARACTERS + "… [1,500 more characters]"
+    assert (
+        clean("x" * (MAX_CHARACTERS + 1500)) == "x" * MAX_CHARACTERS + "… [1,500 more characters]"
+    )
     assert clean("abcdef", limit=2) == "ab… [4 more characters]"
 
 
@@ -251,7 +363,7 @@ def test_every_outcome_has_its_mark_and_its_word() -> None:
     assert set(STATUS_WORDS) == set(LessonStatus)
 
 
-# --------------------------------------------------------------------------------------------------------------- terminal
+# ----------------------------------------------------------------------------------------- terminal
 
 Shown = Callable[..., str]
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
@@ -259,9 +371,13 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shown:
-    """``shown(report, NO_COLOR="1")``: what the terminal gets, in an environment with nothing but that."""
+    """``shown(report, NO_COLOR="1")``: what the terminal gets, in an environment with nothing but
+    that.
+    """
 
-    def show(whole: Report, *, say: Catalogue | None = None, html: str | None = None, **environment: str) -> str:
+    def show(
+        whole: Report, *, say: Catalogue | None = None, html: str | None = None, **environment: str
+    ) -> str:
         for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM", "LINES"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"TERM": "xterm-256color", **environment}.items():
@@ -273,7 +389,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_without_a_terminal_there_are_no_escapes_and_eighty_columns(name: str, shown: Shown) -> None:
+def test_without_a_terminal_there_are_no_escapes_and_eighty_columns(
+    name: str, shown: Shown
+) -> None:
     output = shown(REPORTS[name], html="report.html")
     assert "\x1b" not in output
     assert all(cell_len(line) <= 80 for line in output.splitlines())
@@ -287,21 +405,35 @@ def test_long_lines_are_wrapped(letter: str, shown: Shown) -> None:
 
 
 def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
-    """What was given, expected and returned; the mistake; the line; the next command. Not what is right."""
+    """What was given, expected and returned; the mistake; the line; the next command. Not what is
+    right.
+    """
     output = shown(REPORTS["wrong"], html="report.html")
     for part in (
-        "tiny  2 / 10  1 right · 1 wrong · 1 raised · 1 out of time · 1 waiting", "✘ naming does what it should", "0 / 2",
-        "x = [0.31, -1.2]", "expected  [0.62, -2.4]", "got       [0.0961, 1.44]", "the gradient is wrong",
-        "Looks like: x is squared. You returned [0.0961, 1.44].", "work/tiny.py:3    return x * x", "It printed  here",
-        "grade hint tiny", "grade replay tiny.naming --seed 7", "⧗ looping does what it should", "2 / 10   report.html   0.9 s   seed 7",
-    ):  # fmt: skip
+        "tiny  2 / 10  1 right · 1 wrong · 1 raised · 1 out of time · 1 waiting",
+        "✘ naming does what it should",
+        "0 / 2",
+        "x = [0.31, -1.2]",
+        "expected  [0.62, -2.4]",
+        "got       [0.0961, 1.44]",
+        "the gradient is wrong",
+        "Looks like: x is squared. You returned [0.0961, 1.44].",
+        "work/tiny.py:3    return x * x",
+        "It printed  here",
+        "grade hint tiny",
+        "grade replay tiny.naming --seed 7",
+        "⧗ looping does what it should",
+        "2 / 10   report.html   0.9 s   seed 7",
+    ):
         assert part in output
     assert "doubling" not in output
 
 
 @pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
 def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown) -> None:
-    """What is wrong comes first; what waits for it is counted, with its points, those of bonus parts left out."""
+    """What is wrong comes first; what waits for it is counted, with its points, those of bonus
+    parts left out.
+    """
     waiting = [check(f"waiting{k}", Outcome.SKIPPED, bonus=k == 0) for k in range(count)]
     output = shown(report(lesson(RIGHT, waiting[0], NAMED, *waiting[1:])))
     assert ("4 checks wait for what is wrong above" in output) is folded
@@ -311,19 +443,27 @@ def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown
 
 
 @pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
-def test_many_lessons_that_nobody_has_begun_are_one_line(count: int, folded: bool, shown: Shown) -> None:
+def test_many_lessons_that_nobody_has_begun_are_one_line(
+    count: int, folded: bool, shown: Shown
+) -> None:
     """They are counted below what is wrong, with their points, and are still in the total."""
-    blank = [lesson(check("one", Outcome.NOT_STARTED), id=f"later{number}") for number in range(count)]
+    blank = [
+        lesson(check("one", Outcome.NOT_STARTED), id=f"later{number}") for number in range(count)
+    ]
     output = shown(report(*blank, lesson(NAMED)))
     assert [f"later{number}" in output for number in range(count)] == [not folded] * count
-    assert ("4 lessons are not started" in output.partition("naming does what it should")[2]) is folded
+    assert (
+        "4 lessons are not started" in output.partition("naming does what it should")[2]
+    ) is folded
     assert f"0 / {2 * count + 2}" in output
 
 
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     """And where the others are is said, where there are others and a page."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
-    assert "2 more wrong: told in full in report.html" in shown(REPORTS["wrong"], html="report.html")
+    assert "2 more wrong: told in full in report.html" in shown(
+        REPORTS["wrong"], html="report.html"
+    )
     assert "told in full" not in shown(REPORTS["wrong"])
     assert "told in full" not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
@@ -364,7 +504,7 @@ def test_the_path_of_a_file_acts_on_nothing_either(shown: Shown) -> None:
     assert "\x1b" not in shown(report(lesson(NAMED, file="\x1b]0;title/tiny.py")))
 
 
-# ------------------------------------------------------------------------------------------------------------------- page
+# --------------------------------------------------------------------------------------------- page
 
 
 class Page(HTMLParser):
@@ -409,7 +549,9 @@ ALL_PAGES = {**REPORTS, "hostile": student_text(PAYLOAD)}
 
 @pytest.fixture(params=ALL_PAGES)
 def page(request: pytest.FixtureRequest) -> Page:
-    """The page of each report; that it can be taken apart says that every tag ends where it should."""
+    """The page of each report; that it can be taken apart says that every tag ends where it
+    should.
+    """
     return Page(render_page(ALL_PAGES[request.param]))
 
 
@@ -428,12 +570,20 @@ def test_a_page_has_one_heading_of_the_first_level_and_no_gaps(page: Page) -> No
 
 
 def test_a_page_runs_no_script_but_ours_and_loads_nothing(page: Page) -> None:
-    """No other script, no frame, form, link or image; no event handler, no inline style, no address but one within the page."""
+    """No other script, no frame, form, link or image; no event handler, no inline style, no address
+    but one within the page.
+    """
     used = {tag for tag, _ in page.tags}
     assert page.texts["script"] == inlined("report.js")
-    assert not used & set("iframe object embed form input link img base audio video use image".split())
+    assert not used & set(
+        "iframe object embed form input link img base audio video use image".split()
+    )
     for tag, attributes in page.tags:
-        assert not [name for name in attributes if name.startswith("on") or name in ("style", "src", "srcset", "action", "xlink:href")], tag
+        assert not [
+            name
+            for name in attributes
+            if name.startswith("on") or name in ("style", "src", "srcset", "action", "xlink:href")
+        ], tag
         assert attributes.get("href", "#").startswith("#")
     sheet = page.texts["style"]
     assert "url(" not in sheet
@@ -443,17 +593,29 @@ def test_a_page_runs_no_script_but_ours_and_loads_nothing(page: Page) -> None:
 
 def test_a_page_allows_its_own_style_sheet_and_script_by_hash_and_nothing_else(page: Page) -> None:
     """The hashes are those of the elements' exact contents, as a browser takes them."""
-    (policy,) = [a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
-    sheet, script = (base64.b64encode(hashlib.sha256(page.texts[tag].encode()).digest()).decode() for tag in ("style", "script"))
+    (policy,) = [
+        a["content"]
+        for tag, a in page.tags
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    sheet, script = (
+        base64.b64encode(hashlib.sha256(page.texts[tag].encode()).digest()).decode()
+        for tag in ("style", "script")
+    )
     assert dict(part.strip().split(" ", 1) for part in policy.split(";")) == {
-        "default-src": "'none'", "style-src": f"'sha256-{sheet}'", "script-src": f"'sha256-{script}'",
-        "base-uri": "'none'", "form-action": "'none'",
-    }  # fmt: skip
+        "default-src": "'none'",
+        "style-src": f"'sha256-{sheet}'",
+        "script-src": f"'sha256-{script}'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
     assert [sum(tag == name for tag, _ in page.tags) for name in ("style", "script")] == [1, 1]
 
 
 def test_the_policy_comes_before_anything_that_it_governs(page: Page) -> None:
-    order = [tag if tag != "meta" else attributes.get("http-equiv", tag) for tag, attributes in page.tags]
+    order = [
+        tag if tag != "meta" else attributes.get("http-equiv", tag) for tag, attributes in page.tags
+    ]
     assert order.index("Content-Security-Policy") < order.index("title") < order.index("style")
 
 
@@ -476,8 +638,13 @@ def test_what_is_only_a_picture_has_a_name_or_is_hidden(page: Page) -> None:
 
 
 def test_a_student_can_not_change_what_a_page_is_made_of() -> None:
-    """With hostile text wherever a student decides, tags and attributes are those of the same page with harmless text."""
-    assert Page(render_page(student_text(PAYLOAD))).tags == Page(render_page(student_text("harmless"))).tags
+    """With hostile text wherever a student decides, tags and attributes are those of the same page
+    with harmless text.
+    """
+    assert (
+        Page(render_page(student_text(PAYLOAD))).tags
+        == Page(render_page(student_text("harmless"))).tags
+    )
 
 
 @pytest.mark.parametrize("piece", HOSTILE, ids=ascii)
@@ -498,7 +665,15 @@ def test_a_style_sheet_closes_nothing() -> None:
 
 PLACES = {
     "all right": ["2 / 2", "+ 1 bonus", "complete", "doubling does what it should"],
-    "wrong": ["in progress", "x is squared", "You returned [0.0961, 1.44].", "work/tiny.py:3", "return x * x", "[0.62, -2.4]", "--seed 7"],
+    "wrong": [
+        "in progress",
+        "x is squared",
+        "You returned [0.0961, 1.44].",
+        "work/tiny.py:3",
+        "return x * x",
+        "[0.62, -2.4]",
+        "--seed 7",
+    ],
     "stub": ["0 / 4", "not started", "one does what it should"],
     "begun": ["Not started", "0 / 4", "Title of two", "two.py", "1 to look at"],
     "fresh": ["Title of one", "not started"],
@@ -522,7 +697,9 @@ def test_a_page_says_what_a_report_holds(name: str) -> None:
 def test_a_page_opens_where_something_is_to_do_and_only_there() -> None:
     """The first check that is not right; what is right or not begun has nothing to open."""
     details = [
-        attributes for tag, attributes in Page(render_page(REPORTS["wrong"])).tags if (tag, attributes.get("class")) == ("details", "check")
+        attributes
+        for tag, attributes in Page(render_page(REPORTS["wrong"])).tags
+        if (tag, attributes.get("class")) == ("details", "check")
     ]
     assert ["open" in attributes for attributes in details] == [True, False, False, False]
     assert "details" not in Page(render_page(REPORTS["stub"])).texts
@@ -534,15 +711,24 @@ def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> 
     made = render_page(REPORTS[name])
     assert "later does what it should" not in made
     assert [made.count(f"Title of {one}") for one in ("one", "two")] == [1, 1]
-    assert made.rindex('class="lesson') < made.index('id="not-started"') if name == "begun" else 'class="lesson' not in made
+    assert (
+        made.rindex('class="lesson') < made.index('id="not-started"')
+        if name == "begun"
+        else 'class="lesson' not in made
+    )
 
 
 def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None:
     """However many, they are one place to look at; a lesson alone says it itself."""
     others = [replace(MISSING, id=name, title=f"Title of {name}") for name in ("three", "four")]
     made = render_page(report(MISSING, *others, lesson(RIGHT, NAMED), *BLANK))
-    assert [made.count(text) for text in ("there is no absent.py", "absent.py", "Title of three", "2 to look at")] == [0, 1, 1, 1]
-    assert made.rindex('class="lesson"') < made.index('id="no-file"') < made.index('id="not-started"')
+    assert [
+        made.count(text)
+        for text in ("there is no absent.py", "absent.py", "Title of three", "2 to look at")
+    ] == [0, 1, 1, 1]
+    assert (
+        made.rindex('class="lesson"') < made.index('id="no-file"') < made.index('id="not-started"')
+    )
     assert 'id="no-file"' not in render_page(REPORTS["missing"])
 
 
@@ -555,14 +741,20 @@ def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None
     ],
     ids=["own", "somebody else's", "batch"],
 )
-def test_a_learner_who_has_begun_nothing_is_told_how(keepsake: Keepsake | None, made: dict[str, Any], told: bool) -> None:
-    assert ("<code>grade next</code>" in render_page(REPORTS["fresh"], keepsake=keepsake, **made)) is told
+def test_a_learner_who_has_begun_nothing_is_told_how(
+    keepsake: Keepsake | None, made: dict[str, Any], told: bool
+) -> None:
+    assert (
+        "<code>grade next</code>" in render_page(REPORTS["fresh"], keepsake=keepsake, **made)
+    ) is told
     assert "<code>grade next</code>" not in render_page(REPORTS["begun"], keepsake=keepsake, **made)
 
 
 def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> None:
     """Its score so far, or what it printed, is told nowhere else."""
-    printed = replace(BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks))
+    printed = replace(
+        BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks)
+    )
     story = Keepsake("", {"one": LessonStory(progress=LessonProgress(attempts=3, best=1.5))})
     made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
     assert ("best 1.5" in made, "loaded" in made, made.count('class="lesson')) == (True, True, 2)
@@ -570,7 +762,11 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
 
 @pytest.mark.parametrize(
     ("places", "options"),
-    [({}, ()), ({"tiny": Path("bob's work")}, ("--in", "bob's work")), ({"other": Path("bob")}, ())],
+    [
+        ({}, ()),
+        ({"tiny": Path("bob's work")}, ("--in", "bob's work")),
+        ({"other": Path("bob")}, ()),
+    ],
     ids=["here", "elsewhere", "another lesson elsewhere"],
 )
 def test_the_command_that_runs_a_check_again_looks_at_the_same_file(
@@ -582,7 +778,11 @@ def test_the_command_that_runs_a_check_again_looks_at_the_same_file(
     console = make_console()
     with console.capture() as caught:
         show_report(console, REPORTS["wrong"], html=None, places=places)
-    assert command in [shlex.split(line.partition("Again")[2]) for line in caught.get().splitlines() if "Again" in line]
+    assert command in [
+        shlex.split(line.partition("Again")[2])
+        for line in caught.get().splitlines()
+        if "Again" in line
+    ]
 
 
 def test_a_lesson_that_could_not_be_loaded_says_so_once() -> None:
@@ -592,7 +792,9 @@ def test_a_lesson_that_could_not_be_loaded_says_so_once() -> None:
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_korean_report_has_no_english_left(name: str, shown: Shown) -> None:
-    """Every word of the renderers' own is in the catalogue, and the page says which language it is in."""
+    """Every word of the renderers' own is in the catalogue, and the page says which language it is
+    in.
+    """
     say = engine_catalogue("ko")
     made = Page(render_page(ALL_PAGES[name], say))
     output = shown(with_plain_paths(ALL_PAGES[name]), say=say)

@@ -1,4 +1,6 @@
-"""Workers made ahead: a spare one is confined, holds nothing, serves one submission, and ends with its host."""
+"""Workers made ahead: a spare one is confined, holds nothing, serves one submission, and ends with
+its host.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,12 @@ def session(spare: Spare, *, ahead: bool) -> Session:
     worker = spare.take(TERMS) if ahead else fork_worker(TERMS, spare.prepared)
     assert worker is not None
     source = Source(LOOKS_AROUND, "lesson.py")
-    return Session(Handed((worker.pid, worker.line, worker.output)), source=source, scenarios="", limits=Limits())
+    return Session(
+        Handed((worker.pid, worker.line, worker.output)),
+        source=source,
+        scenarios="",
+        limits=Limits(),
+    )
 
 
 def gone(pid: int) -> bool:
@@ -86,7 +93,9 @@ def gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.skipif(not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock")
+@pytest.mark.skipif(
+    not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
+)
 def test_a_spare_worker_is_confined_like_any_other(spare: Spare) -> None:
     spare.make(TERMS)
     ahead = session(spare, ahead=True)
@@ -98,7 +107,9 @@ def test_a_spare_worker_is_confined_like_any_other(spare: Spare) -> None:
 
 
 def test_nothing_of_a_rehearsal_stays(spare: Spare) -> None:
-    """No module, no class, no source; and the next random numbers are those of a worker that never rehearsed."""
+    """No module, no class, no source; and the next random numbers are those of a worker that never
+    rehearsed.
+    """
     spare.make(TERMS)
     ahead, fresh = session(spare, ahead=True), session(spare, ahead=False)
     one, other = RemoteStudent(ahead), RemoteStudent(fresh)
@@ -121,9 +132,16 @@ def test_a_spare_worker_is_handed_out_once(spare: Spare) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [replace(TERMS, sandbox="off"), replace(TERMS, without=("seccomp",)), replace(TERMS, limits=Limits(cpu_seconds=1))]
+    "other",
+    [
+        replace(TERMS, sandbox="off"),
+        replace(TERMS, without=("seccomp",)),
+        replace(TERMS, limits=Limits(cpu_seconds=1)),
+    ],
 )
-def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(spare: Spare, other: Terms) -> None:
+def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(
+    spare: Spare, other: Terms
+) -> None:
     spare.make(other)
     assert spare._worker is not None
     pid = spare._worker.pid
@@ -165,13 +183,18 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
     assert gone(worker.pid)
 
 
-BODY = "import os, torch\nprint(os.getpid(), torch.autograd.function.AUTOGRAD_FUNCTION_COUNTER)\ndef double(x): return 2 * x\n"
+BODY = (
+    "import os, torch\nprint(os.getpid(), torch.autograd.function.AUTOGRAD_FUNCTION_COUNTER)\ndef"
+    " double(x): return 2 * x\n"
+)
 
 
 def graded(host: Host, course: Course, source: str, *, ahead: bool) -> LessonResult:
     """A result, times and seeds alike."""
     file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
-    return grade_lesson(host, course.lesson("tiny"), file, Settings(7, limits=course.limits, ahead=ahead)).result
+    return grade_lesson(
+        host, course.lesson("tiny"), file, Settings(7, limits=course.limits, ahead=ahead)
+    ).result
 
 
 def timeless(result: LessonResult) -> dict[str, object]:
@@ -188,10 +211,14 @@ def printed(result: LessonResult) -> tuple[int, int]:
     return int(words[0]), int(words[1].removeprefix("count(").removesuffix(")"))
 
 
-def test_a_host_that_is_asked_to_has_a_worker_ready_for_the_next_submission(host: Host, small_course: Course) -> None:
+def test_a_host_that_is_asked_to_has_a_worker_ready_for_the_next_submission(
+    host: Host, small_course: Course
+) -> None:
     """That one has rehearsed, unlike the first ones; each submission has a worker of its own."""
     asked = (False, False, True, True, True)
-    pids, counts = zip(*(printed(graded(host, small_course, BODY, ahead=ahead)) for ahead in asked), strict=True)
+    pids, counts = zip(
+        *(printed(graded(host, small_course, BODY, ahead=ahead)) for ahead in asked), strict=True
+    )
     assert counts[0] == counts[1] == counts[2] < counts[3] == counts[4]
     assert len(set(pids)) == len(asked)
 
@@ -205,7 +232,9 @@ def test_a_host_that_is_asked_to_has_a_worker_ready_for_the_next_submission(host
         "def double(x):\n    while True: pass\n",
     ],
 )
-def test_a_submission_is_judged_alike_by_a_worker_made_ahead(source: str, host: Host, small_course: Course) -> None:
+def test_a_submission_is_judged_alike_by_a_worker_made_ahead(
+    source: str, host: Host, small_course: Course
+) -> None:
     """Also where the worker is never used, dies, or has to be killed."""
     limits = replace(small_course.limits, call_seconds=0.5)
     course = replace(small_course, limits=limits)

@@ -26,18 +26,28 @@ def test_only_what_is_ours_and_can_be_written_is_laid_out_anew() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such pages here")
 def test_much_of_a_process_becomes_large_pages_and_keeps_what_it_holds() -> None:
-    """In a process of its own; where the kernel is too old for it, nothing is done and nothing said."""
-    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 1) or not Path("/sys/kernel/mm/transparent_hugepage").exists():
+    """In a process of its own; where the kernel is too old for it, nothing is done and nothing
+    said.
+    """
+    if (
+        tuple(map(int, os.uname().release.split(".")[:2])) < (6, 1)
+        or not Path("/sys/kernel/mm/transparent_hugepage").exists()
+    ):
         pytest.skip("this kernel collapses no pages when asked")
     code = (
-        "held = bytes(range(256)) * (1 << 16); lists = [[n] for n in range(1 << 19)]\n"
-        "from grader.runtime.huge_pages import collapse\n"
-        "done = collapse()\n"
-        "assert held == bytes(range(256)) * (1 << 16) and all(one == [n] for n, one in enumerate(lists))\n"
-        "print(done)"
+        "held = bytes(range(256)) * (1 << 16); lists = [[n] for n in range(1 << 19)]\nfrom"
+        " grader.runtime.huge_pages import collapse\ndone = collapse()\nassert held =="
+        " bytes(range(256)) * (1 << 16) and all(one == [n] for n, one in"
+        " enumerate(lists))\nprint(done)"
     )
     root = str(Path(__file__).resolve().parents[3])
-    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert int(run.stdout) >= 4 * LARGE
 
 

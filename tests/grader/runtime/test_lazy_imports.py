@@ -1,4 +1,6 @@
-"""What torch imports at first use: seen in a submission's text, imported by a host before a worker needs it."""
+"""What torch imports at first use: seen in a submission's text, imported by a host before a worker
+needs it.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,16 @@ USES = {
     "inside a function": "def f(x):\n    from functorch import jacfwd\n    return jacfwd(g)(x)\n",
     "an optimizer": "from torch import optim\ndef f(x): return optim.SGD([x], lr=0.1)\n",
     "an optimizer, by its name": "from torch.optim import Adam\ndef f(x): return Adam([x])\n",
-    "a checkpoint": "from torch.utils.checkpoint import checkpoint\ndef f(x): return checkpoint(g, x)\n",
-    "saved tensors that may be written to": "from torch.autograd import graph\ndef f(x): return graph.allow_mutation_on_saved_tensors()\n",
-    "forward mode": "import torch.autograd.forward_ad as fwAD\ndef f(x): return fwAD.make_dual(x, x)\n",
+    "a checkpoint": (
+        "from torch.utils.checkpoint import checkpoint\ndef f(x): return checkpoint(g, x)\n"
+    ),
+    "saved tensors that may be written to": (
+        "from torch.autograd import graph\ndef f(x): return"
+        " graph.allow_mutation_on_saved_tensors()\n"
+    ),
+    "forward mode": (
+        "import torch.autograd.forward_ad as fwAD\ndef f(x): return fwAD.make_dual(x, x)\n"
+    ),
 }
 USES_NONE = {
     "nothing of the kind": "import torch\ndef f(x): return torch.autograd.grad(x.sum(), x)\n",
@@ -34,7 +43,10 @@ USES_NONE = {
     "a name of the student's": "def f(func, x): return func.grad(x)\n",
     "another optimizer": "def f(optim, x): return optim.SGD([x])\n",
     "imported and not used": "from torch.func import grad\ndef f(x): return x\n",
-    "what needs no import": "import torch\ndef f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {}, x)\n",
+    "what needs no import": (
+        "import torch\ndef f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {},"
+        " x)\n"
+    ),
     "no Python": "def f(x: torch.func.grad(\n",
 }
 BARE = """
@@ -98,7 +110,9 @@ def test_what_is_none_is_not_seen(text: str) -> None:
 
 @pytest.mark.linux
 def test_it_is_all_that_torch_imports_at_first_use() -> None:
-    """Nothing of torch is imported when they are first used; and importing it ran no operation and left no thread."""
+    """Nothing of torch is imported when they are first used; and importing it ran no operation and
+    left no thread.
+    """
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("", 0), done
 
@@ -114,7 +128,9 @@ def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
             ASKS.format(modules=lazy_imports.MODULES, expected=True) + USING,
             ASKS.format(modules=lazy_imports.MODULES, expected=True),
         ):
-            checks = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", source), settings).result.checks
+            checks = grade_lesson(
+                host, lesson, LessonFile("tiny", "tiny.py", source), settings
+            ).result.checks
             asked = [check for check in checks if check.function == "double"]
             assert asked
             assert {check.outcome for check in asked} == {Outcome.PASSED}, asked

@@ -1,4 +1,6 @@
-"""A lesson host: its judges serve one submission after another, make room for fresh ones, and take nothing from one to the next."""
+"""A lesson host: its judges serve one submission after another, make room for fresh ones, and take
+nothing from one to the next.
+"""
 
 from __future__ import annotations
 
@@ -35,33 +37,68 @@ BODIES = {
 def graded(host: Host, course: Course, name: str) -> dict[str, Any]:
     """What a submission's result is, times apart."""
     lesson = course.lesson("tiny")
-    judged = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", BODIES[name] + REST), Settings(7, limits=course.limits))
+    judged = grade_lesson(
+        host,
+        lesson,
+        LessonFile("tiny", "tiny.py", BODIES[name] + REST),
+        Settings(7, limits=course.limits),
+    )
     data = asdict(judged)
     for part in (data["result"], *data["result"]["checks"]):
         part["seconds"] = 0
     return data
 
 
-def test_a_submission_is_judged_alike_whatever_was_judged_before(host: Host, small_course: Course) -> None:
+def test_a_submission_is_judged_alike_whatever_was_judged_before(
+    host: Host, small_course: Course
+) -> None:
     forward = {name: graded(host, small_course, name) for name in BODIES}
     backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
     assert backward == forward
-    assert len({str(data) for data in forward.values()}) > len(BODIES) - 2  # they do differ from each other
+    assert (
+        len({str(data) for data in forward.values()}) > len(BODIES) - 2
+    )  # they do differ from each other
 
 
-def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(host: Host, small_course: Course) -> None:
-    """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told in order."""
+def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
+    host: Host, small_course: Course
+) -> None:
+    """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told
+    in order.
+    """
     names = ("equal", "isclose", "allclose", "sum", "mean", "dot", "outer", "einsum")
-    text = "\n".join(["import torch", *(f"torch.{name} = None" for name in names), f"def double(x): raise KeyError(hash('torch'))\n{REST}"])
+    text = "\n".join(
+        [
+            "import torch",
+            *(f"torch.{name} = None" for name in names),
+            f"def double(x): raise KeyError(hash('torch'))\n{REST}",
+        ]
+    )
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    said = subprocess.run([sys.executable, "-c", "print(hash('torch'))"], env=environment, stdout=subprocess.PIPE, check=True)
-    judged = grade_lesson(host, small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", text), Settings(7, limits=small_course.limits))
-    assert any(f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks)
-    assert judged.flags[-len(names) :] == tuple(f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names))
+    said = subprocess.run(
+        [sys.executable, "-c", "print(hash('torch'))"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    judged = grade_lesson(
+        host,
+        small_course.lesson("tiny"),
+        LessonFile("tiny", "tiny.py", text),
+        Settings(7, limits=small_course.limits),
+    )
+    assert any(
+        f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks
+    )
+    assert judged.flags[-len(names) :] == tuple(
+        f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names)
+    )
 
 
 def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks that are waiting meanwhile are the next judge's; the end of the control socket ends them all."""
+    """Tasks that are waiting meanwhile are the next judge's; the end of the control socket ends
+    them all.
+    """
     monkeypatch.setattr(lesson_server, "TASKS_A_JUDGE", 2)
     control, theirs = socket.socketpair()
     jobs_out, jobs_in = os.pipe()
@@ -70,7 +107,9 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            Court(theirs, jobs, results).relay(lambda task, workers: {"task": task, "pid": os.getpid()})
+            Court(theirs, jobs, results).relay(
+                lambda task, workers: {"task": task, "pid": os.getpid()}
+            )
     theirs.close()
     with open(jobs_in, "wb") as jobs, open(results_out, "rb") as results:
         served = []

@@ -46,7 +46,9 @@ class Kitchen:
 def kitchen(small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kitchen:
     """As it is, before something is changed."""
     skipped = shutil.ignore_patterns("__pycache__", "_course")
-    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=skipped)))
+    course = load_course(
+        Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=skipped))
+    )
     package = Path(shutil.copytree(PACKAGE, tmp_path / "engine" / "grader", ignore=skipped))
     monkeypatch.setattr("grader.course.course.LOCALE", package / "locale")
     return Kitchen(course, package, Settings(1, "auto", course.limits))
@@ -116,7 +118,10 @@ def test_the_key_is_the_same_after_a_change_of_the_engines_words(kitchen: Kitche
 
 
 def test_what_a_check_imports_of_the_engine_counts_too(kitchen: Kitchen) -> None:
-    append(kitchen.lesson.checks / "test_hidden.py", "\n\ndef late():\n    from grader.render.graph import svg\n")
+    append(
+        kitchen.lesson.checks / "test_hidden.py",
+        "\n\ndef late():\n    from grader.render.graph import svg\n",
+    )
     before = kitchen.key()
     append(kitchen.package / "render" / "graph" / "svg.py")
     assert kitchen.key() != before
@@ -129,10 +134,15 @@ def test_a_file_of_checks_that_is_no_python_has_a_key(kitchen: Kitchen) -> None:
     assert kitchen.key() != before
 
 
-CHECKED = [f"tests/checks/tiny/{name}.py" for name in ("test_visible", "test_hidden", "scenarios", "diagnosis", "helpers")]
+CHECKED = [
+    f"tests/checks/tiny/{name}.py"
+    for name in ("test_visible", "test_hidden", "scenarios", "diagnosis", "helpers")
+]
 
 
-@pytest.mark.parametrize("name", [*CHECKED, "exercises/tiny/hints.toml", "exercises/tiny/tiny.py", "solutions/tiny.py"])
+@pytest.mark.parametrize(
+    "name", [*CHECKED, "exercises/tiny/hints.toml", "exercises/tiny/tiny.py", "solutions/tiny.py"]
+)
 def test_the_key_changes_with_the_lessons_files(name: str, kitchen: Kitchen) -> None:
     """Also with one that was not there before."""
     before = kitchen.key()
@@ -141,7 +151,13 @@ def test_the_key_changes_with_the_lessons_files(name: str, kitchen: Kitchen) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["tests/mistakes/tiny/other.py", "tests/accepted/tiny/other.py", "exercises/tiny/README.md", "solutions/other.py"]
+    "name",
+    [
+        "tests/mistakes/tiny/other.py",
+        "tests/accepted/tiny/other.py",
+        "exercises/tiny/README.md",
+        "solutions/other.py",
+    ],
 )
 def test_the_key_is_the_same_after_a_change_of_other_files(name: str, kitchen: Kitchen) -> None:
     """Other cases, prose, other lessons."""
@@ -150,7 +166,9 @@ def test_the_key_is_the_same_after_a_change_of_other_files(name: str, kitchen: K
     assert kitchen.key() == before
 
 
-def test_the_key_is_the_same_wherever_course_and_engine_lie(kitchen: Kitchen, tmp_path: Path) -> None:
+def test_the_key_is_the_same_wherever_course_and_engine_lie(
+    kitchen: Kitchen, tmp_path: Path
+) -> None:
     before = kitchen.key()
     kitchen.course = load_course(Path(shutil.copytree(kitchen.course.root, tmp_path / "elsewhere")))
     kitchen.package = Path(shutil.copytree(kitchen.package, tmp_path / "other" / "grader"))
@@ -159,7 +177,11 @@ def test_the_key_is_the_same_wherever_course_and_engine_lie(kitchen: Kitchen, tm
 
 @pytest.mark.parametrize("catalogue", ["engine", "lesson"])
 def test_a_catalogue_counts_in_its_language_alone(catalogue: str, kitchen: Kitchen) -> None:
-    path = kitchen.package / "locale" / "ko.po" if catalogue == "engine" else kitchen.lesson.folder / "ko.po"
+    path = (
+        kitchen.package / "locale" / "ko.po"
+        if catalogue == "engine"
+        else kitchen.lesson.folder / "ko.po"
+    )
     korean = replace(kitchen.settings, lang="ko")
     english, kitchen.settings = kitchen.key(), korean
     before = kitchen.key()
@@ -171,10 +193,17 @@ def test_a_catalogue_counts_in_its_language_alone(catalogue: str, kitchen: Kitch
 
 @pytest.mark.parametrize(
     "changed",
-    [{"sandbox": "off"}, {"limits": Limits.from_dict({"lesson_seconds": 3.0})}, {"without": ("seccomp",)}, {"lang": "ko"}],
+    [
+        {"sandbox": "off"},
+        {"limits": Limits.from_dict({"lesson_seconds": 3.0})},
+        {"without": ("seccomp",)},
+        {"lang": "ko"},
+    ],
     ids=["sandbox", "limits", "layers", "language"],
 )
-def test_the_key_changes_with_how_it_is_graded(changed: dict[str, object], kitchen: Kitchen) -> None:
+def test_the_key_changes_with_how_it_is_graded(
+    changed: dict[str, object], kitchen: Kitchen
+) -> None:
     before = kitchen.key()
     kitchen.settings = replace(kitchen.settings, **changed)  # type: ignore[arg-type]
     assert kitchen.key() != before
@@ -192,20 +221,28 @@ def test_the_seed_is_no_part_of_the_key(kitchen: Kitchen) -> None:
     [{"title": "Other"}, {"names": ("double",)}, {"bonus": ("triple",)}, {"builds_on": ("tiny",)}],
     ids=lambda one: next(iter(one)),
 )
-def test_the_key_changes_with_the_courses_entry(changed: dict[str, object], kitchen: Kitchen) -> None:
+def test_the_key_changes_with_the_courses_entry(
+    changed: dict[str, object], kitchen: Kitchen
+) -> None:
     before = kitchen.key()
     kitchen.course = replace(kitchen.course, lessons=(replace(kitchen.lesson, **changed),))  # type: ignore[arg-type]
     assert kitchen.key() != before
 
 
-@pytest.mark.parametrize("changed", [{"source": "other"}, {"kind": "accepted"}, {"name": "squares__2"}], ids=lambda one: next(iter(one)))
+@pytest.mark.parametrize(
+    "changed",
+    [{"source": "other"}, {"kind": "accepted"}, {"name": "squares__2"}],
+    ids=lambda one: next(iter(one)),
+)
 def test_the_key_changes_with_the_case(changed: dict[str, str], kitchen: Kitchen) -> None:
     made = kitchen.made()
     assert made.key(replace(kitchen.case, **changed)) != made.key(kitchen.case)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["torch", "pytest", "pytest-json-report", "python"])
-def test_the_key_changes_with_versions(name: str, kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_changes_with_versions(
+    name: str, kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = kitchen.key()
     monkeypatch.setattr(ingredients, "version" if name != "python" else "platform", Other(name))
     assert kitchen.key() != before
@@ -237,9 +274,19 @@ class Other:
 
 
 def test_what_counts_of_the_engine_is_found_by_following_imports() -> None:
-    """Also those inside functions; but not what the package itself loads for callers from outside."""
+    """Also those inside functions; but not what the package itself loads for callers from
+    outside.
+    """
     names = set(engine_files())
-    judging = {"judge.runner", "runtime.warmup", "worker.wire.frames", "worker.sandbox", "runtime.grading", "verify.case_result", ""}
+    judging = {
+        "judge.runner",
+        "runtime.warmup",
+        "worker.wire.frames",
+        "worker.sandbox",
+        "runtime.grading",
+        "verify.case_result",
+        "",
+    }
     assert judging <= names
     assert not {name.split(".")[0] for name in names} & {"cli", "classroom", "render"}
     assert not names & {"verify.verify", "verify.cache", "verify.ledger"}
@@ -249,10 +296,16 @@ def test_what_counts_of_the_engine_is_found_by_following_imports() -> None:
 def test_a_change_after_the_key_was_made_is_told(change: str, kitchen: Kitchen) -> None:
     made = kitchen.made()
     made.insist(kitchen.lesson)
-    path = kitchen.package / "judge" / "runner.py" if change == "engine" else kitchen.lesson.checks / "scenarios.py"
+    path = (
+        kitchen.package / "judge" / "runner.py"
+        if change == "engine"
+        else kitchen.lesson.checks / "scenarios.py"
+    )
     if change == "gone":
         path.unlink()
     else:
         append(path)
-    with pytest.raises(UsageError, match=rf"{path.name} was changed while this ran.*run the same command again"):
+    with pytest.raises(
+        UsageError, match=rf"{path.name} was changed while this ran.*run the same command again"
+    ):
         made.insist(kitchen.lesson)

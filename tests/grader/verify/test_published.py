@@ -1,4 +1,6 @@
-"""What ``tests/README.md`` publishes of the proof is about the files that lie here, and as far as ``tests/proof.toml`` says."""
+"""What ``tests/README.md`` publishes of the proof is about the files that lie here, and as far as
+``tests/proof.toml`` says.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,19 @@ ROOT = find_course()
 COURSE = load_course(ROOT)
 PROVED = read_proved(ROOT / "tests" / "proof.toml", "en")
 TEXT = (ROOT / "tests" / "README.md").read_text("utf-8")
-ROWS = {lesson: cells.split(" | ") for lesson, cells in re.findall(r"^\| (\w+) \| (\d+ \| .* of .*) \|$", TEXT, flags=re.MULTILINE)}
+ROWS = {
+    lesson: cells.split(" | ")
+    for lesson, cells in re.findall(r"^\| (\w+) \| (\d+ \| .* of .*) \|$", TEXT, flags=re.MULTILINE)
+}
 
 
 def counts(lesson: Lesson) -> list[int]:
     """Checks, wrong solutions, lookalikes, other right ones."""
-    checks = [name for path in (*lesson.visible_checks, *lesson.hidden_checks) for name in check_names(path.read_text("utf-8"))]
+    checks = [
+        name
+        for path in (*lesson.visible_checks, *lesson.hidden_checks)
+        for name in check_names(path.read_text("utf-8"))
+    ]
     return [len(checks), len(lesson.mistakes), len(lesson.lookalikes), len(lesson.accepted)]
 
 
@@ -37,9 +46,14 @@ def test_a_row_counts_the_lessons_files(lesson: Lesson) -> None:
 
 
 def test_the_sums_are_those_of_the_rows() -> None:
-    checks, mistakes, lookalikes, accepted = (sum(column) for column in zip(*map(counts, COURSE.lessons), strict=True))
+    checks, mistakes, lookalikes, accepted = (
+        sum(column) for column in zip(*map(counts, COURSE.lessons), strict=True)
+    )
     said = re.sub(r"\s+", " ", TEXT)
-    assert f"Together {checks} checks, {mistakes} wrong solutions, {lookalikes} lookalikes and {accepted} other right ones." in said
+    assert (
+        f"Together {checks} checks, {mistakes} wrong solutions, {lookalikes} lookalikes and"
+        f" {accepted} other right ones." in said
+    )
     cases = 2 * len(COURSE.lessons) + mistakes + lookalikes + accepted
     seeds = min(one.seeds for one in PROVED.values())
     assert f"{cases * seeds:,} gradings from {seeds} seeds, unanimous, no problems." in said

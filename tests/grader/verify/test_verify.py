@@ -1,6 +1,8 @@
-"""The author's gate finds each way in which a lesson can be broken, says just that, and finds nothing in a lesson that is whole.
+"""The author's gate finds each way in which a lesson can be broken, says just that, and finds
+nothing in a lesson that is whole.
 
-One course is graded once: a whole lesson, and for every breakage a copy of it that is broken in that way alone.
+One course is graded once: a whole lesson, and for every breakage a copy of it that is broken in
+that way alone.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
 from grader.runtime.grading import Judged, Settings
 from grader.verify.case_result import Case, finding_of, mistake_id
-from grader.verify.verify import LessonProof, Verification, catalogue_problems, judge_lesson, static_problems, verify
+from grader.verify.verify import (
+    LessonProof,
+    Verification,
+    catalogue_problems,
+    judge_lesson,
+    static_problems,
+    verify,
+)
 
 
 class Copy:
@@ -56,7 +65,10 @@ class Copy:
 
     def entry(self) -> str:
         """The lesson's entry in ``course.toml``."""
-        return f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\nnames = {self.lists["names"]}\nbonus = {self.lists["bonus"]}\n'
+        return (
+            f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\nnames ='
+            f" {self.lists['names']}\nbonus = {self.lists['bonus']}\n"
+        )
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -71,7 +83,7 @@ def append(path: Path, text: str) -> None:
         stream.write(text)
 
 
-# ------------------------------------------------------------------------------------------------------------- breakages
+# ---------------------------------------------------------------------------------------- breakages
 
 
 def differing_stub(lesson: Copy) -> None:
@@ -83,7 +95,11 @@ def missing_readme(lesson: Copy) -> None:
 
 
 def missing_hints(lesson: Copy) -> None:
-    replace(lesson.folder / "hints.toml", '"Multiply by a number.", "return 2 * …"]', '"Multiply by a number."]')
+    replace(
+        lesson.folder / "hints.toml",
+        '"Multiply by a number.", "return 2 * …"]',
+        '"Multiply by a number."]',
+    )
     replace(lesson.folder / "hints.toml", "LIMIT =", "OTHER =")
 
 
@@ -93,12 +109,20 @@ def too_many_points(lesson: Copy) -> None:
 
 def one_check_only(lesson: Copy) -> None:
     text = (lesson.checks / "test_hidden.py").read_text("utf-8")
-    (lesson.checks / "test_hidden.py").write_text(text[: text.index('@check(points=1, about="LIMIT")\ndef test_limit_is_a_float')])
-    replace(lesson.checks / "test_hidden.py", '@check(points=1, about="LIMIT")', '@check(points=2, about="LIMIT")')
+    (lesson.checks / "test_hidden.py").write_text(
+        text[: text.index('@check(points=1, about="LIMIT")\ndef test_limit_is_a_float')]
+    )
+    replace(
+        lesson.checks / "test_hidden.py",
+        '@check(points=1, about="LIMIT")',
+        '@check(points=2, about="LIMIT")',
+    )
 
 
 def same_titles(lesson: Copy) -> None:
-    replace(lesson.checks / "test_hidden.py", '"""LIMIT is a float"""', '"""double returns twice x"""')
+    replace(
+        lesson.checks / "test_hidden.py", '"""LIMIT is a float"""', '"""double returns twice x"""'
+    )
 
 
 def no_title(lesson: Copy) -> None:
@@ -108,7 +132,9 @@ def no_title(lesson: Copy) -> None:
 def unlisted_name(lesson: Copy) -> None:
     asked = "student.double(draw.tensor(1))"
     append(
-        lesson.checks / "test_hidden.py", f'\n\n@check(points=1, about="other")\ndef test_other(student, draw):\n    """o"""\n    {asked}\n'
+        lesson.checks / "test_hidden.py",
+        '\n\n@check(points=1, about="other")\ndef test_other(student, draw):\n    """o"""\n   '
+        f" {asked}\n",
     )
     replace(lesson.checks / "test_visible.py", "points=3", "points=2")
 
@@ -130,7 +156,10 @@ def passing_stub(lesson: Copy) -> None:
     lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name="x"), "utf-8")
     append(lesson.folder / "hints.toml", 'HELPER = ["a", "b", "c"]\n')
     for letter in "ab":
-        check = f'\n\n@check(points=1, about="HELPER", bonus=True)\ndef test_{letter}():\n    """helper {letter}"""\n'
+        check = (
+            f'\n\n@check(points=1, about="HELPER", bonus=True)\ndef test_{letter}():\n    """helper'
+            f' {letter}"""\n'
+        )
         append(lesson.checks / "test_hidden.py", check)
 
 
@@ -147,7 +176,11 @@ def missing_solution(lesson: Copy) -> None:
 
 
 def broken_check(lesson: Copy) -> None:
-    replace(lesson.checks / "test_hidden.py", '    """LIMIT is a float"""\n', '    """LIMIT is a float"""\n    1 / 0\n')
+    replace(
+        lesson.checks / "test_hidden.py",
+        '    """LIMIT is a float"""\n',
+        '    """LIMIT is a float"""\n    1 / 0\n',
+    )
 
 
 def broken_check_file(lesson: Copy) -> None:
@@ -175,7 +208,10 @@ def unnamed_mistake(lesson: Copy) -> None:
 
 
 def misnamed_mistake(lesson: Copy) -> None:
-    rule = '\n\n@mistake("any", about="double", title="any", explanation="any")\ndef any_of_them(failure, student):\n    return {}\n'
+    rule = (
+        '\n\n@mistake("any", about="double", title="any", explanation="any")\ndef'
+        " any_of_them(failure, student):\n    return {}\n"
+    )
     (lesson.mistakes / "any.py").write_text("def double(x):\n    return 5 * x\n")
     path = lesson.checks / "diagnosis.py"
     before, squares = path.read_text("utf-8").split('@mistake("squares"')
@@ -187,7 +223,11 @@ def syntax_error_in_a_mistake(lesson: Copy) -> None:
 
 
 def raising_rule(lesson: Copy) -> None:
-    replace(lesson.checks / "diagnosis.py", '    x = failure.inputs.get("x")\n', '    x = failure.inputs.get("x")\n    1 / 0\n')
+    replace(
+        lesson.checks / "diagnosis.py",
+        '    x = failure.inputs.get("x")\n',
+        '    x = failure.inputs.get("x")\n    1 / 0\n',
+    )
 
 
 def harmless_lookalike(lesson: Copy) -> None:
@@ -208,7 +248,9 @@ def losing_alternative(lesson: Copy) -> None:
 
 @dataclass(frozen=True)
 class Breakage:
-    """A way to break a lesson, and patterns for what is to be said of it, ``ID`` standing for the lesson."""
+    """A way to break a lesson, and patterns for what is to be said of it, ``ID`` standing for the
+    lesson.
+    """
 
     apply: Callable[[Copy], None]
     said: list[str] = field(default_factory=list)
@@ -219,80 +261,187 @@ class Breakage:
 BREAKAGES = {
     breakage.apply.__name__: breakage
     for breakage in (
-        Breakage(differing_stub, [r"ID: ID\.py is not the stub that the solution generates; run: grade verify --write-stubs"]),
+        Breakage(
+            differing_stub,
+            [
+                r"ID: ID\.py is not the stub that the solution generates; run: grade verify"
+                r" --write-stubs"
+            ],
+        ),
         Breakage(missing_readme, [r"ID: there is no README\.md"]),
-        Breakage(missing_hints, [rf"ID: hints\.toml should have three steps for {name}" for name in ("double", "LIMIT")]),
-        Breakage(too_many_points, [r"ID: solution, seed 1: the checks are worth 10\.5 points, should be 10"]),
-        Breakage(one_check_only, [r"ID: solution, seed 1: LIMIT has 1 checks of its own, should have at least 2"]),
-        Breakage(same_titles, [r"ID: solution, seed 1: two checks have the title 'double returns twice x'"]),
-        Breakage(no_title, [r"ID: solution, seed 1: ID\.limit_is_a_float has no docstring for a title"]),
-        Breakage(unlisted_name, [r"ID: solution, seed 1: ID\.other is about other, which course\.toml doesn't list"]),
+        Breakage(
+            missing_hints,
+            [
+                rf"ID: hints\.toml should have three steps for {name}"
+                for name in ("double", "LIMIT")
+            ],
+        ),
+        Breakage(
+            too_many_points,
+            [r"ID: solution, seed 1: the checks are worth 10\.5 points, should be 10"],
+        ),
+        Breakage(
+            one_check_only,
+            [r"ID: solution, seed 1: LIMIT has 1 checks of its own, should have at least 2"],
+        ),
+        Breakage(
+            same_titles,
+            [r"ID: solution, seed 1: two checks have the title 'double returns twice x'"],
+        ),
+        Breakage(
+            no_title, [r"ID: solution, seed 1: ID\.limit_is_a_float has no docstring for a title"]
+        ),
+        Breakage(
+            unlisted_name,
+            [r"ID: solution, seed 1: ID\.other is about other, which course\.toml doesn't list"],
+        ),
         Breakage(
             undefined_name,
-            [r"ID: the solution doesn't define half", r"ID: solution, seed 1: half has 0 checks of its own, should have at least 2"],
+            [
+                r"ID: the solution doesn't define half",
+                r"ID: solution, seed 1: half has 0 checks of its own, should have at least 2",
+            ],
         ),
-        Breakage(stray_files, [r"ID: stray file \S+/exercises/ID/notes\.txt", r"ID: stray file \S+/tests/checks/ID/notes\.py"]),
-        Breakage(passing_stub, [rf"ID: stub, seed 1: ID\.{letter} is passed, should be not_started: None" for letter in "ab"]),
+        Breakage(
+            stray_files,
+            [
+                r"ID: stray file \S+/exercises/ID/notes\.txt",
+                r"ID: stray file \S+/tests/checks/ID/notes\.py",
+            ],
+        ),
+        Breakage(
+            passing_stub,
+            [
+                rf"ID: stub, seed 1: ID\.{letter} is passed, should be not_started: None"
+                for letter in "ab"
+            ],
+        ),
         Breakage(
             failing_reference,
             [
-                r"ID: solution, seed 1: ID\.double is failed, should be passed: \[.*\] was not doubled",
-                r"ID: solution, seed 1: ID\.gradient_of_double is skipped, should be passed: waits for: double returns twice x",
+                (
+                    r"ID: solution, seed 1: ID\.double is failed, should be passed: \[.*\] was not"
+                    r" doubled"
+                ),
+                (
+                    r"ID: solution, seed 1: ID\.gradient_of_double is skipped, should be passed:"
+                    r" waits for: double returns twice x"
+                ),
             ],
         ),
-        Breakage(unbalanced_markers, [r"\S+/solutions/ID\.py: the last region has no '# end solution'"]),
+        Breakage(
+            unbalanced_markers, [r"\S+/solutions/ID\.py: the last region has no '# end solution'"]
+        ),
         Breakage(missing_solution, [r"ID: \S+/solutions/ID\.py: No such file or directory"]),
         Breakage(
             broken_check,
             [
-                r"ID: solution, seed 1: ID\.limit_is_a_float: the grader's own fault: Traceback .*ZeroDivisionError: division by zero",
-                r"ID: solution, seed 1: ID\.limit_is_a_float is grader_error, should be passed: ZeroDivisionError: division by zero",
+                (
+                    r"ID: solution, seed 1: ID\.limit_is_a_float: the grader's own fault: Traceback"
+                    r" .*ZeroDivisionError: division by zero"
+                ),
+                (
+                    r"ID: solution, seed 1: ID\.limit_is_a_float is grader_error, should be passed:"
+                    r" ZeroDivisionError: division by zero"
+                ),
             ],
         ),
-        Breakage(mistake_without_file, [r"ID: mistake off_by_one has no file in tests/mistakes/ID"], full=True),
+        Breakage(
+            mistake_without_file,
+            [r"ID: mistake off_by_one has no file in tests/mistakes/ID"],
+            full=True,
+        ),
         Breakage(
             mistake_without_rule,
-            [r"ID: mistake file halves has no rule in diagnosis\.py", r"ID: mistake halves, seed 1: is not named: ID\.double: None \(.*"],
+            [
+                r"ID: mistake file halves has no rule in diagnosis\.py",
+                r"ID: mistake halves, seed 1: is not named: ID\.double: None \(.*",
+            ],
             full=True,
         ),
         Breakage(harmless_mistake, [r"ID: mistake squares__2, seed 1: loses no marks"], full=True),
         Breakage(
             mistake_elsewhere,
             [
-                r"ID: mistake squares, seed 1: loses ID\.triple, which is about triple, not about double: the value is wrong",
-                r"ID: mistake squares, seed 1: loses ID\.gradient_of_triple, which is about triple, not about double: waits for: .*",
+                (
+                    r"ID: mistake squares, seed 1: loses ID\.triple, which is about triple, not"
+                    r" about double: the value is wrong"
+                ),
+                (
+                    r"ID: mistake squares, seed 1: loses ID\.gradient_of_triple, which is about"
+                    r" triple, not about double: waits for: .*"
+                ),
             ],
             full=True,
         ),
-        Breakage(unnamed_mistake, [r"ID: mistake squares, seed 1: is not named: ID\.double: None \(.* was not doubled\); .*"], full=True),
-        Breakage(misnamed_mistake, [r"ID: mistake squares, seed 1: is not named: ID\.double: any \(.* was not doubled\); .*"], full=True),
-        Breakage(syntax_error_in_a_mistake, [r"\S+/tests/mistakes/ID/squares\.py:1: expected ':'"], full=True),
+        Breakage(
+            unnamed_mistake,
+            [
+                r"ID: mistake squares, seed 1: is not named: ID\.double: None \(.* was not"
+                r" doubled\); .*"
+            ],
+            full=True,
+        ),
+        Breakage(
+            misnamed_mistake,
+            [
+                r"ID: mistake squares, seed 1: is not named: ID\.double: any \(.* was not"
+                r" doubled\); .*"
+            ],
+            full=True,
+        ),
+        Breakage(
+            syntax_error_in_a_mistake,
+            [r"\S+/tests/mistakes/ID/squares\.py:1: expected ':'"],
+            full=True,
+        ),
         Breakage(
             raising_rule,
             [
-                r"ID: mistake squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
+                (
+                    r"ID: mistake squares, seed 1: ID\.double: the grader's own fault: the rule of"
+                    r" 'squares' broke:\n.*ZeroDivisionError.*"
+                ),
                 r"ID: mistake squares, seed 1: is not named: ID\.double: None .*",
-                r"ID: lookalike squares, seed 1: ID\.double: the grader's own fault: the rule of 'squares' broke:\n.*ZeroDivisionError.*",
+                (
+                    r"ID: lookalike squares, seed 1: ID\.double: the grader's own fault: the rule"
+                    r" of 'squares' broke:\n.*ZeroDivisionError.*"
+                ),
             ],
             full=True,
         ),
-        Breakage(harmless_lookalike, [r"ID: lookalike squares__2, seed 1: loses no marks"], full=True),
+        Breakage(
+            harmless_lookalike, [r"ID: lookalike squares__2, seed 1: loses no marks"], full=True
+        ),
         Breakage(
             misnamed_lookalike,
-            [r"ID: lookalike squares__2, seed 1: ID\.double is called squares, which it only looks like: For x = .* which is x \* x = .*"],
+            [
+                r"ID: lookalike squares__2, seed 1: ID\.double is called squares, which it only"
+                r" looks like: For x = .* which is x \* x = .*"
+            ],
             full=True,
         ),
-        Breakage(lookalike_of_nothing, [r"ID: lookalike file cubes looks like no mistake in diagnosis\.py"], full=True),
+        Breakage(
+            lookalike_of_nothing,
+            [r"ID: lookalike file cubes looks like no mistake in diagnosis\.py"],
+            full=True,
+        ),
         Breakage(
             losing_alternative,
             [
-                r"ID: accepted adds, seed 1: ID\.double is failed, should be passed: \[.*\] was not doubled",
-                r"ID: accepted adds, seed 1: ID\.gradient_of_double is skipped, should be passed: waits for: .*",
+                (
+                    r"ID: accepted adds, seed 1: ID\.double is failed, should be passed: \[.*\] was"
+                    r" not doubled"
+                ),
+                (
+                    r"ID: accepted adds, seed 1: ID\.gradient_of_double is skipped, should be"
+                    r" passed: waits for: .*"
+                ),
             ],
             full=True,
         ),
     )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -318,12 +467,18 @@ def verified(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> 
             lesson.trim()
         breakage.apply(lesson)
         entries.append(lesson.entry())
-    (root / "exercises" / "course.toml").write_text('id = "c"\ntitle = "C"\nversion = "0"\n' + "".join(entries), "utf-8")
+    (root / "exercises" / "course.toml").write_text(
+        'id = "c"\ntitle = "C"\nversion = "0"\n' + "".join(entries), "utf-8"
+    )
     course, progress = load_course(root), []
     found = verify(
-        course, course.lessons, seeds=[1], settings=Settings(0, "off", small_course.limits), workers=1,
+        course,
+        course.lessons,
+        seeds=[1],
+        settings=Settings(0, "off", small_course.limits),
+        workers=1,
         progress=lambda done, total: progress.append((done, total)),
-    )  # fmt: skip
+    )
     return Verified(found, progress)
 
 
@@ -334,19 +489,30 @@ def test_a_broken_lesson_is_told_what_is_wrong_with_it(name: str, verified: Veri
     found = verified.problems(name)
     assert len(found) == len(wanted), found
     for pattern in wanted:
-        assert [problem for problem in found if re.fullmatch(pattern, problem, re.DOTALL)], (pattern, found)
+        assert [problem for problem in found if re.fullmatch(pattern, problem, re.DOTALL)], (
+            pattern,
+            found,
+        )
 
 
 @pytest.mark.parametrize("kind", ["solution", "stub"])
-def test_checks_that_can_not_be_collected_are_the_graders_fault(kind: str, verified: Verified) -> None:
+def test_checks_that_can_not_be_collected_are_the_graders_fault(
+    kind: str, verified: Verified
+) -> None:
     found = verified.problems("broken_check_file")
     assert any(
-        problem.startswith(f"broken_check_file: {kind}, seed 1: broken_check_file.grader: the grader's own fault: ") for problem in found
+        problem.startswith(
+            f"broken_check_file: {kind}, seed 1: broken_check_file.grader: the grader's own fault: "
+        )
+        for problem in found
     )
 
 
 def test_checks_that_can_not_be_collected_are_told_with_file_and_line(verified: Verified) -> None:
-    assert any("test_hidden.py" in problem and "SyntaxError" in problem for problem in verified.problems("broken_check_file"))
+    assert any(
+        "test_hidden.py" in problem and "SyntaxError" in problem
+        for problem in verified.problems("broken_check_file")
+    )
 
 
 def test_a_whole_lesson_has_no_problem(verified: Verified) -> None:
@@ -355,24 +521,47 @@ def test_a_whole_lesson_has_no_problem(verified: Verified) -> None:
 
 def test_every_problem_names_its_lesson(verified: Verified) -> None:
     known = {"whole", "broken_check_file", *BREAKAGES}
-    assert all(sum(bool(re.search(rf"\b{name}\b", problem)) for name in known) == 1 for problem in verified.found.problems)
+    assert all(
+        sum(bool(re.search(rf"\b{name}\b", problem)) for name in known) == 1
+        for problem in verified.found.problems
+    )
 
 
 def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
     """Caught is a mistake that lost marks, named one that was called by its name."""
     proofs = {proof.lesson: proof for proof in verified.found.proofs}
-    whole = LessonProof("whole", checks=6, mistakes=2, caught=2, named=2, lookalikes=1, told_apart=1, accepted=1, accepted_passed=1)
+    whole = LessonProof(
+        "whole",
+        checks=6,
+        mistakes=2,
+        caught=2,
+        named=2,
+        lookalikes=1,
+        told_apart=1,
+        accepted=1,
+        accepted_passed=1,
+    )
     assert proofs["whole"] == whole
-    assert proofs["unnamed_mistake"] == dataclasses.replace(whole, lesson="unnamed_mistake", named=1)
-    assert proofs["harmless_mistake"] == dataclasses.replace(whole, lesson="harmless_mistake", mistakes=3)
-    assert proofs["misnamed_lookalike"] == dataclasses.replace(whole, lesson="misnamed_lookalike", lookalikes=2)
+    assert proofs["unnamed_mistake"] == dataclasses.replace(
+        whole, lesson="unnamed_mistake", named=1
+    )
+    assert proofs["harmless_mistake"] == dataclasses.replace(
+        whole, lesson="harmless_mistake", mistakes=3
+    )
+    assert proofs["misnamed_lookalike"] == dataclasses.replace(
+        whole, lesson="misnamed_lookalike", lookalikes=2
+    )
     assert proofs["losing_alternative"].accepted_passed == 0
     assert (proofs["stray_files"].mistakes, proofs["stray_files"].accepted) == (0, 0)
 
 
 def test_a_lesson_that_can_not_be_read_is_not_graded_and_stops_no_other(verified: Verified) -> None:
     unread = {"unbalanced_markers", "missing_solution", "syntax_error_in_a_mistake"}
-    assert {proof.lesson for proof in verified.found.proofs} == {"whole", "broken_check_file", *BREAKAGES} - unread
+    assert {proof.lesson for proof in verified.found.proofs} == {
+        "whole",
+        "broken_check_file",
+        *BREAKAGES,
+    } - unread
 
 
 def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
@@ -380,62 +569,112 @@ def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
     assert verified.progress == [(done, total) for done in range(1, total + 1)]
 
 
-# ------------------------------------------------------------------------------------------------- verdicts held against
+# ---------------------------------------------------------------------------- verdicts held against
 
 
 def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Judged:
-    """A grading of the small course's lesson whose checks of ``double`` came out so; the catalogue is that of its mistakes."""
+    """A grading of the small course's lesson whose checks of ``double`` came out so; the catalogue
+    is that of its mistakes.
+    """
     checks = tuple(
-        CheckResult(f"tiny.c{k}", f"title {k}", "double", outcome, 0.0, 5.0, message="m", diagnosis=diagnosis, **more)
+        CheckResult(
+            f"tiny.c{k}",
+            f"title {k}",
+            "double",
+            outcome,
+            0.0,
+            5.0,
+            message="m",
+            diagnosis=diagnosis,
+            **more,
+        )
         for k, outcome in enumerate(outcomes)
     )
-    return Judged(LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=checks), catalogue={"squares": ("double",)})
+    return Judged(
+        LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=checks),
+        catalogue={"squares": ("double",)},
+    )
 
 
 def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Course) -> None:
     """A mistake that escapes from one seed in three is not caught."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
-    wrong, right = judged(Outcome.FAILED, Outcome.PASSED, diagnosis="squares"), judged(Outcome.PASSED, Outcome.PASSED)
+    wrong, right = (
+        judged(Outcome.FAILED, Outcome.PASSED, diagnosis="squares"),
+        judged(Outcome.PASSED, Outcome.PASSED),
+    )
     proof, problems = judge_lesson(
-        case.lesson, {case: [(seed, finding_of(case, one)) for seed, one in enumerate((wrong, right, wrong), 1)]}
+        case.lesson,
+        {
+            case: [
+                (seed, finding_of(case, one)) for seed, one in enumerate((wrong, right, wrong), 1)
+            ]
+        },
     )
     assert problems == ["tiny: mistake squares, seed 2: loses no marks"]
     assert (proof.caught, proof.named) == (0, 0)
 
 
 @pytest.mark.parametrize(("names", "named"), [(("squares", "other"), 1), (("other", "squares"), 0)])
-def test_the_first_diagnosis_is_what_a_mistake_is_called(names: tuple[str, str], named: int, small_course: Course) -> None:
-    """Also where a later check is called something else; and a second file proves the same mistake."""
+def test_the_first_diagnosis_is_what_a_mistake_is_called(
+    names: tuple[str, str], named: int, small_course: Course
+) -> None:
+    """Also where a later check is called something else; and a second file proves the same
+    mistake.
+    """
     case = Case(small_course.lesson("tiny"), "mistake", "squares__2", "")
     one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
-    both = LessonResult("tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks)
-    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, Judged(both, catalogue=one.catalogue)))]})
+    both = LessonResult(
+        "tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks
+    )
+    proof, problems = judge_lesson(
+        case.lesson, {case: [(1, finding_of(case, Judged(both, catalogue=one.catalogue)))]}
+    )
     assert (proof.named, len(problems)) == (named, 1 - named)
 
 
 @pytest.mark.parametrize("bonus", [True, False])
-def test_an_alternative_may_lose_a_bonus_and_a_solution_may_not(bonus: bool, small_course: Course) -> None:
+def test_an_alternative_may_lose_a_bonus_and_a_solution_may_not(
+    bonus: bool, small_course: Course
+) -> None:
     lesson = small_course.lesson("tiny")
     cases = [Case(lesson, kind, "x", "") for kind in ("accepted", "solution")]
     shown = Judged(judged(Outcome.FAILED, bonus=bonus).result)
     found = [judge_lesson(lesson, {case: [(1, finding_of(case, shown))]})[1] for case in cases]
-    assert ["is failed, should be passed" in " ".join(problems) for problems in found] == [not bonus, True]
+    assert ["is failed, should be passed" in " ".join(problems) for problems in found] == [
+        not bonus,
+        True,
+    ]
 
 
 def test_a_mistake_in_the_bonus_alone_loses_no_marks(small_course: Course) -> None:
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
-    _, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
+    _, problems = judge_lesson(
+        case.lesson,
+        {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]},
+    )
     assert problems == ["tiny: mistake squares, seed 1: loses no marks"]
 
 
 def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> None:
     """There are no other marks that it could lose."""
-    case = Case(dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)), "mistake", "squares", "")
-    proof, problems = judge_lesson(case.lesson, {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]})
+    case = Case(
+        dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)),
+        "mistake",
+        "squares",
+        "",
+    )
+    proof, problems = judge_lesson(
+        case.lesson,
+        {case: [(1, finding_of(case, judged(Outcome.FAILED, diagnosis="squares", bonus=True)))]},
+    )
     assert (proof.caught, proof.named, problems) == (1, 1, [])
 
 
-PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"\nmsgstr "제목"\n\n{more}'
+PO = (
+    'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"\nmsgstr'
+    ' "제목"\n\n{more}'
+)
 
 
 @pytest.mark.parametrize(
@@ -446,11 +685,16 @@ PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"
         ('#, fuzzy\nmsgid "S"\nmsgstr "요약"\n', ["not translated: 'S'"]),
         ('msgid "S"\nmsgstr "{x}"\n', ["the translation has other placeholders: 'S'"]),
         ('msgid "S"\nmsgstr "{"\n', []),
-        ('msgid "S"\nmsgstr "요약"\n\nmsgid "a {x}"\nmsgstr "{y}"\n', ["the translation has other placeholders: 'a {x}'"]),
+        (
+            'msgid "S"\nmsgstr "요약"\n\nmsgid "a {x}"\nmsgstr "{y}"\n',
+            ["the translation has other placeholders: 'a {x}'"],
+        ),
     ],
 )
 def test_what_a_language_lacks_is_told(more: str, problems: list[str], tmp_path: Path) -> None:
-    """Texts that no grading shows; placeholders; what is marked as unfinished counts as not there."""
+    """Texts that no grading shows; placeholders; what is marked as unfinished counts as not
+    there.
+    """
     lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
     lesson.folder.mkdir(parents=True)
     (lesson.folder / "README.ko.md").touch()
@@ -483,8 +727,14 @@ def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course)
     """… once, from however many seeds."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     shown = dataclasses.replace(judged(Outcome.FAILED, diagnosis="squares"), untranslated=("m",))
-    assert judge_lesson(case.lesson, {case: [(seed, finding_of(case, shown)) for seed in (1, 2)]})[1] == ["tiny: not translated: 'm'"]
+    assert judge_lesson(case.lesson, {case: [(seed, finding_of(case, shown)) for seed in (1, 2)]})[
+        1
+    ] == ["tiny: not translated: 'm'"]
 
 
 def test_several_files_may_prove_one_mistake() -> None:
-    assert [mistake_id(name) for name in ("squares", "squares__2", "one_too_few__17")] == ["squares", "squares", "one_too_few"]
+    assert [mistake_id(name) for name in ("squares", "squares__2", "one_too_few__17")] == [
+        "squares",
+        "squares",
+        "one_too_few",
+    ]

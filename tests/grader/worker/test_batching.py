@@ -1,4 +1,6 @@
-"""What is foreseen of a gradcheck is what torch asks, and where it is not, nothing but the time is lost."""
+"""What is foreseen of a gradcheck is what torch asks, and where it is not, nothing but the time is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +78,13 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
-@pytest.mark.parametrize("name", ["Cube.apply", "Wrong.apply", "Global.apply", "product", "total", "counts", "raises_below"])
-def test_the_verdict_is_that_of_a_gradcheck_without_foresight(name: str, remote: Callable[..., RemoteStudent]) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["Cube.apply", "Wrong.apply", "Global.apply", "product", "total", "counts", "raises_below"],
+)
+def test_the_verdict_is_that_of_a_gradcheck_without_foresight(
+    name: str, remote: Callable[..., RemoteStudent]
+) -> None:
     """Also where a function remembers, returns another shape, or raises in the middle."""
 
     def verdict(*, foresight: bool) -> str:
@@ -96,7 +103,9 @@ def test_the_verdict_is_that_of_a_gradcheck_without_foresight(name: str, remote:
     assert (foreseen == "passed") == (name in ("Cube.apply", "Global.apply", "product", "total"))
 
 
-def test_gradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+def test_gradcheck_crosses_in_one_frame(
+    remote: Callable[..., RemoteStudent], asked: Counter[str]
+) -> None:
     function = remote(SOURCE).Cube.apply
     asked.clear()
     assert_gradcheck(function, [leaf(0.5, -1.2, 0.8, 1.1)])
@@ -104,7 +113,9 @@ def test_gradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent], as
     assert asked["call"] + asked["vjp"] <= UNFORESEEN
 
 
-def test_gradgradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+def test_gradgradcheck_crosses_in_one_frame(
+    remote: Callable[..., RemoteStudent], asked: Counter[str]
+) -> None:
     function = remote(SOURCE).Cube.apply
     asked.clear()
     assert_gradgradcheck(function, [leaf(0.5, -1.2)])
@@ -112,7 +123,9 @@ def test_gradgradcheck_crosses_in_one_frame(remote: Callable[..., RemoteStudent]
     assert asked["call"] + asked["vjp"] <= 1 + 2 * UNFORESEEN
 
 
-def test_what_was_foreseen_in_vain_is_let_go(remote: Callable[..., RemoteStudent], asked: Counter[str]) -> None:
+def test_what_was_foreseen_in_vain_is_let_go(
+    remote: Callable[..., RemoteStudent], asked: Counter[str]
+) -> None:
     """The worker keeps no graph that nobody can ask about."""
     student = remote(SOURCE)
     function, x = student.Cube.apply, leaf(0.5, -1.2)
@@ -124,11 +137,20 @@ def test_what_was_foreseen_in_vain_is_let_go(remote: Callable[..., RemoteStudent
 
 
 def test_a_large_gradcheck_is_not_foreseen() -> None:
-    assert gradcheck_questions("f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]) == []
+    assert (
+        gradcheck_questions(
+            "f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]
+        )
+        == []
+    )
 
 
 def test_a_worker_that_hangs_in_the_middle_is_late(remote: Callable[..., RemoteStudent]) -> None:
-    student = remote("def f(x):\n    while x[0] < 0.5: pass\n    return x * 2\n", call_seconds=0.05, lesson_seconds=2)
+    student = remote(
+        "def f(x):\n    while x[0] < 0.5: pass\n    return x * 2\n",
+        call_seconds=0.05,
+        lesson_seconds=2,
+    )
     with pytest.raises(WorkerLost, match=r"took more than|no answer") as lost:
         assert_gradcheck(student.f, [leaf(0.5)])
     assert lost.value.outcome == "timeout"

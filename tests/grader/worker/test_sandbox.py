@@ -1,4 +1,6 @@
-"""The sandbox: what is forbidden fails, what computing needs works, and each guarantee rests on its layers."""
+"""The sandbox: what is forbidden fails, what computing needs works, and each guarantee rests on its
+layers.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,21 @@ from grader.judge.remote.session import Session
 from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
 from grader.runtime.fork_worker import Terms, worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, discard, empty_scratch, landlock, monitor, prepare, seccomp
+from grader.worker.sandbox import (
+    GUARANTEES,
+    LAYERS,
+    Prepared,
+    discard,
+    empty_scratch,
+    landlock,
+    monitor,
+    prepare,
+    seccomp,
+)
 
 pytestmark = pytest.mark.skipif(
-    not landlock.abi() or not seccomp.available(), reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64"
+    not landlock.abi() or not seccomp.available(),
+    reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64",
 )
 
 
@@ -41,7 +54,12 @@ class Confined:
         output, far_output = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            worker_process(far_line.fileno(), far_output, Terms(self.limits, "auto", self.without), self.prepared)
+            worker_process(
+                far_line.fileno(),
+                far_output,
+                Terms(self.limits, "auto", self.without),
+                self.prepared,
+            )
         far_line.close()
         os.close(far_output)
         return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), self.pid)
@@ -66,7 +84,12 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
 
     def make(source: str, without: tuple[str, ...] = (), **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
-        session = Session(Confined(bounds, prepared, without), source=Source(source, "lesson.py"), scenarios="", limits=bounds)
+        session = Session(
+            Confined(bounds, prepared, without),
+            source=Source(source, "lesson.py"),
+            scenarios="",
+            limits=bounds,
+        )
         sessions.append(session)
         return RemoteStudent(session)
 
@@ -87,7 +110,10 @@ FORBIDDEN = {
     "write to the temporary folder": "open('/tmp/gradlings_was_here', 'w')",
     "write to site-packages": "open(os.path.dirname(numpy.__file__) + '/x.py', 'w')",
     "poison a cache": "os.mkdir(os.path.dirname(numpy.__file__) + '/__pycache__/x')",
-    "truncate a file by reading it": "os.close(os.open(os.path.dirname(numpy.__file__) + '/__init__.py', os.O_RDONLY | os.O_TRUNC))",
+    "truncate a file by reading it": (
+        "os.close(os.open(os.path.dirname(numpy.__file__) + '/__init__.py', os.O_RDONLY |"
+        " os.O_TRUNC))"
+    ),
     "truncate a file": "os.truncate(os.path.dirname(numpy.__file__) + '/__init__.py', 0)",
     "change a mode": "os.chmod('/tmp', 0o777)",
     "change a time": "os.utime('/tmp')",
@@ -105,7 +131,9 @@ FORBIDDEN = {
     "signal everybody": "os.kill(-1, 0)",
     "signal the group": "os.killpg(0, 0) or os.kill(0, 0)",
     "trace the parent": "check(libc.ptrace(16, os.getppid(), 0, 0))",
-    "read the parent's memory by system call": "check(libc.syscall(310, os.getppid(), None, 0, None, 0, 0))",
+    "read the parent's memory by system call": (
+        "check(libc.syscall(310, os.getppid(), None, 0, None, 0, 0))"
+    ),
     "a namespace": "check(libc.unshare(0x10000000))",
     "a mount": "check(libc.mount(b'none', b'/tmp', b'tmpfs', 0, None))",
     "a core pattern": "check(libc.prctl(4, 1, 0, 0, 0))",
@@ -138,18 +166,28 @@ def test_what_is_forbidden_fails(act: str, confined: Callable[..., RemoteStudent
 
 
 ALLOWED = {
-    "gradcheck": "torch.autograd.gradcheck(torch.tanh, torch.rand(3, dtype=torch.float64, requires_grad=True))",
+    "gradcheck": (
+        "torch.autograd.gradcheck(torch.tanh, torch.rand(3, dtype=torch.float64,"
+        " requires_grad=True))"
+    ),
     "a matrix product": "bool((torch.rand(200, 200) @ torch.rand(200, 200)).sum() > 0)",
     "numpy": "float(numpy.linalg.norm([3.0, 4.0])) == 5.0",
     "a late import": "__import__('sqlite3') and __import__('decimal') and True",
-    "threads": "__import__('concurrent.futures').futures.ThreadPoolExecutor(4).submit(lambda: True).result()",
+    "threads": (
+        "__import__('concurrent.futures').futures.ThreadPoolExecutor(4).submit(lambda:"
+        " True).result()"
+    ),
     "a temporary file": "__import__('tempfile').TemporaryFile().write(b'x') == 1",
-    "a file of its own": "open('mine.txt', 'w').write('hello') == 5 and open('mine.txt').read() == 'hello'",
+    "a file of its own": (
+        "open('mine.txt', 'w').write('hello') == 5 and open('mine.txt').read() == 'hello'"
+    ),
     "randomness": "len(os.urandom(4)) == 4",
     "the clock": "__import__('time').localtime().tm_year > 2000",
     "the time elsewhere": "__import__('zoneinfo').ZoneInfo('Asia/Seoul').key == 'Asia/Seoul'",
     "the machine's memory": "'MemTotal' in open('/proc/meminfo').read()",
-    "a module of torch that nobody imported yet": "__import__('torch.distributions').distributions is not None",
+    "a module of torch that nobody imported yet": (
+        "__import__('torch.distributions').distributions is not None"
+    ),
 }
 
 
@@ -166,7 +204,9 @@ def test_all_guarantees_hold_here(confined: Callable[..., RemoteStudent]) -> Non
 
 
 @pytest.mark.parametrize("layer", ["limits", "landlock", "capabilities", "seccomp"])
-def test_without_a_layer_its_guarantees_are_said_to_be_missing(layer: str, confined: Callable[..., RemoteStudent]) -> None:
+def test_without_a_layer_its_guarantees_are_said_to_be_missing(
+    layer: str, confined: Callable[..., RemoteStudent]
+) -> None:
     """A weaker host says what it can't promise, and still computes."""
     student = confined("x = 1", without=(layer,))
     assert student.x == 1
@@ -184,22 +224,34 @@ STOPPED_BY = {
 
 
 @pytest.mark.parametrize("layer", ["landlock", "seccomp", "limits"])
-def test_each_layer_stops_something_that_no_other_does(layer: str, confined: Callable[..., RemoteStudent]) -> None:
-    """With the layer the act fails; without it, it succeeds: so it is this layer that was tested."""
+def test_each_layer_stops_something_that_no_other_does(
+    layer: str, confined: Callable[..., RemoteStudent]
+) -> None:
+    """With the layer the act fails; without it, it succeeds: so it is this layer that was
+    tested.
+    """
     source = f"{PRELUDE}\ndef f():\n    {STOPPED_BY[layer]}\n    return 'done'\n"
     with pytest.raises(StudentError):
         confined(source).f()
     assert confined(source, without=(layer,)).f() == "done"
 
 
-def test_the_environment_holds_nothing_of_the_hosts(confined: Callable[..., RemoteStudent], prepared: Prepared) -> None:
+def test_the_environment_holds_nothing_of_the_hosts(
+    confined: Callable[..., RemoteStudent], prepared: Prepared
+) -> None:
     """Its home and its temporary folder are the scratch folder."""
-    student = confined("import os, tempfile\ndef f(): return os.environ.get('HOME'), tempfile.gettempdir(), os.getcwd()")
+    student = confined(
+        "import os, tempfile\ndef f(): return os.environ.get('HOME'), tempfile.gettempdir(),"
+        " os.getcwd()"
+    )
     assert student.f() == (str(prepared.scratch),) * 3
 
 
 def test_memory_over_the_limit_is_a_memory_error(confined: Callable[..., RemoteStudent]) -> None:
-    student = confined("import torch\ndef f(): return torch.zeros(1 << 28).sum()\ndef g(): return 1", memory_bytes=200 << 20)
+    student = confined(
+        "import torch\ndef f(): return torch.zeros(1 << 28).sum()\ndef g(): return 1",
+        memory_bytes=200 << 20,
+    )
     with pytest.raises(StudentError, match="memory"):
         student.f()
     assert student.g() == 1
@@ -213,7 +265,9 @@ def test_processor_time_over_the_limit_is_a_timeout(confined: Callable[..., Remo
 
 
 def test_a_file_over_the_limit_fails_to_grow(confined: Callable[..., RemoteStudent]) -> None:
-    student = confined("def f():\n    with open('big', 'wb') as f: f.write(bytes(3 << 20))", file_bytes=1 << 20)
+    student = confined(
+        "def f():\n    with open('big', 'wb') as f: f.write(bytes(3 << 20))", file_bytes=1 << 20
+    )
     with pytest.raises(StudentError, match="File too large"):
         student.f()
 
@@ -231,7 +285,10 @@ def test_threads_and_files_beyond_the_limit_are_seen(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "big").write_bytes(bytes(2 << 20))
     assert monitor.overuse(0, tmp_path, limits) == ("it wrote more than {limit} MB of files", 1)
-    assert monitor.overuse(os.getpid(), None, Limits(threads=1)) in (None, ("it started more than {limit} threads", 1))
+    assert monitor.overuse(os.getpid(), None, Limits(threads=1)) in (
+        None,
+        ("it started more than {limit} threads", 1),
+    )
 
 
 def test_the_scratch_folder_is_emptied(prepared: Prepared) -> None:
@@ -248,17 +305,26 @@ def test_what_is_hidden_is_left_out_of_the_trees_around_it(tmp_path: Path) -> No
     """Everything beside it stays readable, whatever its depth."""
     for name in ("a", "b/ours/x", "b/other", "c"):
         (tmp_path / name).mkdir(parents=True)
-    assert landlock.around(tmp_path, [tmp_path / "b" / "ours"]) == [tmp_path / "a", tmp_path / "b" / "other", tmp_path / "c"]
+    assert landlock.around(tmp_path, [tmp_path / "b" / "ours"]) == [
+        tmp_path / "a",
+        tmp_path / "b" / "other",
+        tmp_path / "c",
+    ]
     assert landlock.around(tmp_path, [Path("/elsewhere")]) == [tmp_path]
     assert landlock.around(tmp_path, [tmp_path]) == []
 
 
 def test_the_filter_knows_both_machines_and_no_number_twice() -> None:
     for machine in seccomp.AUDIT_ARCH:
-        numbers = [*seccomp.table(machine).values(), *(pair[seccomp.COLUMN[machine]] for pair in seccomp.BY_ARGUMENT.values())]
+        numbers = [
+            *seccomp.table(machine).values(),
+            *(pair[seccomp.COLUMN[machine]] for pair in seccomp.BY_ARGUMENT.values()),
+        ]
         assert len(numbers) == len(set(numbers))
         assert len(seccomp.program(machine, 1)) % 8 == 0
-    assert not {"socket", "execve", "fork", "ptrace", "chmod", "truncate", "mount"} & set(seccomp.table("x86_64"))
+    assert not {"socket", "execve", "fork", "ptrace", "chmod", "truncate", "mount"} & set(
+        seccomp.table("x86_64")
+    )
 
 
 def test_every_guarantee_rests_on_layers_that_exist() -> None:
@@ -277,20 +343,30 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
             os.close(made.ruleset)
 
 
-def test_whatever_of_ours_lies_among_the_packages_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editable install leaves its code where it is, and a copy of the course among the installed packages."""
+def test_whatever_of_ours_lies_among_the_packages_is_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editable install leaves its code where it is, and a copy of the course among the installed
+    packages.
+    """
     packages, clone = tmp_path / "site-packages", tmp_path / "clone"
     for folder in ("grader/_course", "gradlings-1.0.dist-info", "numpy"):
         (packages / folder).mkdir(parents=True)
     (clone / "grader").mkdir(parents=True)
     monkeypatch.setattr(landlock, "readable_trees", lambda: [packages])
     hidden = landlock.own_trees(clone / "grader")
-    assert set(hidden) == {clone / "grader", packages / "grader", packages / "gradlings-1.0.dist-info"}
+    assert set(hidden) == {
+        clone / "grader",
+        packages / "grader",
+        packages / "gradlings-1.0.dist-info",
+    }
     assert landlock.around(packages, hidden) == [packages / "numpy"]
 
 
 def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -> None:
-    """Deeper than a path may be long, closed to its owner, full of links, with names that the emptying itself would use."""
+    """Deeper than a path may be long, closed to its owner, full of links, with names that the
+    emptying itself would use.
+    """
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").touch()
@@ -316,7 +392,9 @@ def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -
 
 
 def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
-    """A path that is too long to be looked at hides files; one that is gone in the meantime doesn't."""
+    """A path that is too long to be looked at hides files; one that is gone in the meantime
+    doesn't.
+    """
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(30):
         os.mkdir("n" * 200, dir_fd=here)
@@ -324,12 +402,17 @@ def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
         os.close(here)
         here = deeper
     os.close(here)
-    assert monitor.overuse(0, tmp_path, Limits()) == ("it made folders that can't be looked into", 0)
+    assert monitor.overuse(0, tmp_path, Limits()) == (
+        "it made folders that can't be looked into",
+        0,
+    )
     empty_scratch(Prepared(tmp_path))
     assert monitor.overuse(0, tmp_path / "gone", Limits()) is None
 
 
-def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(confined: Callable[..., RemoteStudent], tmp_path: Path) -> None:
+def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(
+    confined: Callable[..., RemoteStudent], tmp_path: Path
+) -> None:
     """Landlock before its third ABI doesn't."""
     target = tmp_path / "full"
     target.write_text("content")

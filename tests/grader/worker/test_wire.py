@@ -1,4 +1,6 @@
-"""The wire: what is sent comes back as it was, and no bytes whatever make the reader raise anything but BrokenFrame."""
+"""The wire: what is sent comes back as it was, and no bytes whatever make the reader raise anything
+but BrokenFrame.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,30 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.worker.wire.frames import HEADER, MAGIC, MAX_BLOB_BYTES, BrokenFrame, Frame, pack, read_frame, sizes, unpack
+from grader.worker.wire.frames import (
+    HEADER,
+    MAGIC,
+    MAX_BLOB_BYTES,
+    BrokenFrame,
+    Frame,
+    pack,
+    read_frame,
+    sizes,
+    unpack,
+)
 from grader.worker.wire.program import Program, program
 from grader.worker.wire.tensors import DTYPES
 from grader.worker.wire.values import Decoder, Encoder, Opaque, copied, decode, fill
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=20) | st.complex_numbers() | st.just(...),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.binary(max_size=20)
+    | st.complex_numbers()
+    | st.just(...),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.tuples(inner, inner)
@@ -29,19 +48,34 @@ PLAIN = st.recursive(
     max_leaves=20,
 )
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(sorted(DTYPES)),
-    lambda inner: st.lists(inner, max_size=6)
-    | st.dictionaries(
-        st.sampled_from("tensor tuple dict set complex bytes ellipsis dtype opaque program student register x".split()),
-        inner, max_size=2,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(sorted(DTYPES)),
+    lambda inner: (
+        st.lists(inner, max_size=6)
+        | st.dictionaries(
+            st.sampled_from(
+                "tensor tuple dict set complex bytes ellipsis dtype opaque program student"
+                " register x".split()
+            ),
+            inner,
+            max_size=2,
+        )
     ),
     max_leaves=25,
-)  # fmt: skip
+)
 
 
 def same(left: Any, right: Any) -> bool:
     if isinstance(left, list | tuple):
-        return type(left) is type(right) and len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
+        return (
+            type(left) is type(right)
+            and len(left) == len(right)
+            and all(same(a, b) for a, b in zip(left, right, strict=True))
+        )
     if isinstance(left, dict):
         return list(left) == list(right) and all(same(left[k], right[k]) for k in left)
     if isinstance(left, float | complex):
@@ -82,8 +116,15 @@ def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
     assert frame is None or isinstance(frame, Frame)
 
 
-@given(st.sampled_from(sorted(DTYPES)), st.lists(st.integers(-1, 5), max_size=4), st.integers(-1, 200), st.binary(max_size=64))
-def test_a_tensor_has_as_many_bytes_as_its_shape_says(dtype: str, shape: list[int], size: int, blob: bytes) -> None:
+@given(
+    st.sampled_from(sorted(DTYPES)),
+    st.lists(st.integers(-1, 5), max_size=4),
+    st.integers(-1, 200),
+    st.binary(max_size=64),
+)
+def test_a_tensor_has_as_many_bytes_as_its_shape_says(
+    dtype: str, shape: list[int], size: int, blob: bytes
+) -> None:
     """No claim about shape or size gets a tensor that its bytes don't fill."""
     decoder = Decoder(blob, strided=False)
     try:
@@ -154,13 +195,20 @@ def test_integers_beyond_the_limit_of_digits_are_a_broken_frame() -> None:
 
 def test_surrogates_and_nuls_cross_as_they_are() -> None:
     text = "a\0b\ud800c"
-    assert decode(json.loads(json.dumps(Encoder(strided=False).encode(text))), b"", strided=False) == text
+    assert (
+        decode(json.loads(json.dumps(Encoder(strided=False).encode(text))), b"", strided=False)
+        == text
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (3,), (2, 3)], ids=str)
 def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    tensor = torch.arange(max(1, math.prod(shape)), dtype=torch.float64)[: math.prod(shape)].reshape(shape).to(dtype)
+    tensor = (
+        torch.arange(max(1, math.prod(shape)), dtype=torch.float64)[: math.prod(shape)]
+        .reshape(shape)
+        .to(dtype)
+    )
     back = copied(tensor)
     assert back.dtype == dtype
     assert back.shape == tensor.shape
@@ -170,7 +218,13 @@ def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple
 def test_strides_offset_and_expansion_cross_towards_the_worker() -> None:
     """Non-contiguous is really non-contiguous, and a leaf of its own, no view."""
     base = torch.arange(24.0).reshape(4, 6)
-    for tensor in (base.t(), base[1:, 2:5], base[:, ::2], torch.arange(3.0).expand(4, 3), base.as_strided((2, 2), (1, 1), 3)):
+    for tensor in (
+        base.t(),
+        base[1:, 2:5],
+        base[:, ::2],
+        torch.arange(3.0).expand(4, 3),
+        base.as_strided((2, 2), (1, 1), 3),
+    ):
         back = copied(tensor)
         assert (back.stride(), back.storage_offset()) == (tensor.stride(), tensor.storage_offset())
         assert torch.equal(back, tensor)
@@ -202,7 +256,9 @@ def test_what_has_no_tag_is_known_by_its_type() -> None:
 
 
 def test_numpys_scalars_count_as_pythons_where_they_are_no_less_exact() -> None:
-    found = copied([numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)])
+    found = copied(
+        [numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)]
+    )
     assert found == [True, -3, 2**64 - 1, 0.1]
     assert [type(one) for one in found] == [bool, int, int, float]
     for other in (numpy.float32(0.1), numpy.timedelta64(3, "D"), numpy.array(True)):
@@ -217,7 +273,9 @@ def test_a_bool_tensor_holds_only_zero_and_one() -> None:
 
 
 def test_a_program_does_on_the_other_side_what_it_does_here() -> None:
-    """Constants, operators in both orders, several inputs and outputs, parameters, custom Functions."""
+    """Constants, operators in both orders, several inputs and outputs, parameters, custom
+    Functions.
+    """
     w = torch.tensor([2.0, 3.0, 4.0, 5.0], requires_grad=True)
 
     def body(x: Any, y: Any, p: Any) -> Any:
@@ -242,11 +300,15 @@ def test_a_program_names_nothing_outside_its_list() -> None:
 def test_a_program_does_not_come_back() -> None:
     """A worker sends data; a function that it returns is one by its type's name."""
     encoder = Encoder(strided=False)
-    assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [Opaque("Program", "")]
+    assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [
+        Opaque("Program", "")
+    ]
 
 
 @pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
 def test_a_program_takes_tensors_only(value: Any) -> None:
     """Whoever hands it something else is told so, in a TypeError."""
-    with pytest.raises(TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"):
+    with pytest.raises(
+        TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"
+    ):
         program(lambda x: x * 2)(value)

@@ -12,7 +12,9 @@ v = torch.randn(5, dtype=torch.float64, generator=generator)
 torch.testing.assert_close(sigmoid(x), torch.sigmoid(x))
 
 # %% incoming_gradient
-torch.testing.assert_close(torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v))
+torch.testing.assert_close(
+    torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v)
+)
 
 # %% gradcheck
 assert torch.autograd.gradcheck(sigmoid, x)

@@ -17,7 +17,9 @@ def test_value() -> None:
 
 def test_incoming_gradient() -> None:
     x, v = inputs()
-    torch.testing.assert_close(torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v))
+    torch.testing.assert_close(
+        torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v)
+    )
 
 
 def test_gradcheck() -> None:

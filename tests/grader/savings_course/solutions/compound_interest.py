@@ -4,7 +4,9 @@ from torch import Tensor
 
 
 def grown(amount: Tensor, rate: float, years: int) -> Tensor:
-    """Return what amounts have become after whole years at a yearly rate, interest paid on interest."""
+    """Return what amounts have become after whole years at a yearly rate, interest paid on
+    interest.
+    """
     # solution
     return amount * (1 + rate) ** years
     # end solution

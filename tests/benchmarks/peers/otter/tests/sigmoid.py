@@ -24,7 +24,9 @@ def test_value(sigmoid):
 @test_case(points=1)
 def test_incoming_gradient(sigmoid):
     x, v = inputs()
-    torch.testing.assert_close(torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v))
+    torch.testing.assert_close(
+        torch.autograd.grad(sigmoid(x), x, v), torch.autograd.grad(torch.sigmoid(x), x, v)
+    )
 
 
 @test_case(points=1)

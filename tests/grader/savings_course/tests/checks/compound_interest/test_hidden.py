@@ -22,4 +22,6 @@ def test_nothing_paid(student, reference):
 @check(points=1, about="MONTHS_IN_A_YEAR")
 def test_months_are_whole(student):
     """months are counted in whole numbers"""
-    assert_that(type(student.MONTHS_IN_A_YEAR) is int, "no whole number", actual=student.MONTHS_IN_A_YEAR)
+    assert_that(
+        type(student.MONTHS_IN_A_YEAR) is int, "no whole number", actual=student.MONTHS_IN_A_YEAR
+    )

@@ -6,12 +6,19 @@ from grader.judge.checks import assert_equal, assert_tensor, check
 @check(points=3, about="grown")
 def test_interest_is_paid_on_interest(student, draw):
     """interest is paid on interest"""
-    amount, rate, years = draw.tensor(3, low=10.0, high=90.0), draw.coefficients(1)[0], draw.integer(2, 5)
+    amount, rate, years = (
+        draw.tensor(3, low=10.0, high=90.0),
+        draw.coefficients(1)[0],
+        draw.integer(2, 5),
+    )
     want = amount
     for _ in range(years):
         want = want + want * rate
     assert_tensor(
-        student.grown(amount, rate, years), want, "not what is there then", inputs={"amount": amount, "rate": rate, "years": years}
+        student.grown(amount, rate, years),
+        want,
+        "not what is there then",
+        inputs={"amount": amount, "rate": rate, "years": years},
     )
 
 

@@ -17,7 +17,11 @@ def test_gradient_of_double(student, draw):
 def test_gradient_of_triple(student, reference, draw):
     """the gradient of triple, seen from inside"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
-    assert_gradient(student.observe("gradient", x, v), reference.observe("gradient", x, v), inputs={"x": x, "v": v})
+    assert_gradient(
+        student.observe("gradient", x, v),
+        reference.observe("gradient", x, v),
+        inputs={"x": x, "v": v},
+    )
 
 
 @check(points=1, about="LIMIT")
