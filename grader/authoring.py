@@ -1,1 +1,172 @@
-"""What a lesson's checks, scenarios and diagnoses import."""
+"""What a lesson's checks, scenarios and diagnoses import: this and torch, nothing else of ours.
+
+Checks
+
+``check``                 declare a test as a check: its points, the name that it is about, what it needs
+``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
+``RandomInputs``          the type of the fixture ``draw``
+``Student``               the type of the fixtures ``student`` and ``reference``
+``program``               a function as an argument: it crosses the border as a graph of operations
+``predictions``           the predictions that a student wrote down
+
+Assertions
+
+``assert_equal``          plain data must be the same: types and values
+``assert_gradcheck``      compare the student's backward with differences of its forward
+``assert_gradgradcheck``  the same, one derivative later
+``assert_gradient``       a gradient must have the expected values; None is told apart
+``assert_hands_on``       a function must give exactly what another of the student's gives
+``assert_not_used``       the student's definitions must not use certain names
+``assert_raises``         a call must raise the expected exception
+``assert_tensor``         a tensor must have the expected shape, dtype and values
+``assert_that``           fail with a message unless a condition holds
+``fail``                  fail with a message
+
+Values
+
+``Opaque``                a value that cannot cross the border: only its type is known
+``is_number``             whether a value is a number and not a bool
+``short_repr``            a value in four digits and four elements, for a note
+``trace``                 the graph behind a tensor as plain data
+``type_name``             the name of a value's type, as a student would say it
+
+Figures
+
+``drawing``               a block whose failure shows these figures
+``graph_figure``          a figure: the graph that should be there and the one that is
+``graphs_figure``         several graphs in one figure
+``own_graph``             a figure: the graph of the student's function beside that of one custom node
+``prediction_figure``     a figure: what was predicted beside what happens
+
+Diagnosis
+
+``Failure``               what a rule gets: expected and actual value, inputs, exception
+``Mistake``               a rule with its name, title and explanation
+``differs``               whether two tensors of one shape are clearly different
+``mistake``               declare a rule that recognizes a mistake
+``same``                  whether two values agree in shape and, within a tolerance, in value
+
+Texts
+
+``Phrase``                the type of such a sentence
+``phrase``                a fact that is a sentence to be translated
+
+Exceptions
+
+``EngineFault``           what a check raises when the grader itself is at fault
+``MissingName``           what a call raises when the student defines no such name
+``StudentCodeError``      what a call raises when the student's code raised
+
+A name is loaded when it is first used. So a scenario that imports ``trace`` in the worker loads the
+wire format there, and nothing that judges.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grader.core.errors import EngineFault, MissingName, StudentCodeError
+    from grader.core.i18n import Phrase, phrase
+    from grader.judge.checks import (
+        assert_equal,
+        assert_gradient,
+        assert_hands_on,
+        assert_not_used,
+        assert_raises,
+        assert_tensor,
+        assert_that,
+        check,
+        fail,
+        import_helpers,
+        is_number,
+        own_graph,
+        predictions,
+        type_name,
+    )
+    from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
+    from grader.judge.figures import (
+        drawing,
+        graph_figure,
+        graphs_figure,
+        prediction_figure,
+        short_repr,
+    )
+    from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
+    from grader.judge.random_inputs import RandomInputs
+    from grader.judge.remote.session import Student
+    from grader.worker.wire.program import program
+    from grader.worker.wire.trace import trace
+    from grader.worker.wire.values import Opaque
+
+_NAMES = {
+    "grader.core.errors": "EngineFault MissingName StudentCodeError",
+    "grader.core.i18n": "Phrase phrase",
+    "grader.judge.checks": "assert_equal assert_gradient assert_hands_on assert_not_used assert_raises assert_tensor assert_that "
+    "check fail import_helpers is_number own_graph predictions type_name",
+    "grader.judge.diagnosis": "Failure Mistake differs mistake same",
+    "grader.judge.figures": "drawing graph_figure graphs_figure prediction_figure short_repr",
+    "grader.judge.gradchecks": "assert_gradcheck assert_gradgradcheck",
+    "grader.judge.random_inputs": "RandomInputs",
+    "grader.judge.remote.session": "Student",
+    "grader.worker.wire.program": "program",
+    "grader.worker.wire.trace": "trace",
+    "grader.worker.wire.values": "Opaque",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = [  # what a lesson may use; a test pins the list
+    "EngineFault",
+    "Failure",
+    "MissingName",
+    "Mistake",
+    "Opaque",
+    "Phrase",
+    "RandomInputs",
+    "Student",
+    "StudentCodeError",
+    "assert_equal",
+    "assert_gradcheck",
+    "assert_gradgradcheck",
+    "assert_gradient",
+    "assert_hands_on",
+    "assert_not_used",
+    "assert_raises",
+    "assert_tensor",
+    "assert_that",
+    "check",
+    "differs",
+    "drawing",
+    "fail",
+    "graph_figure",
+    "graphs_figure",
+    "import_helpers",
+    "is_number",
+    "mistake",
+    "own_graph",
+    "phrase",
+    "prediction_figure",
+    "predictions",
+    "program",
+    "same",
+    "short_repr",
+    "trace",
+    "type_name",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name from the module that defines it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def load_all() -> None:
+    """Load every name now. The fork server calls this before it forks."""
+    for name in __all__:
+        getattr(sys.modules[__name__], name)

@@ -12,18 +12,18 @@ TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 """Outcomes whose message may hold a value that the check made up."""
 
 
-def withheld(report: Report, say: Catalogue | None = None) -> Report:
+def withheld(report: Report, tr: Catalogue | None = None) -> Report:
     """The report with its hidden checks reduced to title, outcome, points, hint and the mistake's
     name.
 
     A file that could not be loaded says the same under every check, so nothing of it is left out.
     """
-    say = say or Catalogue()
+    tr = tr or Catalogue()
 
     def check(one: CheckResult) -> CheckResult:
         if not one.hidden:
             return one
-        message = say(WITHHELD) if one.outcome in TELLING else one.message
+        message = tr(WITHHELD) if one.outcome in TELLING else one.message
         bare = replace(one, message=message, evidence=None, expected=None, actual=None, inputs={})
         return replace(
             bare,

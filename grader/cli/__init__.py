@@ -12,7 +12,7 @@ from click_default_group import DefaultGroup
 
 from grader import __version__
 from grader.cli import author, instructor, learner
-from grader.cli.help import Spoken, marked, misuse, peek_language, summary, words_for
+from grader.cli.help import TranslatedCommand, marked, misuse, peek_language, summary, words_for
 from grader.cli.options import LANG, lesson_names
 from grader.cli.streams import keep_streams_going
 from grader.core.errors import ExitCode, GraderError, UsageError
@@ -24,7 +24,7 @@ SECTIONS = (
 )
 
 
-class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
+class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
     """Commands; a first word that is none of them is a lesson for ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -72,17 +72,17 @@ class Commands(Spoken, DefaultGroup):  # type: ignore[misc]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, under whom they are for."""
-        say, width = (
+        tr, width = (
             words_for(ctx),
             max(len(command.name or "") for command in self.commands.values()),
         )
         for heading, commands in SECTIONS:
             rows = [
-                ((command.name or "").ljust(width), marked(summary(command, say)))
+                ((command.name or "").ljust(width), marked(summary(command, tr)))
                 for command in commands
             ]
             if rows:
-                with formatter.section(marked(say(heading))):
+                with formatter.section(marked(tr(heading))):
                     formatter.write_dl(rows)
 
 

@@ -56,7 +56,7 @@ def peek_language(args: Sequence[str]) -> str | None:
     return None
 
 
-class Spoken(click.Command):
+class TranslatedCommand(click.Command):
     """A command whose help is in the reader's language."""
 
     def get_help(self, ctx: click.Context) -> str:
@@ -77,47 +77,47 @@ class Spoken(click.Command):
         write_options(self, ctx, formatter, words_for(ctx))
 
 
-def write_help(command: click.Command, formatter: click.HelpFormatter, say: Catalogue) -> None:
+def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catalogue) -> None:
     """Write a command's docstring, paragraph after paragraph."""
-    text = "\n\n".join(paragraphs(inspect.cleandoc(command.help or ""), say))
+    text = "\n\n".join(paragraphs(inspect.cleandoc(command.help or ""), tr))
     if text:
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(marked(text))
 
 
-def paragraphs(text: str, say: Catalogue) -> Iterator[str]:
+def paragraphs(text: str, tr: Catalogue) -> Iterator[str]:
     """A docstring's paragraphs in a catalogue's language; commands in them stay as they are."""
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b\n"):  # whose lines click leaves as they are
             lines = (GLOSS.fullmatch(line) for line in paragraph.split("\n")[1:])
-            yield "\n".join(["\b", *(line[1] + say(line[2]) for line in lines if line)])
+            yield "\n".join(["\b", *(line[1] + tr(line[2]) for line in lines if line)])
         elif paragraph.startswith(EXAMPLE):
-            yield say("Example: {command}", command=paragraph.removeprefix(EXAMPLE))
+            yield tr("Example: {command}", command=paragraph.removeprefix(EXAMPLE))
         else:
-            yield say(" ".join(paragraph.split()))
+            yield tr(" ".join(paragraph.split()))
 
 
 def write_options(
-    command: click.Command, context: click.Context, formatter: click.HelpFormatter, say: Catalogue
+    command: click.Command, context: click.Context, formatter: click.HelpFormatter, tr: Catalogue
 ) -> None:
     """Write a command's options, each with what it is for."""
     rows = []
     for option in command.get_params(context):
         told = copy.copy(option)
         if isinstance(told, click.Option) and told.help:
-            told.help = say(told.help)
+            told.help = tr(told.help)
         record = told.get_help_record(context)
         if record is not None and isinstance(option, click.Option):
             rows.append((record[0], marked(record[1])))
-    with formatter.section(marked(say("Options"))):
+    with formatter.section(marked(tr("Options"))):
         formatter.write_dl(rows)
 
 
-def summary(command: click.Command, say: Catalogue) -> str:
+def summary(command: click.Command, tr: Catalogue) -> str:
     """What a list of commands says of one: its short help, or its docstring's first sentence."""
     first = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
-    return say(command.short_help or first.partition(". ")[0].removesuffix(".") + ".")
+    return tr(command.short_help or first.partition(". ")[0].removesuffix(".") + ".")
 
 
 def marked(text: str) -> str:

@@ -111,7 +111,7 @@ def batch(
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """
-    from grader.cli.commands.batch import Wanted, grade_class
+    from grader.cli.commands.batch import BatchOptions, grade_class
 
     if (executor == "dask") is not bool(scheduler):
         raise UsageError(
@@ -119,7 +119,7 @@ def batch(
             " scheduler"
         )
     workers = workers or (0 if scheduler else os.cpu_count() or 1)
-    wanted = Wanted(
+    wanted = BatchOptions(
         place,
         out,
         listed(lessons),
@@ -208,13 +208,13 @@ def export(
 
     Example: grade export grades --to canvas --template gradebook.csv
     """
-    from grader.classroom.exports.records import Request
+    from grader.classroom.exports.records import ExportRequest
     from grader.cli.commands.export import export_gradebook
 
     export_gradebook(
         out,
         name,
-        request=Request(template, columns, scale, missing_as_zero, hidden_checks),
+        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks),
         output=output,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.help import Spoken
+from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
     PATH,
     check_names,
@@ -27,7 +27,7 @@ FORMAT_HELP = (
 )
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
 @click.option(
     "--in",
@@ -81,7 +81,7 @@ def run(
     )
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("folder", type=PATH)
 @click.option("--notebook", is_flag=True, help="The stubs as notebooks, for Jupyter.")
 @lang_option
@@ -96,7 +96,7 @@ def init(folder: Path, notebook: bool, lang: str | None, course_root: Path | Non
     make_workspace(course(course_root), folder, lang, notebook=notebook)
 
 
-@click.command("list", cls=Spoken)
+@click.command("list", cls=TranslatedCommand)
 @lang_option
 @course_option
 def list_lessons(lang: str | None, course_root: Path | None) -> None:
@@ -109,7 +109,7 @@ def list_lessons(lang: str | None, course_root: Path | None) -> None:
     show_lessons(course(course_root), Path(), lang)
 
 
-@click.command("next", cls=Spoken)
+@click.command("next", cls=TranslatedCommand)
 @lang_option
 @course_option
 def next_one(lang: str | None, course_root: Path | None) -> None:
@@ -122,7 +122,7 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
     show_next(course(course_root), Path(), lang)
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("lesson", required=False, shell_complete=lesson_names)
 @click.argument("name", required=False)
 @click.option(
@@ -150,7 +150,7 @@ def hint(
     show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
 
 
-@click.command(short_help="Run a check again from its seed, or debug it.", cls=Spoken)
+@click.command(short_help="Run a check again from its seed, or debug it.", cls=TranslatedCommand)
 @click.argument("target", metavar="[LESSON[.CHECK]]", default="", shell_complete=check_names)
 @click.option(
     "--in",
@@ -203,9 +203,9 @@ def replay(
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
-    from grader.cli.commands.replay import Asked, debug, show_script
+    from grader.cli.commands.replay import ReplayRequest, debug, show_script
     from grader.cli.commands.replay import replay as judge_again
-    from grader.cli.commands.replay_target import settled
+    from grader.cli.commands.replay_target import resolve_target
     from grader.core.errors import ExitCode
 
     typed = [
@@ -222,8 +222,8 @@ def replay(
         *flags,
         *(word for name, value in typed if value is not None for word in (name, str(value))),
     )
-    asked = settled(
-        course(course_root), Asked(target, place, seed, check_seed, sandbox, lang, options)
+    asked = resolve_target(
+        course(course_root), ReplayRequest(target, place, seed, check_seed, sandbox, lang, options)
     )
     if asked is None:
         sys.exit(ExitCode.NOT_FULL_MARKS)
@@ -232,7 +232,7 @@ def replay(
     sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("target", metavar="FILE:FUNCTION")
 @click.option(
     "--input",
@@ -262,7 +262,7 @@ def graph(
     show_graph(wanted(target, inputs, backward=backward), svg=svg, html=html, lang=lang)
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
 @click.option(
     "--in",
@@ -296,7 +296,7 @@ def watch(
     sys.exit(watch_lessons(course_root, lessons, place, poll=poll, sandbox=sandbox, lang=lang))
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument(
     "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names
 )
@@ -316,7 +316,7 @@ def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Pa
     )
 
 
-@click.command(cls=Spoken)
+@click.command(cls=TranslatedCommand)
 @click.argument("lesson", shell_complete=lesson_names)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
 @lang_option

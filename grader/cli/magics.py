@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from grader.cli import learner
-from grader.cli.commands.notebook import COLUMNS, Asked, Kernel, greeting
-from grader.cli.help import Spoken, misuse, peek_language
+from grader.cli.commands.notebook import COLUMNS, Kernel, MagicOptions, greeting
+from grader.cli.help import TranslatedCommand, misuse, peek_language
 from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
 from grader.core.errors import GraderError, UsageError
 from grader.core.i18n import engine_catalogue, wanted_language
@@ -33,7 +33,9 @@ NO_WATCH = (
 )
 
 
-@click.command(NAME, cls=Spoken, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    NAME, cls=TranslatedCommand, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @seed_option
 @sandbox_option
@@ -45,7 +47,7 @@ def asked(
     sandbox: str,
     lang: str | None,
     course_root: Path | None,
-) -> Asked:
+) -> MagicOptions:
     """Grade lessons of this folder as they were last saved, or, as %%grade LESSON, the text of this
     cell.
 
@@ -54,7 +56,7 @@ def asked(
 
     Example: %grade custom_sigmoid --seed 7
     """
-    return Asked(lessons, course_root, seed, sandbox, lang)
+    return MagicOptions(lessons, course_root, seed, sandbox, lang)
 
 
 class GradeMagic:
@@ -80,7 +82,7 @@ class GradeMagic:
             wanted: Any = asked.main(
                 words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False
             )
-            if isinstance(wanted, Asked):
+            if isinstance(wanted, MagicOptions):
                 display(  # type: ignore[no-untyped-call]
                     self.kernel.grade_here(wanted, Path())
                     if cell is None

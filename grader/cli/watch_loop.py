@@ -42,7 +42,7 @@ Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class WatchResult:
     """One lesson, graded: its report, the result before, and the seconds since its save was told
     of.
     """
@@ -59,7 +59,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CheckChange:
     """What differs from the run before: checks that are right now, that were right, and the
     points.
     """
@@ -69,17 +69,17 @@ class Change:
     points: float
 
 
-def change(before: LessonResult, after: LessonResult) -> Change:
+def change(before: LessonResult, after: LessonResult) -> CheckChange:
     """The difference between two results of a lesson."""
     was, now = (
         {check.id for check in one.checks if check.outcome is Outcome.PASSED}
         for one in (before, after)
     )
-    return Change(len(now - was), len(was - now), round(after.score - before.score, 4))
+    return CheckChange(len(now - was), len(was - now), round(after.score - before.score, 4))
 
 
 @dataclass(slots=True)
-class Job:
+class WatchJob:
     """One run: of which text, since when it was wanted, and whether a newer save made it
     obsolete.
     """
@@ -107,7 +107,7 @@ class Watcher:
         read: Callable[[str], LessonFile | None],
         grade: Callable[[str, LessonFile | None], Report],
         end: Callable[[], None],
-        shown: Callable[[Verdict], None],
+        shown: Callable[[WatchResult], None],
         pressed: Callable[[str], None] = lambda _: None,
         began: Callable[[str], None] = lambda _: None,
         slow_seconds: float = 0.3,
@@ -124,13 +124,13 @@ class Watcher:
         self.results: dict[str, LessonResult] = {}
         self._saves = saves
         self._events: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[WatchJob | None] = SimpleQueue()
         self._stopped = threading.Event()
         self._status: int | None = None
-        self._running: Job | None = None
-        self._waiting: dict[str, Job] = {}
-        self._held: dict[str, Job] = {}
-        self._last: Job | None = None
+        self._running: WatchJob | None = None
+        self._waiting: dict[str, WatchJob] = {}
+        self._held: dict[str, WatchJob] = {}
+        self._last: WatchJob | None = None
         self._told_slow = False
 
     # What other threads, keys and signals may call.
@@ -145,7 +145,7 @@ class Watcher:
 
     def again(self, lesson: str) -> None:
         """Grade a lesson now, saved or not; to be called from within the loop, or before it."""
-        self._want(Job(lesson, self.read(lesson), time.monotonic()))
+        self._want(WatchJob(lesson, self.read(lesson), time.monotonic()))
 
     def run(self) -> int:
         """Watch until stopped; the status that ``stop`` was given. What a thread raises is raised
@@ -202,7 +202,7 @@ class Watcher:
         elif kind == "saved":
             lessons, at = what
             for lesson in lessons:
-                self._saved(Job(lesson, self.read(lesson), at))
+                self._saved(WatchJob(lesson, self.read(lesson), at))
         else:
             self._done(*what)
 
@@ -234,7 +234,7 @@ class Watcher:
             running.ended = True
             self.end()
 
-    def _saved(self, job: Job) -> None:
+    def _saved(self, job: WatchJob) -> None:
         """A save, unless it is the echo of one."""
         newest = self._waiting.get(job.lesson) or self._running or self._last
         if (
@@ -251,7 +251,7 @@ class Watcher:
             return
         self._want(job)
 
-    def _want(self, job: Job) -> None:
+    def _want(self, job: WatchJob) -> None:
         self._held.pop(job.lesson, None)
         if self._running is None:
             self._begin(job)
@@ -260,14 +260,14 @@ class Watcher:
         if self._running.lesson == job.lesson:
             self._running.obsolete = True
 
-    def _begin(self, job: Job) -> None:
+    def _begin(self, job: WatchJob) -> None:
         job.began_at, self._running, self._told_slow = time.monotonic(), job, False
         self._jobs.put(job)
 
-    def _done(self, job: Job, report: Report) -> None:
+    def _done(self, job: WatchJob, report: Report) -> None:
         self._running, self._last = None, job
         if not job.obsolete:
-            verdict = Verdict(
+            verdict = WatchResult(
                 job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at
             )
             self.results[job.lesson] = verdict.result

@@ -75,7 +75,7 @@ class EngineFault(GraderError):
     """The grader's own fault: shown as ours, never a zero."""
 
 
-class StudentError(Exception):
+class StudentCodeError(Exception):
     """The student's code raised.
 
     ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message``

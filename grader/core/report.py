@@ -122,7 +122,7 @@ class CourseIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class Sandbox:
+class SandboxReport:
     """Under which guarantees the student's code ran."""
 
     mode: str
@@ -141,7 +141,7 @@ class Report:
     seed: int
     course: CourseIdentity
     grader_version: str
-    sandbox: Sandbox
+    sandbox: SandboxReport
     lang: str = "en"
     flags: tuple[str, ...] = ()
     lessons: tuple[LessonResult, ...] = ()
@@ -196,7 +196,7 @@ class Report:
             **{
                 **data,
                 "course": CourseIdentity(**data["course"]),
-                "sandbox": Sandbox(
+                "sandbox": SandboxReport(
                     sandbox["mode"], tuple(sandbox["guarantees"]), tuple(sandbox["missing"])
                 ),
                 "flags": tuple(data["flags"]),

@@ -23,7 +23,7 @@ CLOSED = "{path} can't be read: {reason}. Check its permissions"
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class FileEntry:
     """A file: its path below what was handed in, with slashes, and what opens it (raising whatever
     goes wrong).
 
@@ -46,7 +46,7 @@ class Leaf:
         """How many folders and zips it lies in."""
         return self.path.count("/")
 
-    def within(self, folder: str) -> Leaf:
+    def within(self, folder: str) -> FileEntry:
         """The same file with a path that begins in ``folder``; unchanged where that is empty."""
         return (
             replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
@@ -68,7 +68,7 @@ def is_skipped(folder: str) -> bool:
     return folder in SKIPPED_FOLDERS or folder.startswith(".")
 
 
-def folder_leaves(root: Path) -> Iterator[Leaf]:
+def folder_leaves(root: Path) -> Iterator[FileEntry]:
     """The files in a folder, however deep, sorted; links to folders are not entered. Raises
     SubmissionError where it can't be read.
     """
@@ -81,7 +81,7 @@ def folder_leaves(root: Path) -> Iterator[Leaf]:
         subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
         for name in sorted(files):
             path = Path(folder) / name
-            yield Leaf(
+            yield FileEntry(
                 path.relative_to(root).as_posix(), functools.partial(open_inside, path, root)
             )
 
@@ -99,7 +99,7 @@ def open_inside(path: Path, root: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def zip_leaves(archive: zipfile.ZipFile) -> Iterator[Leaf]:
+def zip_leaves(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
     """The files in a zip, in the order in which they lie there."""
     for entry in archive.infolist():
         path = PurePosixPath(written := member_path(entry))
@@ -111,9 +111,9 @@ def zip_leaves(archive: zipfile.ZipFile) -> Iterator[Leaf]:
             yield member_leaf(archive, entry, str(path))
 
 
-def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Leaf:
+def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> FileEntry:
     """One member of a zip."""
-    return Leaf(
+    return FileEntry(
         path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size
     )
 
@@ -131,8 +131,8 @@ class Unzipped:
     deep, MAX_ARCHIVES and MAX_MEMBERS in all.
     """
 
-    def __init__(self, leaves: Iterable[Leaf]) -> None:
-        self.leaves: list[Leaf] = []
+    def __init__(self, leaves: Iterable[FileEntry]) -> None:
+        self.leaves: list[FileEntry] = []
         self.unread: list[tuple[str, SubmissionError]] = []
         self._open = contextlib.ExitStack()
         self._archives = 0
@@ -148,7 +148,7 @@ class Unzipped:
     def __exit__(self, *raised: object) -> None:
         self._open.close()
 
-    def _add(self, leaves: Iterable[Leaf], nesting: int) -> None:
+    def _add(self, leaves: Iterable[FileEntry], nesting: int) -> None:
         for leaf in leaves:
             self.leaves.append(leaf)
             if leaf.name.lower().endswith(ZIP_SUFFIX) and not leaf.name.startswith("."):
@@ -157,7 +157,7 @@ class Unzipped:
                 except SubmissionError as error:
                     self.unread.append((leaf.path, error))
 
-    def _enter(self, leaf: Leaf, nesting: int) -> None:
+    def _enter(self, leaf: FileEntry, nesting: int) -> None:
         if nesting >= MAX_NESTING:
             message = (
                 "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
@@ -178,12 +178,14 @@ class Unzipped:
             )
             raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
         inner = (
-            Leaf(f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes)
+            FileEntry(
+                f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes
+            )
             for one in zip_leaves(archive)
         )
         self._add(inner, nesting + 1)
 
-    def _stream(self, leaf: Leaf) -> IO[bytes]:
+    def _stream(self, leaf: FileEntry) -> IO[bytes]:
         try:
             stream = leaf.open()
             if leaf.packed_bytes is not None:

@@ -308,7 +308,7 @@ def _prelude(features: list[str], text: list[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StrippedCell:
     """A cell's lines, with ``pass`` in place of what was left out, and that: the line and what it
     was.
     """
@@ -331,12 +331,12 @@ OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 """What needs no note."""
 
 
-def without_magics(code: str) -> Kept:
+def without_magics(code: str) -> StrippedCell:
     """A cell without what only IPython understands. A line inside a string, or that goes on with a
     statement, is no magic.
     """
     lines = code.removesuffix("\n").split("\n")
-    kept = Kept(lines, [])
+    kept = StrippedCell(lines, [])
     state = _Lexer()
     dropping = False
     for index, line in enumerate(lines):

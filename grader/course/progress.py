@@ -33,7 +33,7 @@ WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class MistakeRecord:
     """A mistake that was met: in which check, since when, when that check passed again, and its
     name. Times are ISO 8601, UTC.
     """
@@ -45,7 +45,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScorePoint:
     """A lesson's score from some time on."""
 
     at: str
@@ -69,8 +69,8 @@ class LessonProgress:
     stuck_on: str | None = None
     wrong: dict[str, int] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
-    mistakes: dict[str, Sighting] = field(default_factory=dict)
-    history: tuple[Point, ...] = ()
+    mistakes: dict[str, MistakeRecord] = field(default_factory=dict)
+    history: tuple[ScorePoint, ...] = ()
     kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -92,7 +92,7 @@ class LessonProgress:
             return replace(self, attempts=self.attempts + (result.status is LessonStatus.INVALID))
         history = self.history
         if not history or history[-1].score != result.score:
-            history = (*history, Point(at, result.score))[-HISTORY_LENGTH:]
+            history = (*history, ScorePoint(at, result.score))[-HISTORY_LENGTH:]
         return replace(
             self,
             attempts=self.attempts + 1,
@@ -144,11 +144,11 @@ def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
 
 
 def with_sightings(
-    known: dict[str, Sighting], checks: tuple[CheckResult, ...], at: str
-) -> dict[str, Sighting]:
+    known: dict[str, MistakeRecord], checks: tuple[CheckResult, ...], at: str
+) -> dict[str, MistakeRecord]:
     """Mistakes after one more run: those met now, and those whose check passes cleared."""
     met = {
-        check.diagnosis: Sighting(check.id, at, title=check.diagnosis_title)
+        check.diagnosis: MistakeRecord(check.id, at, title=check.diagnosis_title)
         for check in reversed(checks)
         if check.diagnosis
     }
@@ -271,7 +271,7 @@ KNOWN = (
 def _lesson(data: Any) -> LessonProgress:
     data = _table(data)
     mistakes = {
-        name: Sighting(
+        name: MistakeRecord(
             _text(one.get("check")) or "",
             _text(one.get("seen_at")) or "",
             _text(one.get("cleared_at")),
@@ -298,7 +298,7 @@ def _lesson(data: Any) -> LessonProgress:
             for name, step in _table(data.get("hints")).items()
         },
         mistakes=mistakes,
-        history=tuple(Point(_text(at) or "", _number(score)) for at, score in pairs)[
+        history=tuple(ScorePoint(_text(at) or "", _number(score)) for at, score in pairs)[
             -HISTORY_LENGTH:
         ],
         kept={key: value for key, value in data.items() if key not in KNOWN},

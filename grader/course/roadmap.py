@@ -14,7 +14,7 @@ from grader.course.course import Course, Lesson
 from grader.course.progress import Progress
 
 
-class Standing(enum.Enum):
+class LessonState(enum.Enum):
     """Where a learner stands at a lesson."""
 
     COMPLETE = "complete"
@@ -29,14 +29,14 @@ def needs(lesson: Lesson, progress: Progress) -> tuple[str, ...]:
     return tuple(other for other in lesson.builds_on if not progress.of(other).complete)
 
 
-def standing(lesson: Lesson, progress: Progress) -> Standing:
+def standing(lesson: Lesson, progress: Progress) -> LessonState:
     """Where the learner stands at this lesson."""
     mine = progress.of(lesson.id)
     if mine.complete:
-        return Standing.COMPLETE
+        return LessonState.COMPLETE
     if mine.attempts and (mine.best or not needs(lesson, progress)):
-        return Standing.BEGUN
-    return Standing.WAITING if needs(lesson, progress) else Standing.OPEN
+        return LessonState.BEGUN
+    return LessonState.WAITING if needs(lesson, progress) else LessonState.OPEN
 
 
 def next_lesson(course: Course, progress: Progress) -> Lesson | None:
@@ -84,7 +84,7 @@ class Achievement:
         return self.complete == self.lessons
 
 
-def achieved(course: Course, progress: Progress) -> Achievement:
+def course_summary(course: Course, progress: Progress) -> Achievement:
     """The learner's own numbers so far."""
     all_of_it = [progress.of(lesson.id) for lesson in course.lessons]
     times = sorted(point.at for one in all_of_it for point in one.history)

@@ -30,11 +30,11 @@ def $name(x: Tensor) -> Tensor:
 
 VISIBLE = '''"""$lesson, the checks that students may read."""
 
-from grader.judge.checks import Draw, Student, assert_tensor, check
+from grader.authoring import RandomInputs, Student, assert_tensor, check
 
 
 @check(points=4, about="$name")
-def test_value(student: Student, draw: Draw) -> None:
+def test_value(student: Student, draw: RandomInputs) -> None:
     """$name(x) is twice x"""
     x = draw.tensor(3)
     assert_tensor(student.$name(x.clone()), 2 * x, "$name(x) is wrong", inputs={"x": x})
@@ -44,11 +44,11 @@ HIDDEN = '''"""$lesson, the checks that are not handed out."""
 
 import torch
 
-from grader.judge.checks import Draw, Student, assert_equal, assert_gradient, check
+from grader.authoring import RandomInputs, Student, assert_equal, assert_gradient, check
 
 
 @check(points=3, about="$name", needs="test_value")
-def test_gradient(student: Student, draw: Draw) -> None:
+def test_gradient(student: Student, draw: RandomInputs) -> None:
     """the gradient of $name(x) is twice the incoming one"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     (got,) = torch.autograd.grad(student.$name(x), x, v.clone(), allow_unused=True)
@@ -56,7 +56,7 @@ def test_gradient(student: Student, draw: Draw) -> None:
 
 
 @check(points=3, about="$name", needs="test_value")
-def test_x_stays(student: Student, reference: Student, draw: Draw) -> None:
+def test_x_stays(student: Student, reference: Student, draw: RandomInputs) -> None:
     """$name leaves x as it was"""
     x = draw.tensor(3)
     assert_equal(student.observe("kept", x), reference.observe("kept", x), "$name wrote into x", inputs={"x": x})
@@ -79,8 +79,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.judge.diagnosis import Failure, mistake, same
-from grader.judge.remote.session import Student
+from grader.authoring import Failure, Student, mistake, same
 
 
 @mistake(

@@ -21,7 +21,14 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from grader.core.errors import SubmissionError
-from grader.course.files import ZIP_SUFFIX, Leaf, Unzipped, folder_leaves, open_inside, zip_leaves
+from grader.course.files import (
+    ZIP_SUFFIX,
+    FileEntry,
+    Unzipped,
+    folder_leaves,
+    open_inside,
+    zip_leaves,
+)
 from grader.course.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX, LeftOut, read_code, read_notebook
 from grader.course.zips import open_zip
 
@@ -139,7 +146,8 @@ def read_submission(
     if place.name in names:
         folder = PurePosixPath(below).parent.as_posix() if below else ""
         return _chosen(
-            [Leaf(place.name, functools.partial(open_inside, place, place)).within(folder)], names
+            [FileEntry(place.name, functools.partial(open_inside, place, place)).within(folder)],
+            names,
         )
     if not place.name.lower().endswith(ZIP_SUFFIX) and not zipfile.is_zipfile(place):
         raise misnamed(str(place), names)
@@ -176,7 +184,7 @@ def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None
     return next((misnamed(writable(str(folder / path)), names) for path in near), None)
 
 
-def read_leaves(leaves: Iterable[Leaf], lessons: Iterable[str]) -> dict[str, LessonFile]:
+def read_leaves(leaves: Iterable[FileEntry], lessons: Iterable[str]) -> dict[str, LessonFile]:
     """As read_submission, of files that lie anywhere, those in zips among them too, which count as
     one folder deeper.
 
@@ -239,8 +247,8 @@ def _pathless(file: LessonFile) -> str | None:
     return problem
 
 
-def _chosen(leaves: Iterable[Leaf], names: dict[str, str]) -> dict[str, LessonFile]:
-    found: dict[str, list[Leaf]] = {}
+def _chosen(leaves: Iterable[FileEntry], names: dict[str, str]) -> dict[str, LessonFile]:
+    found: dict[str, list[FileEntry]] = {}
     for leaf in leaves:
         if leaf.name in names:
             found.setdefault(names[leaf.name], []).append(leaf)
@@ -250,7 +258,7 @@ def _chosen(leaves: Iterable[Leaf], names: dict[str, str]) -> dict[str, LessonFi
     }
 
 
-def _choose(lesson: str, leaves: list[Leaf]) -> LessonFile:
+def _choose(lesson: str, leaves: list[FileEntry]) -> LessonFile:
     first = leaves[0]
     if len(leaves) > 1 and leaves[1].depth == first.depth:
         path, other = writable(first.path), writable(leaves[1].path)

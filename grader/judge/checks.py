@@ -28,48 +28,15 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from grader.core.errors import CheckFailure, StudentError, WorkerLost
+from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.judge.figures import (
     Figure,
-    drawing,
-    graph_figure,
     graphs_figure,
-    in_short,
     one_call,
-    prediction_figure,
 )
-from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.local_student import execute
-from grader.judge.random_inputs import Draw
 from grader.judge.remote.session import NotStarted, Student
 from grader.worker.wire.values import Opaque, StudentRef
-
-__all__ = [
-    "CheckFailure",
-    "CheckSpec",
-    "Draw",
-    "Student",
-    "assert_equal",
-    "assert_gradcheck",
-    "assert_gradgradcheck",
-    "assert_gradient",
-    "assert_hands_on",
-    "assert_not_used",
-    "assert_raises",
-    "assert_tensor",
-    "assert_that",
-    "beside",
-    "check",
-    "drawing",
-    "fail",
-    "graph_figure",
-    "graphs_figure",
-    "in_short",
-    "own_graph",
-    "prediction_figure",
-    "predictions",
-    "type_name",
-]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,8 +89,8 @@ def check(
     return declare
 
 
-def beside(file: str) -> types.ModuleType:
-    """``helpers.py`` beside a check file (``beside(__file__)``): what the visible and the hidden
+def import_helpers(file: str) -> types.ModuleType:
+    """``helpers.py`` beside a check file (``import_helpers(__file__)``): what the visible and the hidden
     checks of a lesson share.
     """
     path = Path(file).with_name("helpers.py")
@@ -244,7 +211,7 @@ def assert_raises(
     details["facts"] = {**details.get("facts", {}), "wanted": name}
     try:
         result = function(*args)
-    except StudentError as error:
+    except StudentCodeError as error:
         if error.is_a(name) and not (
             error.type_name == "NotImplementedError" and error.raised_here
         ):
@@ -276,7 +243,7 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     one, two = (x.detach().clone().requires_grad_() for _ in range(2))
     try:
         want = getattr(getattr(student, head), member)(one)
-    except (StudentError, WorkerLost):
+    except (StudentCodeError, WorkerLost):
         return
     if not isinstance(want, Tensor):
         return
@@ -287,7 +254,7 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     details["inputs"]["v"] = v
     try:
         (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
-    except (StudentError, WorkerLost):
+    except (StudentCodeError, WorkerLost):
         return
     if gradient is not None:
         found = (

@@ -26,20 +26,20 @@ from grader.course.notebook_cells import cell_name, cells_of, execute_cells
 from grader.course.source import Source, is_docstring
 from grader.judge.checks import CheckSpec
 from grader.judge.diagnosis import fill_text, in_cells
-from grader.judge.local_student import LocalStudent, Withheld, execute
+from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.pytest_plugin import check_seed
-from grader.judge.random_inputs import Draw
+from grader.judge.random_inputs import RandomInputs
 
 
 def main() -> None:
     """Debug what the request, a JSON file that ``commands.replay`` has written, names."""
     request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    say = load(request["lang"], [Path(path) for path in request["texts"]])
+    tr = load(request["lang"], [Path(path) for path in request["texts"]])
     with contextlib.suppress(bdb.BdbQuit):
-        debug(request, say)
+        debug(request, tr)
 
 
-def debug(request: dict[str, Any], say: Catalogue) -> None:
+def debug(request: dict[str, Any], tr: Catalogue) -> None:
     """Run the check. Stop where the student's code raises; where it is only wrong, or with
     ``stop``, at the first line of the function.
     """
@@ -55,35 +55,35 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
         student = LocalStudent(source, request["scenarios"], module=executed(source, path))
         solution = request["solution"]
         reference = (
-            Withheld()
+            MissingReference()
             if solution is None
             else LocalStudent(Source(solution, source.filename), request["scenarios"])
         )
-        given = {"student": student, "reference": reference, "draw": Draw(seed)}
+        given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
         check(**{name: given[name] for name in inspect.signature(check).parameters})
 
     if not request["stop"]:
         error = outcome_of(run)
         if error is None:
             print(
-                say(
+                tr(
                     "This check passes with this seed. To step through your code all the same:"
                     " --break"
                 )
             )
             return
-        print(told(error, source, say))
-        if own := own_part(
+        print(told(error, source, tr))
+        if own := trim_traceback(
             error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}
         ):
             stopping = debugger()
             stopping.reset()
             stopping.interaction(None, own)
             return
-        print(say("Nothing was raised in your code: once more, stopping where it is called."))
+        print(tr("Nothing was raised in your code: once more, stopping where it is called."))
     lines = first_lines(source, check.check.at)  # type: ignore[attr-defined]
     if not lines:
-        print(say("{name} is no function: there is nothing to step through", name=check.check.at))  # type: ignore[attr-defined]
+        print(tr("{name} is no function: there is nothing to step through", name=check.check.at))  # type: ignore[attr-defined]
         return
     stopping = debugger()
     for line in lines:
@@ -94,10 +94,10 @@ def debug(request: dict[str, Any], say: Catalogue) -> None:
         stopping.runcall(run)
 
 
-def told(error: Exception, source: Source, say: Catalogue) -> str:
+def told(error: Exception, source: Source, tr: Catalogue) -> str:
     """What was raised, in words: a check's message filled as a report has it."""
     if isinstance(error, CheckFailure):
-        return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, say)
+        return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, tr)
     return f"{type(error).__name__}: {error}"
 
 
@@ -138,7 +138,7 @@ def executed(source: Source, path: str) -> types.ModuleType:
     return execute(source.text, source.module, path)
 
 
-def own_part(
+def trim_traceback(
     where: types.TracebackType | None, files: Collection[str]
 ) -> types.TracebackType | None:
     """The traceback down to the last line in one of the files; None where there is none."""

@@ -28,12 +28,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName, StudentError, WorkerLost
+from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.format import text
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.course.source import Source
 from grader.judge.describe import describe
-from grader.judge.random_inputs import Draw
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student
 
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
@@ -49,12 +49,12 @@ class Failure:
     about: str
     message: str
     reference: Student
-    draw: Draw
+    draw: RandomInputs
     expected: Any = None
     actual: Any = None
     inputs: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    error: StudentError | None = None
+    error: StudentCodeError | None = None
 
     def raised(self, *fragments: str) -> bool:
         """Whether the student's code raised, with every one of these in ``Type: message``."""
@@ -97,9 +97,9 @@ def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
 
 
 def diagnose(
-    mistakes: Sequence[Mistake], failure: Failure, student: Student, say: Catalogue
+    mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """The first mistake whose rule recognises the failure, worded by ``say``; and a traceback where
+    """The first mistake whose rule recognises the failure, worded by ``tr``; and a traceback where
     a rule itself broke, for the author.
     """
     trouble = None
@@ -108,7 +108,7 @@ def diagnose(
             continue
         try:
             facts = candidate.rule(failure, student)
-        except (StudentError, WorkerLost, MissingName, NotStarted):
+        except (StudentCodeError, WorkerLost, MissingName, NotStarted):
             continue
         except Exception:
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
@@ -124,8 +124,8 @@ def diagnose(
             return (
                 Diagnosis(
                     candidate.id,
-                    fill_text(candidate.title, shown, say),
-                    fill_text(candidate.explanation, shown, say),
+                    fill_text(candidate.title, shown, tr),
+                    fill_text(candidate.explanation, shown, tr),
                 ),
                 trouble,
             )
@@ -150,21 +150,21 @@ class _Facts(dict[str, str]):
         return "{" + key + "}"
 
 
-def fill_text(template: str, facts: dict[str, Any], say: Catalogue) -> str:
-    """A template in the language of ``say``, its ``{names}`` replaced: strings as they are or,
+def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
+    """A template in the language of ``tr``, its ``{names}`` replaced: strings as they are or,
     where they are texts of ours, in that language too; phrases filled in turn; other values as the
     report shows them.
     """
 
-    shown = _Facts({name: show_fact(value, say) for name, value in facts.items()})
-    return string.Formatter().vformat(say(template), (), shown)
+    shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
+    return string.Formatter().vformat(tr(template), (), shown)
 
 
-def show_fact(value: Any, say: Catalogue) -> str:
+def show_fact(value: Any, tr: Catalogue) -> str:
     """One fact as text."""
     if isinstance(value, Phrase):
-        return fill_text(value.template, value.facts, say)
-    return say.known(value) if isinstance(value, str) else text(describe(value))
+        return fill_text(value.template, value.facts, tr)
+    return tr.known(value) if isinstance(value, str) else text(describe(value))
 
 
 # ---------------------------------------------------------------------------------------- for rules

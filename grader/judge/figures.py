@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import CheckFailure, StudentError
+from grader.core.errors import CheckFailure, StudentCodeError
 from grader.core.graph_data import GraphPicture, first_difference
 from grader.judge.describe import number
 from grader.worker.wire.trace import trace
@@ -40,7 +40,7 @@ Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 
-def made(makers: Sequence[FigureMaker]) -> list[Figure]:
+def render_figures(makers: Sequence[FigureMaker]) -> list[Figure]:
     """The figures that can be made. The student's code may be asked for them and raise anything:
     that is no verdict.
     """
@@ -65,7 +65,7 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
     except CheckFailure as failure:
         failure.figures = (*failure.figures, *makers)
         raise
-    except StudentError as error:
+    except StudentCodeError as error:
         # not added: the error of a file that can't be loaded is raised again for every check
         error.figures = makers
         raise
@@ -74,7 +74,7 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
 # ------------------------------------------------------------------------------------------- graphs
 
 
-def pictured(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
+def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
     """The picture of a graph that was built here."""
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
@@ -89,7 +89,7 @@ def graph_figure(
     numbers of its visits. ``("edge", 2)``: where the second edge of the root leads. ``("leaf",
     "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
     """
-    picture = pictured(root, names)
+    picture = trace_graph(root, names)
     kind, place = at or ("", None)
     if kind == "entry":
         picture = picture.annotated(visits(picture))
@@ -177,7 +177,7 @@ def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
     return picture.annotated(found)
 
 
-def in_short(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value for a note: four digits, four elements."""
     if isinstance(value, Tensor):
         numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])

@@ -12,10 +12,10 @@ from typing import Any
 
 from grader.core.errors import MissingName
 from grader.course.source import Source
-from grader.worker.wire.values import copied
+from grader.worker.wire.values import round_trip
 
 
-class Withheld:
+class MissingReference:
     """In the solution's place where there is none, in a students' bundle: whatever it is asked for
     is missing.
     """
@@ -47,8 +47,8 @@ class LocalStudent:
         """Run a scenario on copies of the arguments; its measurements as they would have crossed
         the border.
         """
-        args, kwargs = copied(args), copied(kwargs)
-        return copied(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
+        args, kwargs = round_trip(args), round_trip(kwargs)
+        return round_trip(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """As for ``RemoteStudent``; here nobody looks whether something was written."""

@@ -22,16 +22,16 @@ from grader.core.i18n import load
 from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge.checks import CheckSpec
-from grader.judge.local_student import LocalStudent, Withheld
-from grader.judge.random_inputs import Draw
+from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.rpc import student_error
-from grader.judge.remote.session import NotStarted, Session
-from grader.judge.replay.literals import Inexpressible
+from grader.judge.remote.session import NotStarted, StudentSession
+from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import script_of
-from grader.judge.results import DIAGNOSED, Judged, Results, title
-from grader.judge.verdicts import Blocked, Verdict, passed, verdict_of
+from grader.judge.results import DIAGNOSED, CheckRun, Results, title
+from grader.judge.verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
 from grader.worker.process import explain
 
 
@@ -43,7 +43,7 @@ def check_seed(seed: int, check_id: str) -> int:
 class LessonPlugin:
     """Judges a lesson: made once for the lesson, ``take`` gives it a submission."""
 
-    session: Session
+    session: StudentSession
     remote: RemoteStudent
     item: pytest.Item
     """The check that is run. Fixtures that asked pytest for it would have it read their signatures
@@ -55,15 +55,15 @@ class LessonPlugin:
         self.lesson: str = spec["lesson"]
         self.stub = Source(spec["stub"], spec["filename"])
         self.scenarios: str = spec["scenarios"]
-        self.say = load(spec["lang"], [Path(path) for path in spec["texts"]])
+        self.tr = load(spec["lang"], [Path(path) for path in spec["texts"]])
         solution: str | None = spec["solution"]
         self.withheld = solution is None
         self.solved = (
-            Withheld()
+            MissingReference()
             if solution is None
             else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
         )
-        self.results = Results(spec, self.say, self.solved)
+        self.results = Results(spec, self.tr, self.solved)
         self.asked: frozenset[str] = frozenset()
         self.seed = 0
         self.seeds: Mapping[str, int] = {}
@@ -75,7 +75,7 @@ class LessonPlugin:
 
     def take(
         self,
-        session: Session,
+        session: StudentSession,
         *,
         seed: int,
         seeds: Mapping[str, int] | None = None,
@@ -106,14 +106,14 @@ class LessonPlugin:
         return self.recorder.student
 
     @pytest.fixture
-    def reference(self) -> LocalStudent | Withheld:
+    def reference(self) -> LocalStudent | MissingReference:
         """The solution."""
         return self.solved
 
     @pytest.fixture
-    def draw(self) -> Draw:
+    def draw(self) -> RandomInputs:
         """Randomness from this check's seed."""
-        return Draw(self.seed_of(self.id_of(self.item)))
+        return RandomInputs(self.seed_of(self.id_of(self.item)))
 
     # ---------------------------------------------------------------------------------------- names
 
@@ -198,7 +198,7 @@ class LessonPlugin:
             if outcome is Outcome.NOT_STARTED:
                 raise NotStarted(spec.about)
             if outcome is not Outcome.PASSED:
-                raise Blocked(need)
+                raise DependencyFailed(need)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[None]:
@@ -251,32 +251,28 @@ class LessonPlugin:
         if self.recorder is not None and self.id_of(item) == self.recorded:
             self.script = self.written(self.recorder, verdict)
         check_id = self.id_of(item)
-        judged = Judged(
+        judged = CheckRun(
             check_id, item, self.spec_of(item), verdict, self.seed_of(check_id), call.duration
         )
         return {"check": self.results.of(judged, self.session, self.remote).as_data()}
 
     # ------------------------------------------------------------------------------------- verdicts
 
-    def verdict(self, item: pytest.Item, error: BaseException | None) -> Verdict:
+    def verdict(self, item: pytest.Item, error: BaseException | None) -> CheckVerdict:
         """What became of a check, from what ended it, if anything did."""
         if error is None:
             return passed(wrote=self.session.wrote)
-        if isinstance(error, Blocked):
+        if isinstance(error, DependencyFailed):
             needed = next(
-                (
-                    self.say(title(other))
-                    for other in item.session.items
-                    if other.name == str(error)
-                ),
+                (self.tr(title(other)) for other in item.session.items if other.name == str(error)),
                 str(error),
             )
-            return Verdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
+            return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
         return verdict_of(error, self.session.source, self.session.limits) or self.unexpected(
             item, error
         )
 
-    def unexpected(self, item: pytest.Item, error: BaseException) -> Verdict:
+    def unexpected(self, item: pytest.Item, error: BaseException) -> CheckVerdict:
         """An exception that no check means to raise: tried again on the reference, it is either our
         fault or what came back.
         """
@@ -287,14 +283,14 @@ class LessonPlugin:
             if name in ("student", "reference", "draw")
         }
         if not arguments or self.breaks_on_the_reference(item, arguments):
-            return Verdict(
+            return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",
                 {"reason": f"{type(error).__name__}: {error}"},
                 note=note,
             )
         explained = student_error(explain(error, self.session.source.filename))
-        return Verdict(
+        return CheckVerdict(
             Outcome.FAILED,
             "what came back could not be used: {raised}",
             {"raised": str(explained)},
@@ -308,7 +304,7 @@ class LessonPlugin:
         again = {
             "student": self.solved,
             "reference": self.solved,
-            "draw": Draw(self.seed_of(self.id_of(item))),
+            "draw": RandomInputs(self.seed_of(self.id_of(item))),
         }
         try:
             if not self.withheld:
@@ -317,7 +313,7 @@ class LessonPlugin:
             return True
         return False
 
-    def written(self, recorder: Recorder, verdict: Verdict) -> list[str] | str | None:
+    def written(self, recorder: Recorder, verdict: CheckVerdict) -> list[str] | str | None:
         """The script behind a check that did not pass; where there can be none, why."""
         if verdict.outcome not in DIAGNOSED:
             return None
@@ -331,5 +327,5 @@ class LessonPlugin:
                 module=self.session.source.module,
                 scenarios=self.scenarios,
             )
-        except Inexpressible as reason:
+        except NoLiteral as reason:
             return str(reason)

@@ -18,7 +18,7 @@ from grader.worker.wire.program import Program, program
 T = TypeVar("T")
 
 
-class Draw:
+class RandomInputs:
     """One check's source of randomness."""
 
     def __init__(self, seed: int) -> None:

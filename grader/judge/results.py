@@ -28,13 +28,13 @@ from grader.judge.diagnosis import (
     mistakes_in,
     show_fact,
 )
-from grader.judge.figures import Figure, made
-from grader.judge.local_student import LocalStudent, Withheld, execute
-from grader.judge.random_inputs import Draw
+from grader.judge.figures import Figure, render_figures
+from grader.judge.local_student import LocalStudent, MissingReference, execute
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import Session
+from grader.judge.remote.session import StudentSession
 from grader.judge.replay.snippet import snippet
-from grader.judge.verdicts import Verdict
+from grader.judge.verdicts import CheckVerdict
 
 MAX_SOURCE_LINE = 400
 """How many characters of a line a report shows."""
@@ -42,13 +42,13 @@ DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CheckRun:
     """A check and what became of it; ``seconds`` is how long it took."""
 
     id: str
     item: pytest.Item
     spec: CheckSpec
-    verdict: Verdict
+    verdict: CheckVerdict
     seed: int
     seconds: float
 
@@ -57,16 +57,16 @@ class Results:
     """Writes the results of one lesson's checks, in one language: made once for the lesson."""
 
     def __init__(
-        self, spec: dict[str, Any], say: Catalogue, reference: LocalStudent | Withheld
+        self, spec: dict[str, Any], tr: Catalogue, reference: LocalStudent | MissingReference
     ) -> None:
         """``spec`` as ``grading.spec_for`` makes it."""
-        self.say = say
+        self.tr = tr
         self.reference = reference
         self.hints: dict[str, list[str]] = spec["hints"]
         self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
         self.mistakes = load_mistakes(spec["diagnosis"])
 
-    def of(self, judged: Judged, session: Session, remote: RemoteStudent) -> CheckResult:
+    def of(self, judged: CheckRun, session: StudentSession, remote: RemoteStudent) -> CheckResult:
         """The result of a check of the submission that ``session`` talks to; ``remote`` is the
         student that a rule may ask again.
         """
@@ -78,14 +78,14 @@ class Results:
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         output = session.take_output()
-        figures = [worded(figure, self.say) for figure in made(verdict.figures)]
+        figures = [worded(figure, self.tr) for figure in render_figures(verdict.figures)]
         session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(
-            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.say
+            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.tr
         )
         return CheckResult(
             id=judged.id,
-            title=self.say(title(judged.item)),
+            title=self.tr(title(judged.item)),
             function=spec.about,
             outcome=verdict.outcome,
             points=points_for(verdict.outcome, spec.points),
@@ -96,12 +96,10 @@ class Results:
             diagnosis=diagnosis.id if diagnosis else None,
             diagnosis_title=diagnosis.title if diagnosis else None,
             evidence=diagnosis.evidence if diagnosis else None,
-            hint=self.say(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
+            hint=self.tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
-            inputs={
-                self.say.known(name): describe(value) for name, value in verdict.inputs.items()
-            },
+            inputs={self.tr.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=shown,
             cell=cell,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
@@ -114,7 +112,7 @@ class Results:
         )
 
     def diagnosed(
-        self, judged: Judged, remote: RemoteStudent
+        self, judged: CheckRun, remote: RemoteStudent
     ) -> tuple[Diagnosis | None, str | None]:
         """The mistake behind a failure, and what went wrong in the rules that look for it."""
         spec, verdict = judged.spec, judged.verdict
@@ -125,16 +123,16 @@ class Results:
             about=spec.about,
             message=verdict.message or "",
             reference=self.reference,
-            draw=Draw(judged.seed),
+            draw=RandomInputs(judged.seed),
             expected=verdict.expected,
             actual=verdict.actual,
             inputs=verdict.inputs,
             facts=verdict.facts,
             error=verdict.error,
         )
-        return diagnose(self.mistakes, failure, remote, self.say)
+        return diagnose(self.mistakes, failure, remote, self.tr)
 
-    def call_in(self, verdict: Verdict, session: Session) -> str | None:
+    def call_in(self, verdict: CheckVerdict, session: StudentSession) -> str | None:
         """The call that failed, to paste; none where a tensor is no longer what it was when it was
         handed over.
         """
@@ -149,7 +147,7 @@ class Results:
             or session.wrote
         ):
             return None
-        inputs = {self.say.known(name): value for name, value in verdict.inputs.items()}
+        inputs = {self.tr.known(name): value for name, value in verdict.inputs.items()}
         return snippet(
             session.asked,
             module=session.source.module,
@@ -158,7 +156,7 @@ class Results:
         )
 
 
-def line_of(verdict: Verdict, spec: CheckSpec, source: Source) -> int | None:
+def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
     """The line to show: where it was raised; the definition's header where it could not even be
     called; else its last return.
     """
@@ -167,11 +165,11 @@ def line_of(verdict: Verdict, spec: CheckSpec, source: Source) -> int | None:
     return source.anchor(spec.at, header=verdict.error is not None)
 
 
-def worded(figure: Figure, say: Catalogue) -> Figure:
-    """A figure with the texts of its rows in the language of ``say``."""
+def worded(figure: Figure, tr: Catalogue) -> Figure:
+    """A figure with the texts of its rows in the language of ``tr``."""
     if "rows" not in figure:
         return figure
-    rows = [[show_fact(cell, say) for cell in row] for row in figure["rows"]]
+    rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
     return {**figure, "rows": rows}
 
 

@@ -20,17 +20,20 @@ import pytest
 import pytest_jsonreport.plugin
 from pytest_jsonreport.plugin import JSONReport
 
-from grader.core.errors import EngineFault, StudentError, WorkerLost
+from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
-from grader.judge.remote.session import Session
+from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.results import results_in
 
-PLUGINS_LEFT_OUT = """cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin faulthandler logging warnings
-debugging setuponly setupplan recwarn nose monkeypatch tmpdir python_path terminal capture skipping unittest subtests"""
+PLUGINS_LEFT_OUT = (
+    "cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin "
+    "faulthandler logging warnings debugging setuponly setupplan recwarn nose monkeypatch "
+    "tmpdir python_path terminal capture skipping unittest subtests"
+)
 PYTEST_OPTIONS = (
     "--noconftest",
     "--import-mode=importlib",
@@ -104,7 +107,7 @@ class Judge:
             "guarantees": list(guarantees),
             "missing": list(missing),
             "flags": [*flags_in(session.source), *replaced],
-            "untranslated": sorted(self.plugin.say.missing),
+            "untranslated": sorted(self.plugin.tr.missing),
             "script": self.plugin.script,
             "catalogue": {one.id: list(one.about) for one in self.plugin.results.mistakes},
         }
@@ -113,11 +116,11 @@ class Judge:
         """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
         cells = tuple((number, line) for number, line in task["cells"])
         source = Source(task["source"], task["filename"], cells)
-        problem = task["problem"] and StudentError(
+        problem = task["problem"] and StudentCodeError(
             "invalid file", task["problem"]["message"], line=task["problem"]["line"]
         )
         limits = Limits.from_dict(task["limits"])
-        session = Session(
+        session = StudentSession(
             workers,
             source=source,
             scenarios=self.spec["scenarios"],
@@ -129,16 +132,14 @@ class Judge:
             session.load()
             if source.unreadable:  # rules that look at the source would look at nothing
                 raise session.refuse(
-                    StudentError(self.plugin.say("unreadable file"), self.plugin.say(UNREADABLE))
+                    StudentCodeError(self.plugin.tr("unreadable file"), self.plugin.tr(UNREADABLE))
                 )
-        except StudentError as error:
+        except StudentCodeError as error:
             return {"message": error.message if problem else str(error), "line": error.line}
         except WorkerLost as lost:
-            say = self.plugin.say
+            tr = self.plugin.tr
             return {
-                "message": say(
-                    "loading the file: {reason}", reason=say(lost.template, **lost.facts)
-                ),
+                "message": tr("loading the file: {reason}", reason=tr(lost.template, **lost.facts)),
                 "line": None,
             }
         return None

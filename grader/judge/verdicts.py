@@ -10,7 +10,7 @@ from typing import Any
 
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.core.errors import CheckFailure, EngineFault, MissingName, StudentError, WorkerLost
+from grader.core.errors import CheckFailure, EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import MIB, Limits
 from grader.core.report import Outcome
 from grader.course.source import Source
@@ -20,12 +20,12 @@ from grader.judge.remote.session import NotStarted
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 
 
-class Blocked(Exception):
+class DependencyFailed(Exception):
     """A check that is not asked, since one that it needs did not pass."""
 
 
 @dataclass(slots=True)
-class Verdict:
+class CheckVerdict:
     """What is known of one check that did not pass, before it is written down."""
 
     outcome: Outcome
@@ -34,7 +34,7 @@ class Verdict:
     expected: Any = None
     actual: Any = None
     inputs: dict[str, Any] = field(default_factory=dict)
-    error: StudentError | None = None
+    error: StudentCodeError | None = None
     line: int | None = None
     note: str | None = None
     figures: tuple[FigureMaker, ...] = ()
@@ -72,18 +72,18 @@ what to say; the limit.
 """
 
 
-def passed(*, wrote: bool) -> Verdict:
+def passed(*, wrote: bool) -> CheckVerdict:
     """No objection; but what was compared with tensors that the student's code has written into was
     compared with nothing.
     """
-    return Verdict(Outcome.FAILED, WROTE) if wrote else Verdict(Outcome.PASSED)
+    return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 
-def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict | None:
+def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVerdict | None:
     """What an exception means; None for one that no check means to raise."""
     match error:
         case CheckFailure():
-            return Verdict(
+            return CheckVerdict(
                 Outcome.FAILED,
                 error.message,
                 error.facts,
@@ -94,19 +94,19 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
                 figures=error.figures,
             )
         case NotStarted():
-            return Verdict(Outcome.NOT_STARTED)
-        case StudentError():
+            return CheckVerdict(Outcome.NOT_STARTED)
+        case StudentCodeError():
             return raised(error, source, limits)
         case MissingName():
             return missing(error, source.filename)
         case WorkerLost():
-            return Verdict(Outcome(error.outcome), error.template, error.facts)
+            return CheckVerdict(Outcome(error.outcome), error.template, error.facts)
         case GradcheckError():
-            return Verdict(
+            return CheckVerdict(
                 Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]}
             )
         case EngineFault():
-            return Verdict(
+            return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",
                 {"reason": str(error)},
@@ -115,7 +115,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> Verdict 
     return None
 
 
-def missing(error: MissingName, filename: str) -> Verdict:
+def missing(error: MissingName, filename: str) -> CheckVerdict:
     """A name is not there; one that is almost the same is likely to be it, misspelt."""
     facts = {
         "file": filename,
@@ -127,16 +127,16 @@ def missing(error: MissingName, filename: str) -> Verdict:
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
         template = "{file} defines no {name}, but {near}: the name has to be spelt as in the stub"
-        return Verdict(Outcome.FAILED, template, facts | {"near": near[0]})
-    return Verdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
+        return CheckVerdict(Outcome.FAILED, template, facts | {"near": near[0]})
+    return CheckVerdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
 
 
-def raised(error: StudentError, source: Source, limits: Limits) -> Verdict:
+def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerdict:
     """The student's code raised: its stub's NotImplementedError, or anything else."""
     if error.type_name == "NotImplementedError" and error.raised_here:
         if error.line is None or source.is_bare_raise(error.line):
-            return Verdict(Outcome.NOT_STARTED, line=error.line)
-        return Verdict(
+            return CheckVerdict(Outcome.NOT_STARTED, line=error.line)
+        return CheckVerdict(
             Outcome.ERROR,
             "the stub's raise NotImplementedError is still there, and is reached",
             error=error,
@@ -145,10 +145,10 @@ def raised(error: StudentError, source: Source, limits: Limits) -> Verdict:
     for sign, template, limit in LIMITS_HIT:
         if sign in str(error):
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
-            return Verdict(
+            return CheckVerdict(
                 Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures
             )
-    return Verdict(
+    return CheckVerdict(
         Outcome.ERROR,
         "{raised}",
         {"raised": str(error)},

@@ -26,7 +26,7 @@ has thousands of pages.
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """A line of code: its number, its text as HTML, and whether it is the one that this is
     about.
     """
@@ -37,12 +37,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class DiffRow:
     """A row of two files: ``same``, ``changed``, or ``gap`` where rows that agree are left out."""
 
     kind: str
-    mine: Line | None = None
-    reference: Line | None = None
+    mine: CodeLine | None = None
+    reference: CodeLine | None = None
 
 
 @functools.lru_cache(TEXTS_KEPT)
@@ -65,7 +65,7 @@ def coloured(text: str) -> tuple[str, ...]:
     return tuple(made[: len(plain)])
 
 
-def excerpt(text: str, number: int) -> list[Line]:
+def excerpt(text: str, number: int) -> list[CodeLine]:
     """The line of that number with those around it, blank ones at the ends left away."""
     lines, plain = coloured(text), text.split("\n")
     first, last = max(1, number - CONTEXT), min(len(lines), number + CONTEXT)
@@ -73,10 +73,10 @@ def excerpt(text: str, number: int) -> list[Line]:
         first += 1
     while last > number and not plain[last - 1].strip():
         last -= 1
-    return [Line(k, lines[k - 1], k == number) for k in range(first, last + 1)]
+    return [CodeLine(k, lines[k - 1], k == number) for k in range(first, last + 1)]
 
 
-def beside(mine: str, reference: str) -> list[Beside]:
+def beside(mine: str, reference: str) -> list[DiffRow]:
     """Both files, row by row, what is far from any difference left out; nothing where they agree,
     or one is too long.
     """
@@ -88,17 +88,17 @@ def beside(mine: str, reference: str) -> list[Beside]:
 
 def _rows(
     left: list[str], right: list[str], mine: tuple[str, ...], reference: tuple[str, ...]
-) -> Iterator[Beside]:
+) -> Iterator[DiffRow]:
     groups = difflib.SequenceMatcher(a=left, b=right, autojunk=False).get_grouped_opcodes(CONTEXT)
     for number, group in enumerate(groups):
         if number or group[0][1] or group[0][3]:
-            yield Beside("gap")
+            yield DiffRow("gap")
         for tag, i, after_i, j, after_j in group:
-            ours = [Line(k + 1, mine[k]) for k in range(i, after_i)]
-            theirs = [Line(k + 1, reference[k]) for k in range(j, after_j)]
+            ours = [CodeLine(k + 1, mine[k]) for k in range(i, after_i)]
+            theirs = [CodeLine(k + 1, reference[k]) for k in range(j, after_j)]
             for place in range(max(len(ours), len(theirs))):
                 pair = (
                     ours[place] if place < len(ours) else None,
                     theirs[place] if place < len(theirs) else None,
                 )
-                yield Beside("same" if tag == "equal" else "changed", *pair)
+                yield DiffRow("same" if tag == "equal" else "changed", *pair)

@@ -46,20 +46,20 @@ class Card:
     why: str
 
 
-def panels(figure: dict[str, Any], say: Catalogue) -> list[Panel]:
+def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
     """A figure's drawings for a page."""
     try:
         if figure.get("kind") == "graph":
             return [
                 Panel(
                     caption,
-                    draw_svg(picture, say, marked=marked, title=caption),
+                    draw_svg(picture, tr, marked=marked, title=caption),
                     "\n".join(map(str, tree)),
                 )
-                for caption, picture, marked, tree in _graphs(figure, say)
+                for caption, picture, marked, tree in _graphs(figure, tr)
             ]
         if figure.get("kind") == "jacobian":
-            return [_heat(Jacobians.from_json(figure), say)]
+            return [_heat(Jacobians.from_json(figure), tr)]
     except ValueError:
         pass
     return []
@@ -72,23 +72,23 @@ def cards(figure: dict[str, Any]) -> list[Card]:
 
 
 def _graphs(
-    figure: dict[str, Any], say: Catalogue
+    figure: dict[str, Any], tr: Catalogue
 ) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
     """The pictures of a figure, the expected one last: caption, picture, what is marked, tree."""
     alone = figure["actual"] is None
     captions = {
-        "actual": say("The graph, yours"),
-        "expected": say("The graph of the question") if alone else say("The graph, expected"),
+        "actual": tr("The graph, yours"),
+        "expected": tr("The graph of the question") if alone else tr("The graph, expected"),
     }
     for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
         if figure[key] is not None:
             picture = GraphPicture.from_json(figure[key])
             marked = (figure[mark],) if figure.get(mark) else ()
-            yield captions[key], picture, marked, tree_lines(picture, say, marked=marked)
+            yield captions[key], picture, marked, tree_lines(picture, tr, marked=marked)
 
 
-def _heat(pair: Jacobians, say: Catalogue) -> Panel:
-    caption = say(
+def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
+    caption = tr(
         "Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input
     )
     differing = set(pair.differing())
@@ -101,12 +101,12 @@ def _heat(pair: Jacobians, say: Catalogue) -> Panel:
         for i, row in enumerate(pair.analytic)
         for j, mine in enumerate(row)
     )
-    heads = (say("entry"), say("your backward"), say("differences of your forward"))
-    return Panel(caption, draw_heatmap(pair, say), rows=rows, heads=heads)
+    heads = (tr("entry"), tr("your backward"), tr("differences of your forward"))
+    return Panel(caption, draw_heatmap(pair, tr), rows=rows, heads=heads)
 
 
 def figure_lines(
-    figure: dict[str, Any], say: Catalogue, width: int, *, whole: bool = False
+    figure: dict[str, Any], tr: Catalogue, width: int, *, whole: bool = False
 ) -> list[Text]:
     """A figure for a terminal: a tree with what belongs where it differs, short or ``whole``;
     entries of a Jacobian; predictions.
@@ -115,17 +115,17 @@ def figure_lines(
         "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions
     }  # fmt: skip
     try:
-        return draw[figure["kind"]](figure, say, width)
+        return draw[figure["kind"]](figure, tr, width)
     except (ValueError, LookupError):
         return []
 
 
-def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
-    (caption, picture, marked, _), *others = _graphs(figure, say)
-    lines = tree_lines(picture, say, width=width - 2, marked=marked, most=MOST_LINES)
+def _tree(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
+    (caption, picture, marked, _), *others = _graphs(figure, tr)
+    lines = tree_lines(picture, tr, width=width - 2, marked=marked, most=MOST_LINES)
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     for line in (line for *_, tree in others for line in tree if line.marked):
-        words = say("expected there") if marked else say("missing in yours")
+        words = tr("expected there") if marked else tr("missing in yours")
         shown = Text.assemble(
             (words + "  ", "dim"), tree_line(replace(line, branch="", marked=False))
         )
@@ -134,10 +134,10 @@ def _tree(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
     return found
 
 
-def _trees(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     found = []
-    for caption, picture, marked, _ in _graphs(figure, say):
-        lines = tree_lines(picture, say, width=width - 2, marked=marked)
+    for caption, picture, marked, _ in _graphs(figure, tr):
+        lines = tree_lines(picture, tr, width=width - 2, marked=marked)
         found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     return found
 
@@ -153,26 +153,26 @@ def tree_line(line: TreeLine) -> Text:
     return text.append("  ◀", "red") if line.marked else text
 
 
-def _worst(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+def _worst(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     pair = Jacobians.from_json(figure)
     differing = pair.differing()
     rows = [
         (pair.entry(i, j), number(pair.analytic[i][j], 4), number(pair.numeric[i][j], 4))
         for i, j in differing[:WORST]
     ]
-    lines = _columns(["", say("your backward"), say("differences of your forward")], rows)
+    lines = _columns(["", tr("your backward"), tr("differences of your forward")], rows)
     more = len(differing) - len(rows)
     return (
-        [*lines, Text("  " + say("and {count} more that differ", count=more), "dim")]
+        [*lines, Text("  " + tr("and {count} more that differ", count=more), "dim")]
         if more > 0
         else lines
     )
 
 
-def _predictions(figure: dict[str, Any], say: Catalogue, width: int) -> list[Text]:
+def _predictions(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     found = cards(figure)
     rows = [(card.what, card.predicted, card.outcome) for card in found]
-    lines = _columns([say("what"), say("you predicted"), say("what happens")], rows)
+    lines = _columns([tr("what"), tr("you predicted"), tr("what happens")], rows)
     return [*lines, *(Text(f"  {card.what}: {card.why}", "dim") for card in found)]
 
 

@@ -45,7 +45,7 @@ def escaped_property(text: str) -> str:
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def error_lines(report: Report, folder: PurePosixPath, say: Catalogue) -> Iterator[str]:
+def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterator[str]:
     """A command for each check that needs attention, the first ten; files are below ``folder``,
     relative to the repository.
     """
@@ -58,15 +58,15 @@ def error_lines(report: Report, folder: PurePosixPath, say: Catalogue) -> Iterat
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
-            text = clean(lesson.message or say(STATUS_WORDS[lesson.status]))
+            text = clean(lesson.message or tr(STATUS_WORDS[lesson.status]))
             yield command(
-                lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, say)
+                lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, tr)
             )
     shown = [
         (lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID
     ]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
-        text = message(check, say) + in_cell(lesson, check, say)
+        text = message(check, tr) + in_cell(lesson, check, tr)
         yield command(lesson, folder, line_of(check), f"{lesson.id}: {check.title}", text)
 
 
@@ -77,9 +77,9 @@ def line_of(check: CheckResult | None) -> int | None:
     return check.source_line if check and check.cell is None else None
 
 
-def in_cell(lesson: LessonResult, check: CheckResult | None, say: Catalogue) -> str:
+def in_cell(lesson: LessonResult, check: CheckResult | None, tr: Catalogue) -> str:
     """A further line that says where in a notebook it is."""
-    return "\n" + clean(place(lesson, check, say)) if check and check.cell else ""
+    return "\n" + clean(place(lesson, check, tr)) if check and check.cell else ""
 
 
 def command(
@@ -97,33 +97,33 @@ def command(
     return f"::error {properties}::{escaped(text)}"
 
 
-def message(check: CheckResult, say: Catalogue) -> str:
+def message(check: CheckResult, tr: Catalogue) -> str:
     """What is wrong, in a few lines."""
     if check.outcome is Outcome.GRADER_ERROR:
-        return say(OWN_FAULT)
-    lines = [check.message or say(WORDS[check.outcome])]
+        return tr(OWN_FAULT)
+    lines = [check.message or tr(WORDS[check.outcome])]
     if check.expected is not None:
         expected, actual = pair(check.expected, check.actual)
-        lines += [f"{say('expected')} {expected}", f"{say('got')} {actual}"]
+        lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
     if check.evidence:
-        lines.append(f"{say('Looks like')}: {check.diagnosis_title}. {check.evidence}")
+        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
     return "\n".join(clean(line) for line in lines)
 
 
 # ------------------------------------------------------------------------------------------ summary
 
 
-def summary(report: Report, say: Catalogue) -> str:
+def summary(report: Report, tr: Catalogue) -> str:
     """The step's summary in Markdown: the points of each lesson, then what is not right."""
     lines = [f"## {markdown(report.submission)}: {report.score:g} / {report.max_score:g}", ""]
     if report.held_checks:
-        lines += [say(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
+        lines += [tr(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
     if report.grader_faults:
-        lines += [say(OWN_FAULT), ""]
-    lines += [f"| {say('lesson')} | {say('points')} | |", "|---|---:|---|"]
+        lines += [tr(OWN_FAULT), ""]
+    lines += [f"| {tr('lesson')} | {tr('points')} | |", "|---|---:|---|"]
     lines += [
         f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} |"
-        f" {markdown(standing(lesson, say))} |"
+        f" {markdown(standing(lesson, tr))} |"
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
@@ -136,22 +136,22 @@ def summary(report: Report, say: Catalogue) -> str:
         for check in wrong:
             lines.append(
                 f"* {MARKS[check.outcome]}"
-                f" {markdown(check.title)}<br>{markdown(message(check, say))}"
+                f" {markdown(check.title)}<br>{markdown(message(check, tr))}"
             )
     return "\n".join(lines) + "\n"
 
 
-def standing(lesson: LessonResult, say: Catalogue) -> str:
+def standing(lesson: LessonResult, tr: Catalogue) -> str:
     """A lesson's checks, counted."""
     if lesson.message:
         line = line_of(next((check for check in lesson.checks if check.source_line), None))
         return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message
     counts = [
-        (say(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks))
+        (tr(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks))
         for outcome in Outcome
     ]
     if lesson.held_checks:
-        counts.append((say("held back"), lesson.held_checks))
+        counts.append((tr("held back"), lesson.held_checks))
     return " · ".join(f"{count} {word}" for word, count in counts if count)
 
 

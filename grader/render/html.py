@@ -37,7 +37,7 @@ from grader.render.labels import (
     STATUS_WORDS,
     WORDS,
 )
-from grader.render.learner_page import Keepsake
+from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def environment() -> jinja2.Environment:
         "clean": lambda value: clean(str(value)),
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",
-        "say_with": lambda word, say: say(word),
+        "translate_with": lambda word, tr: tr(word),
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
     }
@@ -121,7 +121,7 @@ def to_do(lesson: LessonResult) -> int:
     return sum(check.outcome not in QUIET for check in lesson.checks)
 
 
-def folded(lessons: Sequence[LessonResult], keepsake: Keepsake) -> list[LessonResult]:
+def folded(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> list[LessonResult]:
     """The lessons of several that a page gives a line each: nothing is written, and nothing is
     known of them that would be lost.
     """
@@ -152,15 +152,15 @@ def warm_up() -> None:
 
 def render_page(
     report: Report,
-    say: Catalogue | None = None,
+    tr: Catalogue | None = None,
     *,
     called: str = "",
     adjustments: Sequence[Adjustment] = (),
-    keepsake: Keepsake | None = None,
+    keepsake: LearnerExtras | None = None,
     inline: str | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> str:
-    """The page for one submission, in the language of ``say``.
+    """The page for one submission, in the language of ``tr``.
 
     ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of
     its score; ``keepsake`` is what a learner's own page holds beside the report. ``inline`` is the
@@ -175,7 +175,7 @@ def render_page(
         "style_hash": style_hash(sheet),
         "script": script,
         "script_hash": style_hash(script),
-        "say": say or Catalogue(),
+        "tr": tr or Catalogue(),
         "called": called,
         "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     }
@@ -183,7 +183,7 @@ def render_page(
         report=report,
         adjustments=adjustments,
         counted=counted,
-        keepsake=keepsake or Keepsake(),
+        keepsake=keepsake or LearnerExtras(),
         inline=inline,
         **parts,
     )

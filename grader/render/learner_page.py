@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from grader.core.report import CheckResult, LessonResult
 from grader.core.sanitize import clean
-from grader.course.progress import LessonProgress, Point, Sighting
-from grader.render.code import Beside, Line, beside, coloured, excerpt
+from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
+from grader.render.code import CodeLine, DiffRow, beside, coloured, excerpt
 
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120.0, 28.0, 3.0
 DAY = 10
@@ -20,7 +20,7 @@ DAY = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class MistakeRow:
     """A mistake that was met: its name, the day, and the day on which it was gone."""
 
     title: str
@@ -29,7 +29,7 @@ class Met:
 
 
 @dataclass(frozen=True, slots=True)
-class LessonStory:
+class LessonHistory:
     """One lesson's part. ``source`` is the learner's file as it was graded, ``solution`` the
     reference where it is theirs to see.
     """
@@ -38,7 +38,7 @@ class LessonStory:
     solution: str | None = None
     progress: LessonProgress = field(default_factory=LessonProgress)
 
-    def excerpt(self, check: CheckResult) -> list[Line]:
+    def excerpt(self, check: CheckResult) -> list[CodeLine]:
         """The check's line with some around it; none where the file is not at hand or is
         another.
         """
@@ -51,7 +51,7 @@ class LessonStory:
         )
         return excerpt(self.source, number) if there else []
 
-    def comparison(self) -> list[Beside]:
+    def comparison(self) -> list[DiffRow]:
         """The learner's file beside the solution."""
         return beside(self.source, self.solution) if self.source and self.solution else []
 
@@ -65,7 +65,7 @@ class LessonStory:
         return sparkline(self.progress.history)
 
     @property
-    def met(self) -> list[Met]:
+    def met(self) -> list[MistakeRow]:
         """The mistakes, those that are not cleared first."""
         found = [met(name, sighting) for name, sighting in self.progress.mistakes.items()]
         return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
@@ -77,20 +77,20 @@ class LessonStory:
 
 
 @dataclass(frozen=True, slots=True)
-class Keepsake:
+class LearnerExtras:
     """A learner's part of a page: when it was made (ISO 8601, the learner's own time), each
     lesson's; at the end the course's numbers.
     """
 
     made_at: str = ""
-    lessons: dict[str, LessonStory] = field(default_factory=dict)
+    lessons: dict[str, LessonHistory] = field(default_factory=dict)
     finish: Sequence[tuple[str, str]] = ()
 
-    def of(self, lesson: LessonResult) -> LessonStory:
+    def of(self, lesson: LessonResult) -> LessonHistory:
         """One lesson's part, empty where there is none."""
-        return self.lessons.get(lesson.id) or LessonStory()
+        return self.lessons.get(lesson.id) or LessonHistory()
 
-    def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, Met]]:
+    def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
         """All mistakes met in those lessons, those that are not cleared first."""
         found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
@@ -101,17 +101,17 @@ class Keepsake:
         return self.made_at[:16].replace("T", " ")
 
 
-def met(name: str, sighting: Sighting) -> Met:
+def met(name: str, sighting: MistakeRecord) -> MistakeRow:
     """A sighting as it is shown; one of which only the mistake's id was kept has that for its
     name.
     """
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
-    return Met(
+    return MistakeRow(
         clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
     )
 
 
-def sparkline(history: Sequence[Point]) -> str:
+def sparkline(history: Sequence[ScorePoint]) -> str:
     """``x,y x,y …`` of a line through the scores, evenly apart, from none to the highest at the
     top; empty for fewer than two.
     """

@@ -19,20 +19,27 @@ from grader.core.sanitize import clean
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
 from grader.course.progress import Progress
-from grader.course.roadmap import Achievement, Standing, achieved, needs, next_lesson, standing
+from grader.course.roadmap import (
+    Achievement,
+    LessonState,
+    course_summary,
+    needs,
+    next_lesson,
+    standing,
+)
 from grader.render.terminal import points
 
 STANDING_MARKS = {
-    Standing.COMPLETE: "✔",
-    Standing.BEGUN: "◐",
-    Standing.OPEN: "○",
-    Standing.WAITING: "·",
+    LessonState.COMPLETE: "✔",
+    LessonState.BEGUN: "◐",
+    LessonState.OPEN: "○",
+    LessonState.WAITING: "·",
 }
 STANDING_STYLES = {
-    Standing.COMPLETE: "green",
-    Standing.BEGUN: "yellow",
-    Standing.OPEN: "",
-    Standing.WAITING: "dim",
+    LessonState.COMPLETE: "green",
+    LessonState.BEGUN: "yellow",
+    LessonState.OPEN: "",
+    LessonState.WAITING: "dim",
 }
 PANEL_WIDTH = 64
 
@@ -42,7 +49,7 @@ def lesson_table(
     progress: Progress,
     *,
     here: set[str],
-    say: Catalogue,
+    tr: Catalogue,
     own: Callable[[Lesson], Callable[[str], str]],
 ) -> RenderableType:
     """All lessons, a line each: its state, name, points, title, and what it waits for; ``own``
@@ -50,10 +57,10 @@ def lesson_table(
     """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
-    table.add_column(say("lesson"), no_wrap=True)
-    table.add_column(say("points"), no_wrap=True, justify="right")
-    table.add_column(say("what it is about"), overflow="fold")
-    table.add_column(say("waits for"), no_wrap=True)
+    table.add_column(tr("lesson"), no_wrap=True)
+    table.add_column(tr("points"), no_wrap=True, justify="right")
+    table.add_column(tr("what it is about"), overflow="fold")
+    table.add_column(tr("waits for"), no_wrap=True)
     following = next_lesson(course, progress)
     for lesson in course.lessons:
         stands, mine = standing(lesson, progress), progress.of(lesson.id)
@@ -62,12 +69,12 @@ def lesson_table(
         style = STANDING_STYLES[stands]
         state = Text(STANDING_MARKS[stands], style)
         if lesson.id not in here:
-            state.append(f" {say('not here')}", "yellow")
+            state.append(f" {tr('not here')}", "yellow")
         elif lesson is following:
-            state.append(f" {say('next')}", "bold cyan")
+            state.append(f" {tr('next')}", "bold cyan")
         name = Text(
             lesson.id,
-            "bold" if lesson is following else style if stands is Standing.WAITING else "",
+            "bold" if lesson is following else style if stands is LessonState.WAITING else "",
         )
         table.add_row(
             state,
@@ -79,16 +86,16 @@ def lesson_table(
     return table
 
 
-def summary_line(course: Course, progress: Progress, say: Catalogue) -> Text:
+def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
     """How many lessons are complete, and the points."""
-    so_far = achieved(course, progress)
-    counted = say(
+    so_far = course_summary(course, progress)
+    counted = tr(
         "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
     )
     scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
     return Text(
         f"{counted} · {scored}"
-        + (" " + say("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
+        + (" " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
     )
 
 
@@ -103,23 +110,23 @@ def labelled(rows: list[tuple[str, str]]) -> Text:
     )
 
 
-def show_finish(console: Console, reached: Achievement, say: Catalogue, title: str) -> None:
+def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: str) -> None:
     """The end of the course: what it took, in the learner's own numbers."""
     graph = Text("x ──▶ ∘ ──▶ ∘ ──▶ loss\n∂ ◀── ∘ ◀── ∘ ◀── 1   ", "green")
     rows = Table.grid(padding=(0, 2))
     rows.add_column()
     rows.add_column(justify="right", style="bold")
-    for number, what in finish_rows(reached, say):
+    for number, what in finish_rows(reached, tr):
         rows.add_row(what, number)
     body = Group(
         Align.center(graph),
         Text(),
-        Align.center(Text(say("Every lesson complete"), "bold")),
+        Align.center(Text(tr("Every lesson complete"), "bold")),
         Align.center(Text(clean(title), "dim")),
         Text(),
         Align.center(rows),
         Text(),
-        Align.center(Text(say("You can differentiate what you can compute."), "italic")),
+        Align.center(Text(tr("You can differentiate what you can compute."), "italic")),
     )
     width = min(PANEL_WIDTH, console.width)
     console.print(
@@ -134,17 +141,17 @@ def show_finish(console: Console, reached: Achievement, say: Catalogue, title: s
     )
 
 
-def finish_rows(reached: Achievement, say: Catalogue) -> list[tuple[str, str]]:
+def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
     """The numbers of the end, each with what it counts; what is zero and no merit is left away."""
     rows = [
-        (f"{points(reached.score)} / {points(reached.max_score)}", say("points")),
-        (f"+ {points(reached.bonus)}", say("bonus")),
-        (str(reached.lessons), say("lessons")),
-        (str(reached.attempts), say("runs of the grader")),
-        (str(reached.mistakes), say("mistakes met and cleared")),
-        (str(reached.hints), say("steps of hints")),
-        (str(reached.solutions_seen), say("solutions looked at before")),
-        (str(reached.days), say("days of work")),
+        (f"{points(reached.score)} / {points(reached.max_score)}", tr("points")),
+        (f"+ {points(reached.bonus)}", tr("bonus")),
+        (str(reached.lessons), tr("lessons")),
+        (str(reached.attempts), tr("runs of the grader")),
+        (str(reached.mistakes), tr("mistakes met and cleared")),
+        (str(reached.hints), tr("steps of hints")),
+        (str(reached.solutions_seen), tr("solutions looked at before")),
+        (str(reached.days), tr("days of work")),
     ]
     return [(number, what) for number, what in rows if number not in ("+ 0", "0")]
 

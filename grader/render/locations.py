@@ -6,11 +6,11 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult
 
 
-def place(lesson: LessonResult, check: CheckResult, say: Catalogue) -> str:
+def place(lesson: LessonResult, check: CheckResult, tr: Catalogue) -> str:
     """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
     if check.cell is None:
         return f"{lesson.file}:{check.source_line}"
-    return say(
+    return tr(
         "{file}, cell {cell}, line {line}",
         file=lesson.file,
         cell=check.cell,

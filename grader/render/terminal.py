@@ -53,7 +53,7 @@ def make_console(*, stderr: bool = False) -> Console:
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
 
 
-def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
+def plain_text(report: Report, tr: Catalogue, *, columns: int) -> str:
     """The whole report as text without colours, for where there is no terminal."""
     console = Console(
         markup=False,
@@ -65,7 +65,7 @@ def plain_text(report: Report, say: Catalogue, *, columns: int) -> str:
         force_terminal=False,
     )
     with console.capture() as shown:
-        show_report(console, report, html=None, say=say)
+        show_report(console, report, html=None, tr=tr)
     return shown.get().rstrip("\n")
 
 
@@ -74,15 +74,15 @@ def show_report(
     report: Report,
     *,
     html: str | None,
-    say: Catalogue | None = None,
+    tr: Catalogue | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
     """The whole report: a block for each lesson, then the total and what to do next, in the
-    language of ``say``.
+    language of ``tr``.
 
     ``places`` says of lessons where a command looks for the same files, with ``--in``.
     """
-    page = Page(console, report, say or Catalogue(), places)
+    page = Page(console, report, tr or Catalogue(), places)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
     for lesson in report.lessons:
@@ -98,22 +98,22 @@ def show_whole(
     checks: Iterable[CheckResult],
     *,
     seed: int,
-    say: Catalogue,
+    tr: Catalogue,
 ) -> None:
     """Some checks of a lesson, whatever became of them, with nothing folded; or why the lesson
     could not be judged.
     """
-    lines = Lines(console, say, whole=True)
+    lines = Lines(console, tr, whole=True)
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         console.print(Padding(lines.why_not(lesson), (0, 0, 1, INDENT), expand=False))
         return
     for check in checks:
         lines.show_check(check)
         steps = [
-            (say("Check"), check.id),
+            (tr("Check"), check.id),
             (
-                say("Seeds"),
-                say("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
+                tr("Seeds"),
+                tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
             ),
         ]
         for part in lines.details(check, lesson):
@@ -125,9 +125,9 @@ def show_whole(
 class Lines:
     """Checks on one console in one language; ``whole`` folds nothing of what they printed."""
 
-    def __init__(self, console: Console, say: Catalogue, *, whole: bool = False) -> None:
+    def __init__(self, console: Console, tr: Catalogue, *, whole: bool = False) -> None:
         self.console = console
-        self.say = say
+        self.tr = tr
         self.whole = whole
 
     def why_not(self, lesson: LessonResult) -> Text:
@@ -135,14 +135,14 @@ class Lines:
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
-            why.append(clean(f"\n{place(lesson, line, self.say)}    "), style="dim").append(
+            why.append(clean(f"\n{place(lesson, line, self.tr)}    "), style="dim").append(
                 clean(line.source_text or ""), style="default"
             )
         return why
 
     def show_check(self, check: CheckResult) -> None:
         """One check that is not right, on a line."""
-        bonus = " " + self.say("bonus") if check.bonus else ""
+        bonus = " " + self.tr("bonus") if check.bonus else ""
         self.show_line(
             check.outcome,
             check.title,
@@ -160,34 +160,34 @@ class Lines:
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
         """The lines that explain a failure."""
-        say = self.say
+        tr = self.tr
         if check.inputs:
             yield Text(
                 "   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
             )
         if check.expected is None and check.actual is not None:
-            yield Text.assemble((say("got") + "  ", "dim"), clean(text(check.actual)))
+            yield Text.assemble((tr("got") + "  ", "dim"), clean(text(check.actual)))
         elif check.expected is not None:
             expected, actual = pair(check.expected, check.actual)
-            width = max(cell_len(say("expected")), cell_len(say("got"))) + 2
-            yield Text.assemble((set_cell_size(say("expected"), width), "dim"), clean(expected))
-            yield Text.assemble((set_cell_size(say("got"), width), "dim"), clean(actual))
+            width = max(cell_len(tr("expected")), cell_len(tr("got"))) + 2
+            yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
+            yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))
         if check.message:
             yield Text(clean(check.message), style="red")
         for figure in check.figures:
-            yield from figure_lines(figure, say, self.console.width - INDENT, whole=self.whole)
+            yield from figure_lines(figure, tr, self.console.width - INDENT, whole=self.whole)
         if check.evidence:
             yield Text.assemble(
-                (say("Looks like") + ": ", "bold"),
+                (tr("Looks like") + ": ", "bold"),
                 clean(f"{check.diagnosis_title}. {check.evidence}"),
             )
         if check.source_line:
             yield Text.assemble(
-                (clean(f"{place(lesson, check, say)}    "), "dim"), clean(check.source_text or "")
+                (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
             )
         if check.output:
             yield Text.assemble(
-                (say("It printed") + "  ", "dim"), clean(self.first_lines(check.output))
+                (tr("It printed") + "  ", "dim"), clean(self.first_lines(check.output))
             )
 
     def first_lines(self, output: str) -> str:
@@ -196,13 +196,13 @@ class Lines:
         if self.whole:
             return "\n".join(lines)
         more = len(lines) - PRINTED_LINES
-        rest = "\n" + self.say("… and {count} more lines", count=more) if more > 0 else ""
+        rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 0 else ""
         return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """The way to a nudge, where there is one."""
         return (
-            [(self.say("A nudge"), f"grade hint {lesson.id}")]
+            [(self.tr("A nudge"), f"grade hint {lesson.id}")]
             if check.outcome is not Outcome.PASSED
             else []
         )
@@ -223,28 +223,28 @@ class Page(Lines):
     """One report on one console in one language."""
 
     def __init__(
-        self, console: Console, report: Report, say: Catalogue, places: Mapping[str, Path]
+        self, console: Console, report: Report, tr: Catalogue, places: Mapping[str, Path]
     ) -> None:
-        super().__init__(console, say)
+        super().__init__(console, tr)
         self.report = report
         self.places = places
 
     def show_total(self, html: str | None) -> None:
         """The score, where the page lies, how long it took."""
-        report, say = self.report, self.say
+        report, tr = self.report, self.tr
         total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
         if report.bonus:
-            total.append("  " + say("+ {points} bonus", points=points(report.bonus)))
+            total.append("  " + tr("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
             total.append(
-                "  " + say("{points} points held back", points=points(report.held_points)),
+                "  " + tr("{points} points held back", points=points(report.held_points)),
                 style="yellow",
             )
         if html:
             total.append(f"   {html}")
         total.append(
             "   "
-            + say("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed),
+            + tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed),
             style="dim",
         )
         self.console.print(total)
@@ -255,15 +255,15 @@ class Page(Lines):
         if html and others:
             self.console.print(
                 Text(
-                    say("{count} more wrong: told in full in {page}", count=others, page=html),
+                    tr("{count} more wrong: told in full in {page}", count=others, page=html),
                     "dim",
                 )
             )
         if report.held_checks:
-            held = say(HELD_BACK, count=report.held_checks, points=points(report.held_points))
+            held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))
         if report.grader_faults:
-            self.console.print(Text(say(OWN_FAULT), "magenta"))
+            self.console.print(Text(tr(OWN_FAULT), "magenta"))
 
     def show_lesson(self, lesson: LessonResult) -> None:
         """One lesson: its score, then what is not right, the first in full."""
@@ -295,7 +295,7 @@ class Page(Lines):
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(
                 Outcome.SKIPPED,
-                self.say("{count} checks wait for what is wrong above", count=len(folded)),
+                self.tr("{count} checks wait for what is wrong above", count=len(folded)),
                 scored,
             )
         self.show_notes(lesson)
@@ -308,7 +308,7 @@ class Page(Lines):
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
             self.show_line(
                 Outcome.NOT_STARTED,
-                self.say("{count} lessons are not started", count=len(lessons)),
+                self.tr("{count} lessons are not started", count=len(lessons)),
                 scored,
             )
             self.console.print()
@@ -326,20 +326,20 @@ class Page(Lines):
     def summary(self, lesson: LessonResult) -> str:
         """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            return self.say(STATUS_WORDS[lesson.status])
+            return self.tr(STATUS_WORDS[lesson.status])
         counts = [
-            (self.say(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks))
+            (self.tr(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks))
             for outcome in Outcome
         ]
         if lesson.held_checks:
-            counts.append((self.say("held back"), lesson.held_checks))
+            counts.append((self.tr("held back"), lesson.held_checks))
         return " · ".join(f"{count} {word}" for word, count in counts if count)
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         """What to type next."""
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
         again = (
-            self.say("Again"),
+            self.tr("Again"),
             shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]),
         )
         return [*self.hint(check, lesson), again]

@@ -25,7 +25,7 @@ def default_mode() -> str:
     return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
 
 
-def fingerprint(spec: dict[str, Any]) -> str:
+def lesson_key(spec: dict[str, Any]) -> str:
     """What tells one lesson from another, and from itself after an edit: its texts, and when its
     files were last changed.
     """
@@ -38,7 +38,7 @@ def fingerprint(spec: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps([spec, changed], sort_keys=True).encode()).hexdigest()
 
 
-class Host:
+class ForkServerClient:
     """One fork host. It is started at once and imports torch while the caller does something else;
     a dead one is replaced.
 
@@ -88,7 +88,7 @@ class Host:
         self.start()
         assert self._process is not None
         jobs, results = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
-        key = fingerprint(spec)
+        key = lesson_key(spec)
         new = key not in self._lessons
         self._lessons.add(key)
         try:
@@ -177,7 +177,7 @@ class Host:
                 process.kill()
                 process.wait()
 
-    def __enter__(self) -> Host:
+    def __enter__(self) -> ForkServerClient:
         return self
 
     def __exit__(self, *_: Iterable[Any]) -> None:

@@ -14,7 +14,7 @@ host for workers, and writes its result to standard output itself::
 
 When nothing of the job is left, the host closes it with a frame of its own. Where the envelope asks
 for it, it then forks a *spare* worker, which is confined before there is a job for it
-(``forked.Spare``).
+(``forked.PreforkedWorker``).
 
 So no check, no solution, no submission and no result is ever in the fork host's memory, and a
 worker, which is its copy, has none either. The host runs no torch operation: a fork of a process
@@ -39,9 +39,9 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 from grader.core.limits import Limits
 from grader.runtime import huge_pages, lazy_imports
-from grader.runtime.fork_worker import Spare, Terms, fork_worker
+from grader.runtime.fork_worker import PreforkedWorker, WorkerOptions, fork_worker
 from grader.runtime.reaper import end_worker, kill_everything
-from grader.worker.sandbox import adopt_orphans, discard, empty_scratch, monitor, prepare
+from grader.worker.sandbox import adopt_orphans, clear_scratch, monitor, prepare, remove_scratch
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
@@ -61,7 +61,7 @@ def main() -> NoReturn:
     os.dup2(2, 1)
     warm_up()
     if sys.argv[1:] == ["fork", "lasting"]:
-        huge_pages.collapse()
+        huge_pages.use_huge_pages()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)
     os._exit(
@@ -80,12 +80,14 @@ def warm_up() -> None:
     import torch.fx.experimental.symbolic_shapes
     import torch.testing
 
+    import grader.authoring
     import grader.judge.runner
     import grader.runtime.lesson_server
     import grader.runtime.warmup
 
     torch.set_num_threads(1)
     grader.judge.runner.warm_up()
+    grader.authoring.load_all()  # a scenario can't read the engine's files from inside the sandbox
     gc.freeze()
     gc.enable()
 
@@ -97,10 +99,10 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     from grader.runtime.lesson_server import result_of
 
     specs: dict[str, Any] = {}
-    sources: dict[Terms, SpawnedWorkers] = {}
+    sources: dict[WorkerOptions, SpawnedWorkers] = {}
     try:
         while (envelope := read_frame(jobs)) is not None:
-            terms = Terms.from_dict(envelope.body)
+            terms = WorkerOptions.from_dict(envelope.body)
             if envelope.body["new"]:
                 specs[envelope.body["lesson"]] = read_body(jobs)
             workers = sources.setdefault(terms, SpawnedWorkers(terms.limits, terms.sandbox))
@@ -118,14 +120,14 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs, one after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
-    spare = Spare(prepared)
-    lessons: dict[str, LessonHost] = {}
+    spare = PreforkedWorker(prepared)
+    lessons: dict[str, LessonServerHandle] = {}
     try:
         while (envelope := read_frame(jobs)) is not None:
-            terms = Terms.from_dict(envelope.body)
+            terms = WorkerOptions.from_dict(envelope.body)
             if envelope.body["new"]:
                 spare.drop()  # what is forked now would keep its line
-                lessons[envelope.body["lesson"]] = LessonHost(jobs, results)
+                lessons[envelope.body["lesson"]] = LessonServerHandle(jobs, results)
             if envelope.body["late_imports"] and not lazy_imports.loaded():
                 spare.drop()  # which has not got them
                 lazy_imports.load()
@@ -146,17 +148,19 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
-        discard(prepared)
+        remove_scratch(prepared)
 
 
-def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, spare: Spare) -> bool:
+def serve_job(
+    lesson: LessonServerHandle, lesson_pids: set[int], terms: WorkerOptions, spare: PreforkedWorker
+) -> bool:
     """Have a judge take the next task and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
     try:
         lesson.judge(theirs, terms.limits)
         theirs.close()
         with ours:
-            done = Workshop(ours, terms, spare).serve()
+            done = WorkerBroker(ours, terms, spare).serve()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
@@ -164,11 +168,11 @@ def serve_job(lesson: LessonHost, lesson_pids: set[int], terms: Terms, spare: Sp
         lesson.close()
     spare.drop()
     kill_everything(spare=lesson_pids)
-    empty_scratch(spare.prepared)
+    clear_scratch(spare.prepared)
     return done
 
 
-class LessonHost:
+class LessonServerHandle:
     """The fork host's end of a lesson host: its judge serves a task for each control socket that it
     is handed.
     """
@@ -196,12 +200,14 @@ class LessonHost:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-class Workshop:
+class WorkerBroker:
     """What a judge's requests are served with: starts and ends its workers, and watches them
     meanwhile.
     """
 
-    def __init__(self, control: socket.socket, terms: Terms, spare: Spare) -> None:
+    def __init__(
+        self, control: socket.socket, terms: WorkerOptions, spare: PreforkedWorker
+    ) -> None:
         self.control = control
         self.terms = terms
         self.spare = spare
@@ -255,7 +261,7 @@ class Workshop:
         """
         self.look_after()
         status = end_worker(pid, died=died)
-        empty_scratch(self.prepared)
+        clear_scratch(self.prepared)
         self.living = None
         if died:
             self.control.sendall(pack({"status": status, "overuse": self.overused.get(pid)}))

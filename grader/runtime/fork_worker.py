@@ -20,7 +20,7 @@ from grader.worker.wire.frames import write_frame
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WorkerOptions:
     """What an envelope says of a job: how its workers are to be confined, and whether one is made
     ahead for the next job.
 
@@ -33,7 +33,7 @@ class Terms:
     ahead: bool = False
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Terms:
+    def from_dict(cls, data: dict[str, Any]) -> WorkerOptions:
         """Terms from plain data."""
         return cls(
             Limits.from_dict(data["limits"]), data["sandbox"], tuple(data["without"]), data["ahead"]
@@ -54,7 +54,9 @@ class ForkedWorker:
         os.close(self.output)
 
 
-def fork_worker(terms: Terms, prepared: Prepared, *, rehearsed: bool = False) -> ForkedWorker:
+def fork_worker(
+    terms: WorkerOptions, prepared: Prepared, *, rehearsed: bool = False
+) -> ForkedWorker:
     """A new worker. A ``rehearsed`` one has answered questions of no meaning, and what is set up at
     first use is there.
     """
@@ -69,10 +71,10 @@ def fork_worker(terms: Terms, prepared: Prepared, *, rehearsed: bool = False) ->
 
 
 def worker_process(
-    line: int, output: int, terms: Terms, prepared: Prepared, *, rehearsed: bool = False
+    line: int, output: int, terms: WorkerOptions, prepared: Prepared, *, rehearsed: bool = False
 ) -> NoReturn:
     """What a forked worker does: confine itself, say so, serve. Never returns."""
-    from grader.runtime.warmup import rehearse
+    from grader.runtime.warmup import warm_up
     from grader.worker.process import serve
 
     code = 70
@@ -91,7 +93,7 @@ def worker_process(
         )
         write_frame(sink, {"guarantees": held, "missing": missing, "mode": terms.sandbox})
         if rehearsed:
-            rehearse()
+            warm_up()
         serve(source, sink)
         code = 0
     except BaseException:
@@ -100,7 +102,7 @@ def worker_process(
         os._exit(code)
 
 
-class Spare:
+class PreforkedWorker:
     """A worker that is forked, confined and rehearsed before there is anything to load, or none.
 
     It is as every worker: a copy of the host, so without a check, a solution or a submission, and
@@ -111,14 +113,14 @@ class Spare:
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
         self._worker: ForkedWorker | None = None
-        self._terms: Terms | None = None
+        self._terms: WorkerOptions | None = None
 
-    def make(self, terms: Terms) -> None:
+    def make(self, terms: WorkerOptions) -> None:
         """Fork one, unless there is one already."""
         if self._worker is None:
             self._worker, self._terms = fork_worker(terms, self.prepared, rehearsed=True), terms
 
-    def take(self, terms: Terms) -> ForkedWorker | None:
+    def take(self, terms: WorkerOptions) -> ForkedWorker | None:
         """The spare worker, which is the caller's from then on; None where there is none under
         these terms that lives.
         """

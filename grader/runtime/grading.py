@@ -18,13 +18,13 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
     check_from_json,
 )
 from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 
 NOTES = 10
 """How many things that were left out of a notebook a report names."""
@@ -101,7 +101,7 @@ def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LessonOutcome:
     """One lesson's result, under what its worker ran, what should be looked at, the lesson's
     mistakes with what each is about.
     """
@@ -117,17 +117,19 @@ class Judged:
     """
 
 
-def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: Settings) -> Judged:
+def grade_lesson(
+    host: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
+) -> LessonOutcome:
     """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like
     the student's.
     """
-    say = load(settings.lang, lesson.texts(settings.lang))
+    tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
-        message = say("there is no {file}", file=lesson.filename)
-        return Judged(
+        message = tr("there is no {file}", file=lesson.filename)
+        return LessonOutcome(
             LessonResult(
                 lesson.id,
-                say(lesson.title),
+                tr(lesson.title),
                 LessonStatus.MISSING,
                 0.0,
                 FULL_LESSON,
@@ -140,14 +142,14 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
             terms_for(settings), spec_for(lesson, settings), task_for(file, settings)
         )
     except EngineFault as fault:
-        return Judged(faulty(lesson, file, str(fault)))
+        return LessonOutcome(faulty(lesson, file, str(fault)))
     checks = tuple(check_from_json(check) for check in answer["checks"])
     score, max_score, bonus, max_bonus = lesson_score(checks)
     held = lesson.held or HeldBack()
     invalid = answer["invalid"]
     result = LessonResult(
         id=lesson.id,
-        title=say(lesson.title),
+        title=tr(lesson.title),
         status=LessonStatus.INVALID if invalid else lesson_status(checks, held_checks=held.checks),
         score=score,
         max_score=add_up([max_score, held.points]),
@@ -159,27 +161,27 @@ def grade_lesson(host: Host, lesson: Lesson, file: LessonFile | None, settings: 
         checks=checks,
         held_checks=held.checks,
         held_points=held.points,
-        notes=tuple(notes_on(file, say)),
+        notes=tuple(notes_on(file, tr)),
     )
     catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
     kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
     guarantees, missing, flags, untranslated = kept
     script = tuple(answer["script"]) if isinstance(answer["script"], list) else answer["script"]
-    return Judged(result, guarantees, missing, flags, untranslated, catalogue, script)
+    return LessonOutcome(result, guarantees, missing, flags, untranslated, catalogue, script)
 
 
-def notes_on(file: LessonFile, say: Catalogue) -> Iterator[str]:
+def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
     """What was left out of a notebook, a sentence each."""
     for one in file.left_out[:NOTES]:
-        where = {"cell": one.cell, "line": one.line, "what": say(one.what)}
+        where = {"cell": one.cell, "line": one.line, "what": tr(one.what)}
         if one.cell is None:
-            yield say("line {line}: {what}, left out", **where)
+            yield tr("line {line}: {what}, left out", **where)
         elif one.line is None:
-            yield say("cell {cell}: {what}, left out", **where)
+            yield tr("cell {cell}: {what}, left out", **where)
         else:
-            yield say("cell {cell}, line {line}: {what}, left out", **where)
+            yield tr("cell {cell}, line {line}: {what}, left out", **where)
     if len(file.left_out) > NOTES:
-        yield say("and {count} more were left out", count=len(file.left_out) - NOTES)
+        yield tr("and {count} more were left out", count=len(file.left_out) - NOTES)
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
@@ -206,7 +208,7 @@ def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
 
 
 def grade_submission(
-    host: Host,
+    host: ForkServerClient,
     course: Course,
     lessons: Iterable[Lesson],
     files: dict[str, LessonFile],
@@ -238,7 +240,7 @@ def grade_submission(
         seed=settings.seed,
         course=CourseIdentity(course.id, course.version, course.hash),
         grader_version=__version__,
-        sandbox=Sandbox(settings.sandbox, held, missing),
+        sandbox=SandboxReport(settings.sandbox, held, missing),
         lang=settings.lang,
         flags=tuple(flag for one in judged for flag in one.flags),
         lessons=results,

@@ -23,7 +23,7 @@ MADV_COLLAPSE = 25
 """Replace small pages by large ones, now (madvise(2), Linux 6.1 and later)."""
 
 
-def collapse() -> int:
+def use_huge_pages() -> int:
     """Lay this process's memory out in large pages; how many bytes of it now may be. Where the
     system has no such call, nothing is done.
     """

@@ -57,7 +57,7 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
     returns.
     """
     os.setsid()
-    court = Court(control, jobs, results)
+    court = LessonServer(control, jobs, results)
     try:
         spec = read_body(jobs)
         court.open(Judge(spec))
@@ -67,7 +67,7 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
         os._exit(BROKEN)
 
 
-class Court:
+class LessonServer:
     """A lesson host's loop, and its judges'."""
 
     def __init__(self, control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> None:

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Generic, Protocol, TypeVar
 
 
-class Closes(Protocol):
+class Closeable(Protocol):
     """What can be lent and, in the end, closed."""
 
     def close(self) -> None:
@@ -25,12 +25,12 @@ class Closes(Protocol):
         """
 
 
-Host = TypeVar("Host", bound=Closes)
+Host = TypeVar("Host", bound=Closeable)
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-class NotBegun(Exception):
+class Cancelled(Exception):
     """A job that nobody wants any more."""
 
 
@@ -44,7 +44,7 @@ begins to wait for a lock doesn't wake it, so that a Ctrl-C would be heeded only
 result is there."""
 
 
-class Hosts(Generic[Host]):
+class HostPool(Generic[Host]):
     """So many hosts, lent to one thread at a time; each is started when it is first needed.
 
     ``finishing`` is set when nothing new is to be begun; what is under way still counts.
@@ -70,7 +70,7 @@ class Hosts(Generic[Host]):
         host = self._free.get()
         try:
             if self.finishing.is_set() or self.stopping.is_set():
-                raise NotBegun
+                raise Cancelled
             host = host or self._make()
             self._lent.append(host)
             try:
@@ -99,8 +99,8 @@ class Hosts(Generic[Host]):
                 host.close()
 
 
-def over(
-    hosts: Hosts[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]
+def map_unordered(
+    hosts: HostPool[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]
 ) -> Generator[Result, None, None]:
     """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there
     is room, in the caller's thread.
@@ -138,7 +138,7 @@ def _results(done: Iterable[Future[Result]]) -> Iterator[Result]:
     return (
         future.result()
         for future in sorted(done, key=_raised)
-        if not isinstance(future.exception(), NotBegun)
+        if not isinstance(future.exception(), Cancelled)
     )
 
 

@@ -19,7 +19,7 @@ import torch
 
 from grader.worker.process import serve
 from grader.worker.wire.batching import (
-    Question,
+    Request,
     call_question,
     gradcheck_questions,
     gradgradcheck_questions,
@@ -65,7 +65,7 @@ def walk(student, x):
 """
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Serve what judges ask, from a memory of this process; then forget it."""
     try:
         serve(io.BytesIO(b"".join(questions())), io.BytesIO())
@@ -104,7 +104,7 @@ def asked(do: str, blob: bytes = b"", **fields: Any) -> bytes:
     return pack({"id": 0, "do": do, "free": [], **fields}, blob)
 
 
-def together(several: Sequence[Question]) -> bytes:
+def together(several: Sequence[Request]) -> bytes:
     """One frame for several requests."""
     return asked(
         "several",

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from grader.course.course import Course, Lesson
 from grader.runtime.grading import Settings
-from grader.verify.case_result import Case, Finding
+from grader.verify.case_result import Case, CaseResult
 from grader.verify.ingredients import Ingredients, digest_of
 from grader.verify.ledger import Ledger
 from grader.verify.proved import Proved, read_proved, write_proved
@@ -51,7 +51,7 @@ class Kept:
         """Whether there is a file."""
         return self._ledger is not None
 
-    def of(self, case: Case, seeds: Sequence[int]) -> dict[int, Finding]:
+    def of(self, case: Case, seeds: Sequence[int]) -> dict[int, CaseResult]:
         """The findings of a case that need not be made again."""
         held = self._held.get(case, {})
         shows_nothing = (
@@ -61,7 +61,7 @@ class Kept:
             seed: held[seed] for seed in (seeds[1:] if shows_nothing else seeds) if seed in held
         }
 
-    def add(self, case: Case, seed: int, finding: Finding) -> None:
+    def add(self, case: Case, seed: int, finding: CaseResult) -> None:
         """Keep a finding; raises UsageError where it may be about files that were changed
         meanwhile.
         """
@@ -87,12 +87,12 @@ class Kept:
         )
 
 
-def _as_known(case: Case, seeds: int) -> dict[int, Finding]:
+def _as_known(case: Case, seeds: int) -> dict[int, CaseResult]:
     """A case's findings from the seeds 1 to ``seeds`` where they are as they should be; they don't
     say how many checks there are.
     """
     return dict.fromkeys(
-        range(1, seeds + 1), Finding(lost=case.kind in ("mistake", "lookalike"), named=True)
+        range(1, seeds + 1), CaseResult(lost=case.kind in ("mistake", "lookalike"), named=True)
     )
 
 

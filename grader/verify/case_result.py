@@ -1,4 +1,4 @@
-"""What one grading of a file whose verdict is known comes to: a ``Finding``, small and plain, all
+"""What one grading of a file whose verdict is known comes to: a ``CaseResult``, small and plain, all
 that a proof is added up from.
 
 A result with its checks, evidence and pictures is let go as soon as its finding is there; 200 seeds
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Lesson
-from grader.runtime.grading import Judged
+from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 
@@ -38,7 +38,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CaseResult:
     """What a grading showed. ``about`` is the lesson's catalogue: its mistakes, with what each is
     about.
 
@@ -54,14 +54,14 @@ class Finding:
     about: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def finding_of(case: Case, judged: Judged) -> Finding:
+def finding_of(case: Case, judged: LessonOutcome) -> CaseResult:
     """Hold a verdict against what is known of its case."""
     checks = judged.result.checks
     trouble = [
         *case_problems(case, judged),
         *(points_problems(case.lesson, checks) if case.kind == "solution" else ()),
     ]
-    return Finding(
+    return CaseResult(
         trouble=tuple(trouble),
         untranslated=judged.untranslated,
         lost=bool(lost(case, judged)),
@@ -78,7 +78,7 @@ def mistake_id(name: str) -> str:
     return name.split("__")[0]
 
 
-def lost(case: Case, judged: Judged) -> list[CheckResult]:
+def lost(case: Case, judged: LessonOutcome) -> list[CheckResult]:
     """The checks that were not passed and count: those of full marks, and all where the mistake is
     about bonus parts only.
     """
@@ -91,7 +91,7 @@ def lost(case: Case, judged: Judged) -> list[CheckResult]:
     ]
 
 
-def is_named(case: Case, judged: Judged) -> bool:
+def is_named(case: Case, judged: LessonOutcome) -> bool:
     """Whether the first diagnosis of a mistake's grading is that mistake; true of everything
     else.
     """
@@ -99,7 +99,7 @@ def is_named(case: Case, judged: Judged) -> bool:
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
 
-def case_problems(case: Case, judged: Judged) -> Iterable[str]:
+def case_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
     """What is wrong with one verdict."""
     checks = judged.result.checks
     for check in checks:
@@ -125,7 +125,7 @@ def case_problems(case: Case, judged: Judged) -> Iterable[str]:
         yield from lookalike_problems(case, judged)
 
 
-def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
+def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
     """A mistake must cost marks on what it is about, nowhere else, and be named."""
     about = judged.catalogue.get(mistake_id(case.name), ())
     failing = [check for check in judged.result.checks if check.outcome is not Outcome.PASSED]
@@ -142,7 +142,7 @@ def mistake_problems(case: Case, judged: Judged) -> Iterable[str]:
         yield "is not named: " + "; ".join(named)
 
 
-def lookalike_problems(case: Case, judged: Judged) -> Iterable[str]:
+def lookalike_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
     """A lookalike must cost marks, bonus or not, and no check may call it by the name of the
     mistake that it looks like.
     """

@@ -18,7 +18,7 @@ from types import TracebackType
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.sqlite import connect, transaction
-from grader.verify.case_result import Finding
+from grader.verify.case_result import CaseResult
 
 APPLICATION = 0x67726C64
 """``PRAGMA application_id``, by which a file is known as one of these: "grld" in ASCII."""
@@ -98,14 +98,14 @@ class Ledger:
                 )
             db.execute("DELETE FROM findings WHERE id NOT IN (SELECT finding FROM gradings)")
 
-    def held(self) -> dict[str, dict[int, Finding]]:
+    def held(self) -> dict[str, dict[int, CaseResult]]:
         """All findings by key and seed; equal ones are one object."""
         try:
             findings = {
                 number: finding_from(body)
                 for number, body in self._db.execute("SELECT id, body FROM findings")
             }
-            found: dict[str, dict[int, Finding]] = {}
+            found: dict[str, dict[int, CaseResult]] = {}
             for key, seed, number in self._db.execute(
                 'SELECT key, seed, finding FROM gradings JOIN cases ON id = "case"'
             ):
@@ -117,7 +117,7 @@ class Ledger:
             ) from None
         return found
 
-    def keep(self, key: str, seed: int, finding: Finding) -> None:
+    def keep(self, key: str, seed: int, finding: CaseResult) -> None:
         """Write a finding, in place of what there was."""
         body = json.dumps(asdict(finding), ensure_ascii=True)
         with transaction(self._db) as db:
@@ -136,13 +136,13 @@ class Ledger:
             )
 
 
-def finding_from(body: str) -> Finding:
+def finding_from(body: str) -> CaseResult:
     """A finding that was written; raises ValueError, TypeError, KeyError or AttributeError for what
     is none.
     """
     data = json.loads(body)
     about = tuple((name, tuple(names)) for name, names in data.pop("about"))
-    return Finding(
+    return CaseResult(
         trouble=tuple(data.pop("trouble")),
         untranslated=tuple(data.pop("untranslated")),
         about=about,

@@ -32,11 +32,11 @@ from grader.course.scaffold import MARK, placeholders_in
 from grader.course.source import Source
 from grader.course.stubs import compose, stub_of, without_markers
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
-from grader.runtime.pool import Hosts, over
+from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.cache import Kept, keeping
-from grader.verify.case_result import Case, Finding, finding_of, mistake_id
+from grader.verify.case_result import Case, CaseResult, finding_of, mistake_id
 
 CHECK_FILES = {
     "test_visible.py",
@@ -49,7 +49,7 @@ CHECK_FILES = {
 
 
 @dataclass(frozen=True, slots=True)
-class LessonProof:
+class LessonSummary:
     """What was shown of one lesson, as the published table has it."""
 
     lesson: str
@@ -64,7 +64,7 @@ class LessonProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class VerifyResult:
     """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
 
     Of a run that was cut there is no proof, and ``left`` gradings are wanting. With a file of
@@ -73,14 +73,14 @@ class Verification:
     """
 
     problems: tuple[str, ...]
-    proofs: tuple[LessonProof, ...]
+    proofs: tuple[LessonSummary, ...]
     gradings: int
     left: int = 0
     kept: int = 0
     complete: tuple[tuple[str, int], ...] = ()
 
 
-Found = dict[Case, dict[int, Finding]]
+Found = dict[Case, dict[int, CaseResult]]
 
 
 def verify(
@@ -93,10 +93,10 @@ def verify(
     progress: Callable[[int, int], None] = lambda done, total: None,
     keep: Path | None = None,
     proof: Path | None = None,
-    during: Callable[[Hosts[Host]], AbstractContextManager[None]] = lambda hosts: (
+    during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]] = lambda hosts: (
         contextlib.nullcontext()
     ),
-) -> Verification:
+) -> VerifyResult:
     """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings
     done and in all.
 
@@ -124,7 +124,7 @@ def verify(
             else (0, ())
         )
     if left:
-        return Verification((*problems, *_so_far(found)), (), total, left, *counted)
+        return VerifyResult((*problems, *_so_far(found)), (), total, left, *counted)
     proofs = []
     for lesson in lessons:
         mine = {
@@ -136,7 +136,7 @@ def verify(
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
             problems += more
-    return Verification(tuple(problems), tuple(proofs), total, 0, *counted)
+    return VerifyResult(tuple(problems), tuple(proofs), total, 0, *counted)
 
 
 def _before_grading(
@@ -169,7 +169,7 @@ def _grade_rest(
     kept: Kept,
     *,
     progress: Callable[[int, int], None],
-    during: Callable[[Hosts[Host]], AbstractContextManager[None]],
+    during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
     """Add what is wanting to ``found``: seed by seed, lessons in the course's order, each finding
     kept as soon as it is there.
@@ -184,7 +184,7 @@ def _grade_rest(
     if not runs:
         return
 
-    def grade(host: Host, run: tuple[Case, int]) -> tuple[Case, int, Finding]:
+    def grade(host: ForkServerClient, run: tuple[Case, int]) -> tuple[Case, int, CaseResult]:
         case, seed = run
         file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
         return (
@@ -194,15 +194,18 @@ def _grade_rest(
         )
 
     shared: dict[
-        Finding, Finding
+        CaseResult, CaseResult
     ] = {}  # most are equal, so that memory hardly grows with the seeds
     with (
         closing(
-            Hosts(max(1, min(workers, len(runs))), lambda: Host(lasting=True, apart=kept.lasts))
+            HostPool(
+                max(1, min(workers, len(runs))),
+                lambda: ForkServerClient(lasting=True, apart=kept.lasts),
+            )
         ) as hosts,
         during(hosts),
     ):
-        for case, seed, finding in over(hosts, runs, grade):
+        for case, seed, finding in map_unordered(hosts, runs, grade):
             finding = shared.setdefault(finding, finding)
             kept.add(case, seed, finding)
             found[case][seed] = finding
@@ -246,8 +249,8 @@ def cases_of(lesson: Lesson) -> list[Case]:
 
 
 def judge_lesson(
-    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, Finding]]]
-) -> tuple[LessonProof, list[str]]:
+    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
+) -> tuple[LessonSummary, list[str]]:
     """Hold the verdicts of one lesson's cases against what is known of them."""
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
@@ -285,7 +288,7 @@ def judge_lesson(
         f"{lesson.id}: lookalike file {name} looks like no mistake in diagnosis.py"
         for name in sorted(unknown)
     ]
-    proof = LessonProof(
+    proof = LessonSummary(
         lesson=lesson.id,
         checks=checks,
         mistakes=len(mistakes),
@@ -359,17 +362,17 @@ def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
     """
     if lang == ENGLISH:
         return []
-    say = load(lang, lesson.texts(lang))
+    tr = load(lang, lesson.texts(lang))
     for text in (
         lesson.title,
         lesson.summary,
         *(step for steps in lesson.hints().values() for step in steps),
     ):
-        say(text)
-    problems = [f"not translated: {text!r}" for text in sorted(say.missing) if MARK not in text]
+        tr(text)
+    problems = [f"not translated: {text!r}" for text in sorted(tr.missing) if MARK not in text]
     readme = lesson.folder / f"README.{lang}.md"
     problems += [] if readme.exists() else [f"there is no {readme.name}"]
-    for text, translation in say.texts.items():
+    for text, translation in tr.texts.items():
         if placeholders(text) != placeholders(translation):
             problems.append(f"the translation has other placeholders: {text!r}")
     return [f"{lesson.id}: {problem}" for problem in problems]

@@ -23,7 +23,7 @@ def main() -> None:
     """Serve one judge on standard input and output; what the student prints goes to standard
     error.
     """
-    source = cast(BinaryIO, io.BufferedReader(JudgesWords(os.dup(0))))
+    source = cast(BinaryIO, io.BufferedReader(StdinWatchdog(os.dup(0))))
     sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
@@ -55,7 +55,7 @@ def main() -> None:
     os._exit(0)
 
 
-class JudgesWords(io.RawIOBase):
+class StdinWatchdog(io.RawIOBase):
     """What the judge writes, read by a thread: when the judge is gone this process ends at once,
     even if a student's code loops in it.
 

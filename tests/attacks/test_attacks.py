@@ -16,8 +16,8 @@ from rich.console import Console
 from grader.course.course import Course, load_course
 from grader.core.errors import SubmissionError
 from grader.runtime.grading import Settings, grade_submission
-from grader.runtime.client import Host
-from grader.core.report import Report, Sandbox
+from grader.runtime.client import ForkServerClient
+from grader.core.report import Report, SandboxReport
 from grader.render.html import render_page
 from grader.render.terminal import show_report
 from grader.worker.sandbox import LAYERS, landlock, seccomp
@@ -75,13 +75,13 @@ def stage(tmp_path: Path) -> Iterator[Callable[[Attack], Stage]]:
 class OurGrader:
     """One host for attack and neighbour, as a class is graded."""
 
-    def __init__(self, host: Host, course: Course) -> None:
+    def __init__(self, host: ForkServerClient, course: Course) -> None:
         self.host = host
         self.course = course
-        with Host("fork") as fresh:
+        with ForkServerClient("fork") as fresh:
             self.untouched = comparable(self.report(fresh, COURSE / "solutions", Limits.from_dict(LIMITS)))
 
-    def report(self, host: Host, place: Path, limits: Limits, without: tuple[str, ...] = ()) -> Report:
+    def report(self, host: ForkServerClient, place: Path, limits: Limits, without: tuple[str, ...] = ()) -> Report:
         """A submission's report."""
         settings = Settings(seed=7, sandbox="auto" if without else "require", limits=limits, without=without)
         try:
@@ -117,12 +117,12 @@ def comparable(report: Report) -> Report:
         dataclasses.replace(lesson, seconds=0.0, file="", checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks))
         for lesson in report.lessons
     )
-    return dataclasses.replace(report, submission="", seconds=0.0, lessons=lessons, sandbox=Sandbox("", (), ()))
+    return dataclasses.replace(report, submission="", seconds=0.0, lessons=lessons, sandbox=SandboxReport("", (), ()))
 
 
 @pytest.fixture(scope="module")
 def ours(course: Course) -> Iterator[OurGrader]:
-    with Host("fork") as host:
+    with ForkServerClient("fork") as host:
         yield OurGrader(host, course)
 
 

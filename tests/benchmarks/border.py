@@ -30,13 +30,13 @@ from grader.course.stubs import without_markers
 from grader.judge.remote.affinity import one_processor
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import Session
-from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
 from grader.runtime import huge_pages
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import Terms, worker_process
+from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, discard, prepare
+from grader.worker.sandbox import GUARANTEES, Prepared, prepare, remove_scratch
 
 CALLS_A_WORKER = 200
 
@@ -54,15 +54,15 @@ class Forks:
         pid = os.fork()
         if pid == 0:
             worker_process(
-                far_line.fileno(), far_output, Terms(Limits(), "require", ()), self.prepared
+                far_line.fileno(), far_output, WorkerOptions(Limits(), "require", ()), self.prepared
             )
         far_line.close()
         os.close(far_output)
-        worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
+        worker = read_hello(SocketChannel(line, output, output_bytes=1 << 14), pid)
         assert set(worker.guarantees) == set(GUARANTEES), worker.missing
         return worker
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         """End it."""
         worker.channel.close()
         end_worker(worker.pid, died=died)
@@ -84,7 +84,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
     warm_up()
-    huge_pages.collapse()
+    huge_pages.use_huge_pages()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
     source, scenarios = (
@@ -95,10 +95,12 @@ def main() -> None:
     leaf = x.clone().requires_grad_()
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
     with contextlib.ExitStack() as stack:
-        stack.callback(discard, prepared)
+        stack.callback(remove_scratch, prepared)
         stack.enter_context(one_processor())
         for number in range(rounds + 1):
-            session = Session(Forks(prepared), source=source, scenarios=scenarios, limits=Limits())
+            session = StudentSession(
+                Forks(prepared), source=source, scenarios=scenarios, limits=Limits()
+            )
             student = RemoteStudent(session)
             first = seconds(lambda: student.sigmoid(x))  # noqa: B023 - called at once
             calls = [seconds(lambda: student.sigmoid(x)) for _ in range(CALLS_A_WORKER)]  # noqa: B023

@@ -45,11 +45,11 @@ def write(place: Path, count: int) -> Path:
 
 def grade(count: int) -> dict[str, float]:
     """Grade a class of that size in this process."""
-    from grader.cli.commands.batch import Wanted, grade_class
+    from grader.cli.commands.batch import BatchOptions, grade_class
     from grader.course.course import load_course
-    from grader.runtime.client import Host
+    from grader.runtime.client import ForkServerClient
 
-    class Kept(Host):
+    class Kept(ForkServerClient):
         """A host that stays warm when the batch is done with it."""
 
         def close(self) -> None:
@@ -62,11 +62,11 @@ def grade(count: int) -> dict[str, float]:
             began = time.perf_counter()
             grade_class(
                 course,
-                Wanted(place, place.with_suffix(".out"), seed=5, sandbox="auto", lang="en"),
+                BatchOptions(place, place.with_suffix(".out"), seed=5, sandbox="auto", lang="en"),
                 make_host=lambda: host,
             )
             took = time.perf_counter() - began
-    Host.close(host)
+    ForkServerClient.close(host)
     status = Path("/proc/self/status").read_text()
     peak = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert peak, "this system does not say how much memory a process held"

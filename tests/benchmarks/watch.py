@@ -18,21 +18,21 @@ import time
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.cli.watch_loop import Verdict, Watcher, folder_saves
+from grader.cli.watch_loop import Watcher, WatchResult, folder_saves
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 BETWEEN_SAVES = 0.6
 """Seconds: longer than what the loop takes for an echo of the same save."""
 
 
-def times_of(course: Course, lesson: Lesson, host: Host, rounds: int) -> list[float]:
+def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int) -> list[float]:
     """Seconds from a save to its verdict, the first ones left out."""
     text = without_markers(lesson.solution.read_text("utf-8"))
-    verdicts: SimpleQueue[tuple[Verdict, float]] = SimpleQueue()
+    verdicts: SimpleQueue[tuple[WatchResult, float]] = SimpleQueue()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = folder / lesson.filename
@@ -79,7 +79,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=11)
     arguments = options.parse_args()
     course = load_course(find_course())
-    with Host() as host:
+    with ForkServerClient() as host:
         lessons = [course.lesson(name) for name in arguments.lessons.split(",")]
         print(
             json.dumps(

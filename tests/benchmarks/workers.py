@@ -19,15 +19,15 @@ import time
 
 from grader.core.limits import Limits
 from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.worker_sources import greet
+from grader.judge.remote.worker_sources import read_hello
 from grader.runtime import huge_pages
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import Terms, worker_process
+from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, discard, prepare
+from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, prepare, remove_scratch
 
 
-def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
+def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
     """Fork a worker and wait until it says under what it runs."""
     began = time.perf_counter()
     line, far_line = socket.socketpair()
@@ -37,7 +37,7 @@ def milliseconds_to_start(terms: Terms, prepared: Prepared) -> float:
         worker_process(far_line.fileno(), far_output, terms, prepared)
     far_line.close()
     os.close(far_output)
-    worker = greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
+    worker = read_hello(SocketChannel(line, output, output_bytes=1 << 14), pid)
     took = 1000 * (time.perf_counter() - began)
     assert terms.sandbox == "off" or terms.without or set(worker.guarantees) == set(GUARANTEES), (
         worker.missing
@@ -55,11 +55,11 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()
-    huge_pages.collapse()
+    huge_pages.use_huge_pages()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
-    kinds = {"off": Terms(Limits(), "off", ()), "all": Terms(Limits(), "auto", ())}
-    kinds |= {f"all but {layer}": Terms(Limits(), "auto", (layer,)) for layer in layers}
+    kinds = {"off": WorkerOptions(Limits(), "off", ()), "all": WorkerOptions(Limits(), "auto", ())}
+    kinds |= {f"all but {layer}": WorkerOptions(Limits(), "auto", (layer,)) for layer in layers}
     try:
         times: dict[str, list[float]] = {kind: [] for kind in kinds}
         for number in range(rounds + 1):
@@ -68,7 +68,7 @@ def main() -> None:
                 if number:
                     times[kind].append(took)
     finally:
-        discard(prepared)
+        remove_scratch(prepared)
     print(json.dumps({kind: round(statistics.median(kept), 3) for kind, kept in times.items()}))
 
 

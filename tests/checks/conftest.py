@@ -16,7 +16,7 @@ from grader.course.course import find_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
-from grader.judge.random_inputs import Draw
+from grader.judge.random_inputs import RandomInputs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +54,6 @@ def student(request: pytest.FixtureRequest, reference: LocalStudent) -> LocalStu
 
 
 @pytest.fixture
-def draw(request: pytest.FixtureRequest) -> Draw:
+def draw(request: pytest.FixtureRequest) -> RandomInputs:
     """Randomness from the check's name."""
-    return Draw(zlib.crc32(request.node.name.encode()))
+    return RandomInputs(zlib.crc32(request.node.name.encode()))

@@ -4,8 +4,8 @@ become of one.
 
 from __future__ import annotations
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -13,7 +13,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 
 COLUMNS = (
@@ -97,7 +97,7 @@ def report(name: str, *lessons: LessonResult) -> Report:
         sum(lesson.max_score for lesson in lessons),
     )
     bonus = sum(lesson.bonus for lesson in lessons)
-    sandbox = Sandbox("auto", ("time", "memory"), ("network",))
+    sandbox = SandboxReport("auto", ("time", "memory"), ("network",))
     course = CourseIdentity("small", "1", "00ff")
     return Report(
         name,
@@ -115,10 +115,10 @@ def report(name: str, *lessons: LessonResult) -> Report:
 
 
 SLOPES, CHAINS = COLUMNS
-ALICE = Entry(
+ALICE = GradebookEntry(
     "Alice Doe",
     (
-        Student(
+        StudentIdentity(
             "Alice Doe",
             {"canvas_id": "101", "moodle_participant": "11", "email": "alice@school.example"},
         ),
@@ -127,21 +127,23 @@ ALICE = Entry(
     adjustments=(Adjustment(1.5, "on paper", "kim", "2026-03-01T10:00:00Z", "slopes"),),
     late=True,
 )
-BOB = Entry(
+BOB = GradebookEntry(
     "bob",
-    (Student("Bob =1+1", {"sis_login_id": "bob"}),),
+    (StudentIdentity("Bob =1+1", {"sis_login_id": "bob"}),),
     report("bob", judged(SLOPES, RIGHT, RIGHT, WRONG), judged(CHAINS)),
 )
-FAULTY = Entry(
+FAULTY = GradebookEntry(
     "eve",
-    (Student("Eve", {"canvas_id": "103"}),),
+    (StudentIdentity("Eve", {"canvas_id": "103"}),),
     report("eve", judged(SLOPES, RIGHT, RIGHT, WRONG), judged(CHAINS, FAULT)),
 )
-UNREAD = Entry("dan", (Student("Dan", {"canvas_id": "104"}),), problem="dan.zip is damaged")
-MISSING = Entry("fay", (Student("Fay", {"canvas_id": "105"}),), missing=True)
-TEAM = Entry(
+UNREAD = GradebookEntry(
+    "dan", (StudentIdentity("Dan", {"canvas_id": "104"}),), problem="dan.zip is damaged"
+)
+MISSING = GradebookEntry("fay", (StudentIdentity("Fay", {"canvas_id": "105"}),), missing=True)
+TEAM = GradebookEntry(
     "team",
-    (Student("한 지민"), Student("José Núñez")),
+    (StudentIdentity("한 지민"), StudentIdentity("José Núñez")),
     report("team", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, WRONG)),
 )
 CLASS = (ALICE, BOB, FAULTY, UNREAD, MISSING, TEAM)

@@ -29,10 +29,10 @@ from grader.course.course import Course, load_course
 from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import Session
-from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
-from grader.runtime.client import Host, default_mode
-from grader.runtime.fork_worker import Terms, worker_process
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
+from grader.runtime.client import ForkServerClient, default_mode
+from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import Prepared
 
@@ -76,16 +76,18 @@ class TestForks:
         output, far_output = os.pipe()
         pid = os.fork()
         if pid == 0:
-            worker_process(far_line.fileno(), far_output, Terms(self.limits, "off", ()), Prepared())
+            worker_process(
+                far_line.fileno(), far_output, WorkerOptions(self.limits, "off", ()), Prepared()
+            )
         far_line.close()
         os.close(far_output)
-        return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
+        return read_hello(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         worker.channel.settle()
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else Death.of_status(status)
+        return None if status is None else ExitStatus.of_status(status)
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def remote() -> Iterator[Callable[..., RemoteStudent]]:
 
     def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
-        session = Session(
+        session = StudentSession(
             TestForks(bounds),
             source=Source(source, "lesson.py"),
             scenarios=scenarios,
@@ -118,7 +120,7 @@ def small_course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def host() -> Iterator[Host]:
+def host() -> Iterator[ForkServerClient]:
     """A fork host for all tests."""
-    with Host() as running:
+    with ForkServerClient() as running:
         yield running

@@ -7,8 +7,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -16,7 +16,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 from grader.core.scoring import lesson_score, lesson_status, report_score
 
@@ -73,18 +73,18 @@ def _points(check: int) -> tuple[float, bool, bool]:
     return (1.0, True, True) if check == 6 else (2.0 if check < 4 else 1.0, False, check % 2 == 1)
 
 
-def entries(count: int, seed: int = 7, lessons: int = len(LESSONS)) -> Iterator[Entry]:
+def entries(count: int, seed: int = 7, lessons: int = len(LESSONS)) -> Iterator[GradebookEntry]:
     """A class of ``count``: most judged, some late, missing, unreadable, adjusted, stopped by a
     limit, flagged, judged badly by us.
     """
     rng = random.Random(seed)
     for n in range(count):
         label = f"{rng.choice(GIVEN)} {rng.choice(FAMILY)}"
-        name, students, odd = f"{n:04d} {label}", (Student(label),), rng.random()
+        name, students, odd = f"{n:04d} {label}", (StudentIdentity(label),), rng.random()
         if odd < 0.02:
-            yield Entry(name, students, missing=True)
+            yield GradebookEntry(name, students, missing=True)
         elif odd < 0.03:
-            yield Entry(
+            yield GradebookEntry(
                 name, students, problem="homework.zip is no readable zip: File is not a zip file"
             )
         else:
@@ -93,7 +93,7 @@ def entries(count: int, seed: int = 7, lessons: int = len(LESSONS)) -> Iterator[
                 if odd > 0.97
                 else ()
             )
-            yield Entry(
+            yield GradebookEntry(
                 name, students, report(name, rng, lessons), late=odd > 0.94, adjustments=changes
             )
 
@@ -122,7 +122,7 @@ def report(name: str, rng: random.Random, lessons: int) -> Report:
         7,
         identity,
         "0.1.0",
-        Sandbox("require", ("network", "files")),
+        SandboxReport("require", ("network", "files")),
         "en",
         flags,
         results,

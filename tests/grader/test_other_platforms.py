@@ -24,8 +24,8 @@ from fake_platform import interpreter
 import grader
 from grader.cli.commands.workspace import quoted
 from grader.core.i18n import wanted_language
-from grader.judge.remote.worker_sources import Death, users_environment
-from grader.runtime.client import Host
+from grader.judge.remote.worker_sources import ExitStatus, users_environment
+from grader.runtime.client import ForkServerClient
 
 PACKAGE = Path(grader.__file__).parent
 SMALL = Path(__file__).parent / "small_course"
@@ -314,7 +314,7 @@ def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
     it.
     """
     code = (
-        "import sys; from grader.worker.spawned import JudgesWords; it = JudgesWords(0);"
+        "import sys; from grader.worker.spawned import StdinWatchdog; it = StdinWatchdog(0);"
         " print(it.read(2), flush=True)\nwhile True: pass"
     )
     with subprocess.Popen(
@@ -340,7 +340,7 @@ def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch
     process = SimpleNamespace(
         poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate")
     )
-    host = Host.__new__(Host)
+    host = ForkServerClient.__new__(ForkServerClient)
     host._process = process  # type: ignore[assignment]
     monkeypatch.setattr(sys, "platform", "darwin")
     host.interrupt()
@@ -350,8 +350,8 @@ def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_status_of_windows_is_told_by_its_digits() -> None:
-    assert Death.of_code(0xC0000005).facts == {"status": "0xC0000005"}
-    assert Death.of_code(3).facts == {"status": 3}
+    assert ExitStatus.of_code(0xC0000005).facts == {"status": "0xC0000005"}
+    assert ExitStatus.of_code(3).facts == {"status": 3}
 
 
 def test_a_folder_is_quoted_for_the_systems_shell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,8 @@ from grader.core.report import LessonResult
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
-from grader.runtime.grading import Judged, Settings, grade_lesson
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -177,11 +177,11 @@ def difference(before: str, after: str) -> tuple[str, str]:
 
 def survivors(course: Course, mutants: list[Mutant], *, seed: int, workers: int) -> list[Mutant]:
     """The mutants that lose nothing, neither points nor bonus."""
-    hosts: SimpleQueue[Host] = SimpleQueue()
+    hosts: SimpleQueue[ForkServerClient] = SimpleQueue()
     for _ in range(workers):
-        hosts.put(Host())
+        hosts.put(ForkServerClient())
 
-    def grade(mutant: Mutant) -> Judged:
+    def grade(mutant: Mutant) -> LessonOutcome:
         host = hosts.get()
         try:
             file = LessonFile(mutant.lesson.id, mutant.lesson.filename, mutant.source)

@@ -26,7 +26,7 @@ from grader.core.report import Report
 from grader.course.course import Course, Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.grading import Settings
-from grader.runtime.pool import Hosts
+from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -94,7 +94,7 @@ def connected(scheduler: str) -> Iterator[Cluster]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ClusterSlot:
     """One submission at a time, graded somewhere in the cluster."""
 
     cluster: Cluster
@@ -106,16 +106,18 @@ class Seat:
         """Who waits for an answer looks whether the run was stopped."""
 
 
-def seats(cluster: Cluster, wanted: int, count: int) -> Hosts[Seat]:
+def seats(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
     """Seats for so many submissions: as many as ``wanted``, or as keep the cluster busy where that
     is 0.
     """
     number = wanted or AHEAD * cluster.threads() or UNKNOWN
-    return Hosts(min(number, max(1, count)), lambda: Seat(cluster), stopping=cluster.stopping)
+    return HostPool(
+        min(number, max(1, count)), lambda: ClusterSlot(cluster), stopping=cluster.stopping
+    )
 
 
 def grade_in_cluster(
-    seat: Seat,
+    seat: ClusterSlot,
     course: Course,
     lessons: Sequence[Lesson],
     files: dict[str, LessonFile],

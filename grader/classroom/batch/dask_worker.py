@@ -22,7 +22,7 @@ from grader.core.errors import UsageError
 from grader.core.limits import Limits
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 REMEDY = "Install on all workers what the client has, and start them again"
@@ -108,9 +108,9 @@ def same_course(path: str | None, wanted: str, run: str) -> Course:
     return course
 
 
-def warm_host() -> Host:
+def warm_host() -> ForkServerClient:
     """This thread's host. It ends with the process, whose end it sees."""
     if not hasattr(_warm, "host"):
-        _warm.host = Host(lasting=True)
-    host: Host = _warm.host
+        _warm.host = ForkServerClient(lasting=True)
+    host: ForkServerClient = _warm.host
     return host

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO
 
 from grader.classroom.exports import csv_table
-from grader.classroom.exports.records import Piece, Request
+from grader.classroom.exports.records import ExportRequest, Piece
 from grader.classroom.gradebook.json_dump import entry_as_json
-from grader.classroom.gradebook.records import Adjustment, Entry
+from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.classroom.gradebook.store import Gradebook, refusal
 from grader.classroom.redact import withheld
 from grader.classroom.statistics.class_page import render_class
@@ -40,9 +40,9 @@ def write_page(
     """Write a submission's page, headed by whom it is from; hidden checks show what they asked only
     with ``reveal``.
     """
-    say = _words(report.lang)
+    tr = _words(report.lang)
     page = render_page(
-        report if reveal else withheld(report, say), say, called=called, adjustments=adjustments
+        report if reveal else withheld(report, tr), tr, called=called, adjustments=adjustments
     )
     with replacing(page_path(out, report.submission), durable=False) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
@@ -59,7 +59,7 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with replacing(out / "results.json") as file:
         write_results(file, book.entries())
     with replacing(out / "grades.csv") as file:
-        for piece in csv_table.export(book.entries(), columns, Request()):
+        for piece in csv_table.export(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
     with replacing(out / "class.html") as file, RowsOnDisk(out) as rows:
         page = render_class(
@@ -73,7 +73,7 @@ def write_outputs(out: Path, book: Gradebook) -> None:
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
-def write_results(file: IO[bytes], entries: Iterable[Entry]) -> None:
+def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
     """``results.json``: a list, an entry a line."""
     before = "[\n"
     for entry in entries:

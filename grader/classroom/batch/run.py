@@ -20,21 +20,21 @@ from grader import __version__
 from grader.classroom.batch.outputs import page_path, write_page
 from grader.classroom.batch.regrade import lesson_of, with_check
 from grader.classroom.gradebook.records import Adjustment
-from grader.classroom.gradebook.store import Gradebook, Key, Owner, refusal
-from grader.classroom.imports.records import Handed, Student
+from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
+from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
 from grader.course.submission import LessonFile, digest
 from grader.runtime.grading import Settings, grade_submission
-from grader.runtime.pool import Closes, Hosts, over
+from grader.runtime.pool import Closeable, HostPool, map_unordered
 
 NAMED = 4
 """How many lessons' files a message names; the rest is a number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BatchPlan:
     """What to grade and how; each submission's seed takes the place of that in ``settings``.
     ``check`` is the only one to grade again.
     """
@@ -74,7 +74,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Tally:
+class BatchResult:
     """What a run did: the run's number, submissions graded, reused, not gradable, and those where
     that was our own fault.
     """
@@ -87,21 +87,21 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BatchJob:
     """One submission to grade. ``base`` is the report in which one check is to be replaced."""
 
-    owner: Owner
-    key: Key
+    owner: SubmissionRow
+    key: AttemptKey
     files: dict[str, LessonFile]
     adjustments: tuple[Adjustment, ...]
     base: Report | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedJob:
     """A job's report, or why there is none, which is our own fault."""
 
-    job: Job
+    job: BatchJob
     report: Report | None
     fault: str = ""
 
@@ -109,14 +109,14 @@ class Done:
 def run_batch(
     book: Gradebook,
     out: Path,
-    handed: Sequence[Handed],
-    plan: Plan,
+    handed: Sequence[Submission],
+    plan: BatchPlan,
     *,
-    students: Mapping[str, tuple[Student, ...]],
-    hosts: Hosts[Any],
+    students: Mapping[str, tuple[StudentIdentity, ...]],
+    hosts: HostPool[Any],
     grading: Callable[..., Report] = grade_submission,
     told: Callable[[int], None] = lambda done: None,
-) -> Tally:
+) -> BatchResult:
     """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with
     how many are done.
 
@@ -132,7 +132,7 @@ def run_batch(
         book,
         out,
         plan,
-        Tally(book.begin(str(plan))),
+        BatchResult(book.begin(str(plan))),
         students,
         grading,
         rewrite=book.about("pages") != wanted,
@@ -141,7 +141,7 @@ def run_batch(
         book.set_class({"pages": ""})
     jobs = batch.jobs(handed, told, hosts.finishing.is_set)
     with contextlib.closing(
-        over(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))
+        map_unordered(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))
     ) as results:
         for done in results:
             batch.keep(done)
@@ -159,16 +159,19 @@ class Batch:
 
     book: Gradebook
     out: Path
-    plan: Plan
-    tally: Tally
-    students: Mapping[str, tuple[Student, ...]]
+    plan: BatchPlan
+    tally: BatchResult
+    students: Mapping[str, tuple[StudentIdentity, ...]]
     grading: Callable[..., Report]
     rewrite: bool
     done: int = 0
 
     def jobs(
-        self, handed: Sequence[Handed], told: Callable[[int], None], finishing: Callable[[], bool]
-    ) -> Iterator[Job]:
+        self,
+        handed: Sequence[Submission],
+        told: Callable[[int], None],
+        finishing: Callable[[], bool],
+    ) -> Iterator[BatchJob]:
         """What there is to grade; what need not be, or can't, is dealt with on the way."""
         for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
@@ -178,9 +181,9 @@ class Batch:
             else:
                 yield job
 
-    def prepare(self, one: Handed) -> Job | None:
+    def prepare(self, one: Submission) -> BatchJob | None:
         """A submission's job, None where there is none to do."""
-        owner = Owner(one.name, self.students.get(one.name, one.students), one.late)
+        owner = SubmissionRow(one.name, self.students.get(one.name, one.students), one.late)
         try:
             files = one.read(self.plan.ids)
             if not files:
@@ -200,7 +203,9 @@ class Batch:
         self._reuse(owner, attempt, adjustments)
         return None
 
-    def _reuse(self, owner: Owner, attempt: int, adjustments: tuple[Adjustment, ...]) -> None:
+    def _reuse(
+        self, owner: SubmissionRow, attempt: int, adjustments: tuple[Adjustment, ...]
+    ) -> None:
         """Let what was graded already count. A page that would say something else goes first, so
         that a run that ends here leaves none.
         """
@@ -221,14 +226,14 @@ class Batch:
                 return
         self.tally.reused += 1
 
-    def _graded_already(self, name: str, key: Key) -> int | None:
+    def _graded_already(self, name: str, key: AttemptKey) -> int | None:
         if self.plan.check:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
 
-    def _key(self, found: str, seed: int, course_hash: str) -> Key:
+    def _key(self, found: str, seed: int, course_hash: str) -> AttemptKey:
         settings = self.plan.settings
-        return Key(
+        return AttemptKey(
             found,
             course_hash,
             __version__,
@@ -240,11 +245,11 @@ class Batch:
 
     def _job(
         self,
-        owner: Owner,
-        key: Key,
+        owner: SubmissionRow,
+        key: AttemptKey,
         files: dict[str, LessonFile],
         adjustments: tuple[Adjustment, ...],
-    ) -> Job:
+    ) -> BatchJob:
         """The whole submission, or only the check to grade again where the report that is there is
         about the same files.
         """
@@ -260,22 +265,22 @@ class Batch:
                     seed=base.seed,
                     lang=base.lang,
                 )
-                return Job(
+                return BatchJob(
                     owner,
                     replace(old, sandbox=base.sandbox.mode, lessons=lessons),
                     files,
                     adjustments,
                     base,
                 )
-        return Job(owner, key, files, adjustments)
+        return BatchJob(owner, key, files, adjustments)
 
-    def _problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
+    def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
         self._drop_page(owner)  # that of an earlier grade would be taken for this one's
         self.tally.problems += 1
         self.tally.faults += fault
 
-    def _drop_page(self, owner: Owner) -> None:
+    def _drop_page(self, owner: SubmissionRow) -> None:
         page = page_path(self.out, owner.name)
         try:
             page.unlink(missing_ok=True)
@@ -284,7 +289,7 @@ class Batch:
 
     # ----------------------------------------------------------------------- in a thread of its own
 
-    def grade(self, host: Closes, job: Job, stopping: Callable[[], bool]) -> Done:
+    def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
         """Grade one submission and write its page. After a fault of ours the host is replaced and
         the submission tried once more.
         """
@@ -306,10 +311,10 @@ class Batch:
         ):  # the sandbox or the folder refuses, or the course is none: true of every submission
             raise
         except Exception as error:
-            return Done(job, None, f"the grader's own fault: {error!r}")
-        return Done(job, report)
+            return FinishedJob(job, None, f"the grader's own fault: {error!r}")
+        return FinishedJob(job, report)
 
-    def _report(self, host: Closes, job: Job) -> Report:
+    def _report(self, host: Closeable, job: BatchJob) -> Report:
         plan, name = self.plan, job.owner.name
         settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:
@@ -323,7 +328,7 @@ class Batch:
 
     # -------------------------------------------------------------------- in the gradebook's thread
 
-    def keep(self, done: Done) -> None:
+    def keep(self, done: FinishedJob) -> None:
         """Commit a result."""
         self.done += 1
         if done.report is None:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.classroom.exports.csv_template import Sheet
-from grader.classroom.exports.matching import Person, Roll, match
-from grader.classroom.exports.records import Mark, Note, Piece, Request, mark_of, number
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.matching import Roll, SheetPerson, match
+from grader.classroom.exports.records import ExportNote, ExportRequest, Mark, Piece, mark_of, number
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 
@@ -41,8 +41,8 @@ class Target:
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """The template with the points filled in."""
     if request.template is None:
         raise UsageError(
@@ -79,10 +79,10 @@ def export(
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
                 sheet.put(person.row, target.column, number(points, comma=comma))
         if mark:
-            yield from (Note(f"{person.label}: {remark}") for remark in mark.remarks)
-    yield from map(Note, matched.notes)
+            yield from (ExportNote(f"{person.label}: {remark}") for remark in mark.remarks)
+    yield from map(ExportNote, matched.notes)
     if request.missing_as_zero and matched.unmatched:
-        yield Note(
+        yield ExportNote(
             "who has no submission was not given a zero, since some submissions belong to nobody in"
             " the sheet"
         )
@@ -94,7 +94,9 @@ def points_of(mark: Mark, target: Target) -> float | None:
     return mark.total if target.lesson is None else mark.lessons.get(target.lesson)
 
 
-def targets_in(sheet: Sheet, columns: Sequence[LessonColumn], request: Request) -> list[Target]:
+def targets_in(
+    sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest
+) -> list[Target]:
     """The columns to fill: those that were named, else one for each lesson whose id or title an
     assignment has.
     """
@@ -131,7 +133,7 @@ def targets_in(sheet: Sheet, columns: Sequence[LessonColumn], request: Request) 
 
 def notes_on_points(
     sheet: Sheet, possible: int | None, targets: Iterable[Target]
-) -> Iterator[Note]:
+) -> Iterator[ExportNote]:
     """Where an assignment is worth something else than what is filled in."""
     for target in targets:
         text = (
@@ -143,7 +145,7 @@ def notes_on_points(
                 if target.lesson
                 else f"; for a total on its scale say --scale {number(float(text))}"
             )
-            yield Note(
+            yield ExportNote(
                 f"{sheet.header[target.column]} is worth {text} there, and {number(target.most)}"
                 f" here{remedy}"
             )
@@ -151,22 +153,22 @@ def notes_on_points(
 
 def notes_on_columns(
     sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]
-) -> Iterator[Note]:
+) -> Iterator[ExportNote]:
     """What stands in which column; where that is not the total, the lessons that have none."""
     for target in targets:
-        yield Note(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")
+        yield ExportNote(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")
     filled = {target.lesson for target in targets}
     left = [column.id for column in columns if column.id not in filled]
     if left and None not in filled:
         remedy = f"Name each column, --column {left[0]}=TITLE, or one for the total, --column TITLE"
-        yield Note(f"no column gets {', '.join(left)}. {remedy}")
+        yield ExportNote(f"no column gets {', '.join(left)}. {remedy}")
 
 
-def people_in(sheet: Sheet) -> Iterator[Person]:
+def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
     """The students: every row with a name that is not one of Canvas's own."""
     columns = {title: number for number, title in enumerate(sheet.header)}
     for row in sheet.rows:
         name = sheet.value(row, columns["Student"])
         ids = {kind: sheet.value(row, columns[kind]) for kind in KINDS if kind in columns}
         if name and not name.startswith(POINTS_POSSIBLE) and any(ids.values()):
-            yield Person(row, name, ids, forms_of(name))
+            yield SheetPerson(row, name, ids, forms_of(name))

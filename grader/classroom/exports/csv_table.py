@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grader.classroom.exports.csv_escape import row
 from grader.classroom.exports.records import (
-    Note,
+    ExportNote,
+    ExportRequest,
     Piece,
-    Request,
     adjustment_text,
     mark_of,
     remarks,
     state,
 )
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.core.report import Outcome
 
 FIXED = (
@@ -34,8 +34,8 @@ FIXED = (
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """The table. What has no verdict, by our fault or since nothing was handed in, is an empty
     cell, and ``state`` says so.
     """
@@ -70,7 +70,7 @@ def export(
         )
 
 
-def points_of_checks(entry: Entry) -> dict[str, float]:
+def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
     """The points of every check that has a verdict."""
     lessons = entry.report.lessons if entry.report else ()
     return {

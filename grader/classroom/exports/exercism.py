@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.records import Note, Piece, Request, remarks
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, remarks
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.sanitize import clean
@@ -26,19 +26,19 @@ BROKEN = (Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """``<submission>/results.json`` for each."""
     for entry in entries:
         if entry.missing:
-            yield Note(f"{entry.label}: nothing was handed in, so there is no results.json")
+            yield ExportNote(f"{entry.label}: nothing was handed in, so there is no results.json")
             continue
         text = json.dumps(results(entry), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         yield Piece(text.encode("utf-8", "backslashreplace"), f"{entry.name}/results.json")
-        yield from (Note(f"{entry.label}: {remark}") for remark in remarks(entry))
+        yield from (ExportNote(f"{entry.label}: {remark}") for remark in remarks(entry))
 
 
-def results(entry: Entry) -> dict[str, Any]:
+def results(entry: GradebookEntry) -> dict[str, Any]:
     """An entry as Exercism reads it: ``error`` where nothing could be judged, or something could
     not by our own fault.
     """

@@ -12,27 +12,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.records import Note, Piece, Request, remarks, total_points
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, remarks, total_points
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
-from grader.core.report import CheckResult, LessonResult, Outcome, Report, Sandbox
+from grader.core.report import CheckResult, LessonResult, Outcome, Report, SandboxReport
 from grader.core.sanitize import clean
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """``<submission>/results.json`` for each that was graded."""
     if request.hidden_checks != "visible":
-        yield Note(
+        yield ExportNote(
             f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until"
             " then"
         )
     for entry in entries:
         if entry.missing:
-            yield Note(f"{entry.label}: nothing was handed in, so there is no results.json")
+            yield ExportNote(f"{entry.label}: nothing was handed in, so there is no results.json")
             continue
         data = results(entry, request.hidden_checks)
         yield Piece(as_bytes(data), f"{entry.name}/results.json")
@@ -45,7 +45,7 @@ def as_bytes(data: dict[str, Any]) -> bytes:
     )
 
 
-def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
+def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, Any]:
     """An entry as Gradescope reads it.
 
     Without a verdict on everything (a submission that can't be read, a fault of ours) no score is
@@ -74,7 +74,7 @@ def results(entry: Entry, hidden_checks: str = "visible") -> dict[str, Any]:
     return data
 
 
-def heading(entry: Entry) -> Iterator[str]:
+def heading(entry: GradebookEntry) -> Iterator[str]:
     """What stands above the tests."""
     yield from remarks(entry)
     if entry.report is not None:
@@ -84,7 +84,7 @@ def heading(entry: Entry) -> Iterator[str]:
         yield from sandbox_line(report.sandbox)
 
 
-def sandbox_line(sandbox: Sandbox) -> Iterator[str]:
+def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
     """Under which guarantees the code ran; nothing where none did."""
     if sandbox.guarantees or sandbox.missing:
         lacking = f"; not confined here: {', '.join(sandbox.missing)}" if sandbox.missing else ""

@@ -9,13 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from grader.classroom.exports.records import Note, Piece, Request, mark_of, remarks, state
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.records import (
+    ExportNote,
+    ExportRequest,
+    Piece,
+    mark_of,
+    remarks,
+    state,
+)
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """A JSON list, one entry after the other."""
     yield Piece(b"[")
     between = "\n"
@@ -26,7 +33,9 @@ def export(
     yield Piece(b"\n]\n")
 
 
-def as_data(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> dict[str, Any]:
+def as_data(
+    entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
+) -> dict[str, Any]:
     """An entry as plain data: ``score`` and ``lessons`` count adjustments, ``report`` is as it was
     graded.
     """

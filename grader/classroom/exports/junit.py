@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.records import Note, Piece, Request, remarks
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, remarks
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
@@ -28,8 +28,8 @@ KINDS = {
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """One document, a suite after the other."""
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
     for entry in entries:
@@ -41,7 +41,7 @@ def export(
     yield Piece(b"</testsuites>\n")
 
 
-def suite_of(entry: Entry) -> ET.Element:
+def suite_of(entry: GradebookEntry) -> ET.Element:
     """An entry as a suite. Scores, and what there is to remark, are its properties."""
     suite = ET.Element("testsuite", name=clean(entry.name))
     properties = ET.SubElement(suite, "properties")
@@ -68,7 +68,7 @@ def suite_of(entry: Entry) -> ET.Element:
     return suite
 
 
-def properties_of(entry: Entry) -> Iterator[tuple[str, str]]:
+def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
     """Name and value of each property."""
     yield "students", entry.label
     if entry.report is not None and not entry.grader_faults:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from grader.classroom.exports.records import Mark
 from grader.classroom.imports.names import forms_of
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class SheetPerson:
     """Somebody in a sheet: the row, what to call them, their ids by kind, the forms of their
     name.
     """
@@ -31,10 +31,10 @@ class Roll:
     a student's ids may have it.
     """
 
-    def __init__(self, people: Iterable[Person], kinds: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, people: Iterable[SheetPerson], kinds: Mapping[str, tuple[str, ...]]) -> None:
         self.people = tuple(people)
         self._kinds = kinds
-        self._index: dict[tuple[str, str], list[Person]] = {}
+        self._index: dict[tuple[str, str], list[SheetPerson]] = {}
         for person in self.people:
             keys = {(kind, value.casefold()) for kind, value in person.ids.items() if value} | {
                 ("name", one) for one in person.names
@@ -42,7 +42,7 @@ class Roll:
             for key in keys:
                 self._index.setdefault(key, []).append(person)
 
-    def find(self, student: Student) -> tuple[Person, ...]:
+    def find(self, student: StudentIdentity) -> tuple[SheetPerson, ...]:
         """The people that a student may be: none, one, or several."""
         for key in self._keys(student):
             if found := self._index.get(key):
@@ -54,7 +54,7 @@ class Roll:
         )
         return tuple({person.row: person for person in named}.values())
 
-    def _keys(self, student: Student) -> Iterator[tuple[str, str]]:
+    def _keys(self, student: StudentIdentity) -> Iterator[tuple[str, str]]:
         for kind, words in self._kinds.items():
             for word in words:
                 if value := student.ids.get(word):
@@ -62,7 +62,7 @@ class Roll:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedRow:
     """Which mark goes to which row, and what an instructor should know of the rest."""
 
     by_row: dict[int, Mark]
@@ -70,13 +70,13 @@ class Matched:
     unmatched: bool
 
 
-def match(roll: Roll, marks: Iterable[Mark]) -> Matched:
+def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
     """Match marks to rows; a mark of a team goes to every member's row."""
     found: dict[int, list[Mark]] = {}
     notes: list[str] = []
     unmatched = False
     for mark in marks:
-        for student in mark.students or (Student(mark.label),):
+        for student in mark.students or (StudentIdentity(mark.label),):
             people = roll.find(student)
             if len(people) == 1:
                 found.setdefault(people[0].row, []).append(mark)
@@ -103,4 +103,4 @@ def match(roll: Roll, marks: Iterable[Mark]) -> Matched:
         for person in roll.people
         if person.row not in found
     ]
-    return Matched(by_row, tuple(notes), unmatched)
+    return MatchedRow(by_row, tuple(notes), unmatched)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from grader.classroom.exports.csv_escape import guarded
 from grader.classroom.exports.csv_template import Sheet
-from grader.classroom.exports.matching import Person, Roll, match
-from grader.classroom.exports.records import Mark, Note, Piece, Request, mark_of, number
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.matching import Roll, SheetPerson, match
+from grader.classroom.exports.records import ExportNote, ExportRequest, Mark, Piece, mark_of, number
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 
@@ -48,8 +48,8 @@ class Columns:
 
 
 def export(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], request: Request
-) -> Iterator[Piece | Note]:
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
     """The worksheet with grades and feedback filled in."""
     if request.template is None:
         raise UsageError(
@@ -65,7 +65,7 @@ def export(
             f" --scale {number(where.most)}"
         )
     if where.most is not None and most < where.most:
-        yield Note(
+        yield ExportNote(
             f"full marks are {number(where.most)} there and {number(most)} here; for its scale add"
             f" --scale {number(where.most)}"
         )
@@ -89,10 +89,12 @@ def export(
                 " ".join(filter(None, [said, guarded(feedback(mark, columns))])),
             )
         else:
-            yield from (Note(f"{person.label}: {remark}") for remark in mark.remarks)
-    yield from map(Note, matched.notes)
+            yield from (ExportNote(f"{person.label}: {remark}") for remark in mark.remarks)
+    yield from map(ExportNote, matched.notes)
     if where.feedback is None:
-        yield Note("the worksheet has no column for feedback comments, so none were filled in")
+        yield ExportNote(
+            "the worksheet has no column for feedback comments, so none were filled in"
+        )
     yield Piece(sheet.as_bytes())
 
 
@@ -106,7 +108,7 @@ def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
     return html.escape("; ".join([*points, *mark.remarks]), quote=False)
 
 
-def columns_in(sheet: Sheet, request: Request) -> Columns:
+def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
     """Recognise the columns; raises UsageError that says what to name."""
     participant = next(
         (column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None
@@ -179,7 +181,7 @@ def last_free(sheet: Sheet, grade: int) -> int | None:
     return last if last - grade >= 5 and not dated else None
 
 
-def people_in(sheet: Sheet, where: Columns) -> Iterator[Person]:
+def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:
     """The participants; what has an @ is an address, and any other text may be a name or a
     login.
     """
@@ -195,4 +197,4 @@ def people_in(sheet: Sheet, where: Columns) -> Iterator[Person]:
             *(forms_of(text) for text in texts if text and "@" not in text)
         )
         label = next((text for text in texts if text), found[0])
-        yield Person(row, label, {"participant": found[2], "email": address}, names)
+        yield SheetPerson(row, label, {"participant": found[2], "email": address}, names)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.gradebook.records import Adjustment, Entry, LessonColumn
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.records import Adjustment, GradebookEntry, LessonColumn
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import LessonResult, LessonStatus, Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExportRequest:
     """What is asked for.
 
     ``template`` is the file that another system gave out, to be filled in. ``columns`` are titles
@@ -44,13 +44,15 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ExportNote:
     """What the instructor should know: who was not matched, what was left as it was, and why."""
 
     text: str
 
 
-Export = Callable[[Iterable[Entry], Sequence[LessonColumn], Request], Iterator[Piece | Note]]
+Export = Callable[
+    [Iterable[GradebookEntry], Sequence[LessonColumn], ExportRequest], Iterator[Piece | ExportNote]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,14 @@ class Mark:
     """
 
     label: str
-    students: tuple[Student, ...]
+    students: tuple[StudentIdentity, ...]
     total: float | None
     lessons: dict[str, float | None]
     remarks: tuple[str, ...]
     missing: bool = False
 
 
-def mark_of(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> Mark:
+def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest) -> Mark:
     """An entry's mark, on the request's scale."""
     most = sum(column.max_score for column in columns)
     worth = request.scale / most if request.scale and most else 1.0
@@ -85,14 +87,16 @@ def mark_of(entry: Entry, columns: Sequence[LessonColumn], request: Request) -> 
     )
 
 
-def total_points(entry: Entry) -> float | None:
+def total_points(entry: GradebookEntry) -> float | None:
     """The points that count; None where there is neither a report nor an adjustment, or where a
     fault of ours left no verdict.
     """
     return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
 
 
-def lesson_points(entry: Entry, column: LessonColumn, request: Request) -> float | None:
+def lesson_points(
+    entry: GradebookEntry, column: LessonColumn, request: ExportRequest
+) -> float | None:
     """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be
     zero, or a person gave points).
     """
@@ -109,7 +113,7 @@ def faulty(lesson: LessonResult) -> bool:
     return any(check.outcome is Outcome.GRADER_ERROR for check in lesson.checks)
 
 
-def state(entry: Entry) -> str:
+def state(entry: GradebookEntry) -> str:
     """``graded``, or why there is no score."""
     if entry.missing:
         return "missing"
@@ -118,7 +122,7 @@ def state(entry: Entry) -> str:
     return "grader's fault" if entry.grader_faults else "graded"
 
 
-def remarks(entry: Entry) -> Iterator[str]:
+def remarks(entry: GradebookEntry) -> Iterator[str]:
     """What a number alone would not tell, each as a phrase."""
     if entry.missing:
         yield "nothing was handed in"

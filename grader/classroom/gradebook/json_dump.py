@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from grader.classroom.gradebook.records import Entry
+from grader.classroom.gradebook.records import GradebookEntry
 
 
-def entry_as_json(entry: Entry) -> dict[str, Any]:
+def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
     """The entry's report without times, and under ``gradebook`` what is known beside it; without a
     report, that alone.
     """

@@ -18,7 +18,7 @@ LOCK = "grades.lock"
 
 
 @contextlib.contextmanager
-def sole(out: Path) -> Iterator[None]:
+def batch_lock(out: Path) -> Iterator[None]:
     """Be the only batch in a folder, which is made if need be; raises UsageError where another one
     is.
     """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from grader.classroom.imports.names import forms_of
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 FAMILIES = {
     "sis_login_id": "username",
@@ -20,19 +20,19 @@ FAMILIES = {
 """Ids of one kind under the words of different systems. A roster's ``id`` may be of any kind."""
 
 Key = tuple[str, str]
-Absent = tuple[str, Student, str | None]
+Absent = tuple[str, StudentIdentity, str | None]
 """A name for the line, the student, and where that isn't certain whose submission may be theirs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Person:
+class RosterPerson:
     """A student of a submission: which one of its team, and by what name the submission calls
     them.
     """
 
     submission: str
     place: int
-    student: Student
+    student: StudentIdentity
     called: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -44,22 +44,22 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedStudents:
     """Each submission's students with what the roster knows of them, who on the roster has none,
     and what to tell people.
     """
 
-    students: dict[str, tuple[Student, ...]]
+    students: dict[str, tuple[StudentIdentity, ...]]
     absent: tuple[Absent, ...]
     notes: tuple[str, ...]
 
 
 def match(
-    roster: Iterable[tuple[int, Student]],
-    handed: Iterable[tuple[str, tuple[Student, ...]]],
+    roster: Iterable[tuple[int, StudentIdentity]],
+    handed: Iterable[tuple[str, tuple[StudentIdentity, ...]]],
     *,
     taken: Iterable[str] = (),
-) -> Matched:
+) -> MatchedStudents:
     """Match a roster, by line, against submissions, given as name and students; ``taken`` are names
     that no absent student may get.
 
@@ -67,10 +67,10 @@ def match(
     """
     listed = dict(roster)
     if not listed:
-        return Matched({}, (), ())
+        return MatchedStudents({}, (), ())
     groups = dict(handed)
     people = [
-        Person(
+        RosterPerson(
             name, place, student, (student.name, name) if len(students) == 1 else (student.name,)
         )
         for name, students in groups.items()
@@ -118,11 +118,13 @@ def match(
             f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
         )
         notes.append(f"not found on the roster: {shown}")
-    return Matched(students, tuple(_lines_for(absent, doubts, {*groups, *taken})), tuple(notes))
+    return MatchedStudents(
+        students, tuple(_lines_for(absent, doubts, {*groups, *taken})), tuple(notes)
+    )
 
 
 def _lines_for(
-    absent: dict[int, Student], doubts: dict[int, list[str]], taken: set[str]
+    absent: dict[int, StudentIdentity], doubts: dict[int, list[str]], taken: set[str]
 ) -> Iterable[Absent]:
     for line, student in absent.items():
         name = (
@@ -142,38 +144,42 @@ def _lines_for(
         )
 
 
-def _joined(student: Student, listed: Student | None) -> Student:
-    return student if listed is None else Student(listed.name, {**listed.ids, **student.ids})
+def _joined(student: StudentIdentity, listed: StudentIdentity | None) -> StudentIdentity:
+    return (
+        student if listed is None else StudentIdentity(listed.name, {**listed.ids, **student.ids})
+    )
 
 
-def _ids(student: Student) -> set[Key]:
+def _ids(student: StudentIdentity) -> set[Key]:
     return {
         (FAMILIES.get(key, key), value.strip().casefold()) for key, value in student.ids.items()
     }
 
 
-def _ids_of_any_kind(person: Person) -> set[Key]:
+def _ids_of_any_kind(person: RosterPerson) -> set[Key]:
     ids = _ids(person.student)
     return ids | {("id", value) for _, value in ids}
 
 
-def _values(student: Student) -> set[Key]:
+def _values(student: StudentIdentity) -> set[Key]:
     return {("", value.strip().casefold()) for value in student.ids.values()}
 
 
-def _called(person: Person) -> set[Key]:
+def _called(person: RosterPerson) -> set[Key]:
     return {("", name.strip().casefold()) for name in person.called}
 
 
-def _names(student: Student) -> set[Key]:
+def _names(student: StudentIdentity) -> set[Key]:
     return {("", form) for form in forms_of(student.name)}
 
 
-def _names_called(person: Person) -> set[Key]:
+def _names_called(person: RosterPerson) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
 
-STEPS: tuple[tuple[Callable[[Student], set[Key]], Callable[[Person], set[Key]], bool], ...] = (
+STEPS: tuple[
+    tuple[Callable[[StudentIdentity], set[Key]], Callable[[RosterPerson], set[Key]], bool], ...
+] = (
     (_ids, _ids_of_any_kind, True),
     (_values, _called, False),  # folders are often called after a login or a student number
     (_names, _names_called, False),

@@ -10,16 +10,16 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 from grader.core.report import Report
 from grader.core.scoring import add_up
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScoreChange:
     """One submission's score before and after a run, and the checks whose outcome changed: (id,
     old, new), None where there was none.
     """
@@ -40,23 +40,23 @@ class CommonMistake:
     count: int
 
 
-def students_as_json(students: tuple[Student, ...]) -> str:
+def students_as_json(students: tuple[StudentIdentity, ...]) -> str:
     """How a cell holds whose a submission is."""
     return json.dumps([[student.name, student.ids] for student in students], sort_keys=True)
 
 
-class Shelf:
+class GradebookReader:
     """An open gradebook, for reading."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[GradebookEntry]:
         """Every line of the gradebook, by name; one at a time is in memory."""
         for row in self.db.execute(f"{ENTRY} ORDER BY s.name"):
             yield self._entry(row)
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> GradebookEntry:
         """One line; raises UsageError that names the nearest where there is none."""
         row = self.db.execute(f"{ENTRY} WHERE s.name = ?", [name]).fetchone()
         if row is None:
@@ -68,7 +68,7 @@ class Shelf:
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
 
-    def entry_of(self, called: str) -> Entry:
+    def entry_of(self, called: str) -> GradebookEntry:
         """The line of a submission, or of whom people call so; raises UsageError where that could
         be several, or is none.
         """
@@ -87,11 +87,13 @@ class Shelf:
             raise UsageError(f"{called!r} may be {' or '.join(theirs)}. Name one of them")
         return self.entry(theirs[0] if theirs else called)
 
-    def _entry(self, row: tuple[str, str, int, int, str | None, int, str | None, int]) -> Entry:
+    def _entry(
+        self, row: tuple[str, str, int, int, str | None, int, str | None, int]
+    ) -> GradebookEntry:
         name, students, late, missing, problem, fault, report, attempt = row
-        return Entry(
+        return GradebookEntry(
             name=name,
-            students=tuple(Student(*one) for one in json.loads(students)),
+            students=tuple(StudentIdentity(*one) for one in json.loads(students)),
             report=Report.from_json(json.loads(report)) if report else None,
             problem=problem,
             fault=bool(fault),
@@ -148,7 +150,7 @@ class Shelf:
             )
         return tuple(columns)
 
-    def changes(self, run: int) -> Iterator[Change]:
+    def changes(self, run: int) -> Iterator[ScoreChange]:
         """What a run made of scores that were there before it, by name; those that it left as they
         were are left out.
         """
@@ -162,7 +164,7 @@ class Shelf:
             if before is not None:
                 old, checks = before[1], tuple(self._changed_checks(before[0], current))
                 if checks or old != new:
-                    yield Change(name, old, new, checks)
+                    yield ScoreChange(name, old, new, checks)
 
     def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
         """The attempt that counted before the run, and its score."""

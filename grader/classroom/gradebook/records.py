@@ -1,7 +1,7 @@
 """What a gradebook tells of a submission: its report, what an instructor changed, or why it could
 not be graded.
 
-Exports, pages and tables are made of ``Entry`` records alone, whatever store they came from.
+Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came from.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import CheckResult, LessonResult, Report
 
 
@@ -26,13 +26,13 @@ class Adjustment:
     lesson: str | None = None
 
 
-def label_of(students: Sequence[Student], name: str) -> str:
+def label_of(students: Sequence[StudentIdentity], name: str) -> str:
     """Whom a submission is from, for people; its own name where nobody is known."""
     return ", ".join(student.name for student in students) or name
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GradebookEntry:
     """One line of the gradebook.
 
     ``report`` is the newest one, or None where the submission could not be read (``problem`` says
@@ -41,7 +41,7 @@ class Entry:
     """
 
     name: str
-    students: tuple[Student, ...]
+    students: tuple[StudentIdentity, ...]
     report: Report | None = None
     problem: str | None = None
     fault: bool = False

@@ -11,7 +11,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
 DELIMITERS = ",;\t|"
@@ -56,7 +56,7 @@ is called in a Student.
 class Roster:
     """Students by the line of the file that lists them, and what was wrong with other lines."""
 
-    students: tuple[tuple[int, Student], ...]
+    students: tuple[tuple[int, StudentIdentity], ...]
     problems: tuple[str, ...] = ()
 
 
@@ -109,7 +109,7 @@ def read_roster(path: Path) -> Roster:
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        students.append((line, Student(name, known)))
+        students.append((line, StudentIdentity(name, known)))
     return Roster(tuple(students), tuple(problems))
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.queries import Shelf, students_as_json
+from grader.classroom.gradebook.queries import GradebookReader, students_as_json
 from grader.classroom.gradebook.records import Adjustment, label_of
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.report import Report
@@ -32,7 +32,7 @@ FILE = "grades.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class AttemptKey:
     """What a verdict depends on: the same key means the same verdict, so what has been graded under
     it need not be again.
     """
@@ -47,11 +47,11 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class SubmissionRow:
     """A submission's line beside its grade: its name, whose it is, whether it came late."""
 
     name: str
-    students: tuple[Student, ...]
+    students: tuple[StudentIdentity, ...]
     late: bool = False
 
     @property
@@ -69,7 +69,7 @@ refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with -
 """What to say where a gradebook or a file beside it can't be written or read."""
 
 
-class Gradebook(Shelf):
+class Gradebook(GradebookReader):
     """An open gradebook; as a context manager it closes itself and says what SQLite objects to."""
 
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
@@ -160,7 +160,7 @@ class Gradebook(Shelf):
                 [(writable(entry), writable(reason)) for entry, reason in passed],
             )
 
-    def set_roster(self, students: Iterable[tuple[int, Student]]) -> None:
+    def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
         """Keep a roster, in place of the one that was there."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM roster")
@@ -169,10 +169,10 @@ class Gradebook(Shelf):
                 [(line, one.name, json.dumps(one.ids)) for line, one in students],
             )
 
-    def roster(self) -> list[tuple[int, Student]]:
+    def roster(self) -> list[tuple[int, StudentIdentity]]:
         """The roster that was kept: each student with their line."""
         return [
-            (line, Student(name, json.loads(ids)))
+            (line, StudentIdentity(name, json.loads(ids)))
             for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")
         ]
 
@@ -182,7 +182,7 @@ class Gradebook(Shelf):
             name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")
         }
 
-    def set_absent(self, absent: Iterable[tuple[str, Student, str | None]]) -> None:
+    def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
         """List who is on the roster and has no submission: a name for the line, the student, a
         problem where that isn't certain.
         """
@@ -218,11 +218,11 @@ class Gradebook(Shelf):
         with transaction(self.db) as db:
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
-    def find(self, name: str, key: Key, *, run: int | None = None) -> int | None:
+    def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
         """The newest attempt of a submission under a key, in a run if one is given; one that our
         own fault spoilt doesn't count.
         """
-        fields = " AND ".join(f"{field} = ?" for field in Key.__slots__)
+        fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
             " IS NULL OR run = ?)"
@@ -248,7 +248,7 @@ class Gradebook(Shelf):
         ).fetchone()
         return row[0] if row else None
 
-    def uses(self, owner: Owner, attempt: int) -> bool:
+    def uses(self, owner: SubmissionRow, attempt: int) -> bool:
         """Whether an attempt is the one that counts, on just this line."""
         line = (students_as_json(owner.students), int(owner.late), 0, None, 0, attempt)
         query = (
@@ -257,13 +257,18 @@ class Gradebook(Shelf):
         )
         return bool(self.db.execute(query, [owner.name]).fetchone() == line)
 
-    def use(self, owner: Owner, attempt: int) -> None:
+    def use(self, owner: SubmissionRow, attempt: int) -> None:
         """Let an attempt that is there be the one that counts."""
         with transaction(self.db) as db:
             self._line(db, owner, attempt)
 
     def keep(
-        self, owner: Owner, run: int, key: Key, report: Report, files: Iterable[LessonFile]
+        self,
+        owner: SubmissionRow,
+        run: int,
+        key: AttemptKey,
+        report: Report,
+        files: Iterable[LessonFile],
     ) -> None:
         """Keep a report, with its results and what it is about; it is the one that counts from now
         on.
@@ -308,7 +313,7 @@ class Gradebook(Shelf):
                 ],
             )
 
-    def keep_problem(self, owner: Owner, problem: str, *, fault: bool) -> None:
+    def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         """Keep why a submission could not be graded."""
         with transaction(self.db) as db:
             self._line(db, owner, None, writable(problem), fault=fault)
@@ -332,7 +337,7 @@ class Gradebook(Shelf):
     @staticmethod
     def _line(
         db: sqlite3.Connection,
-        owner: Owner,
+        owner: SubmissionRow,
         current: int | None,
         problem: str | None = None,
         *,

@@ -12,20 +12,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.entries import Entry, Kind
 from grader.classroom.imports.layout import (
-    Draft,
-    Layout,
+    Directory,
+    DownloadLayout,
     Lessons,
-    Level,
-    Sorting,
+    PendingSubmission,
+    SortedEntries,
     is_useful,
     is_zip,
     together,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 ANONYMOUS = r"(?P<late_anon>LATE_)?anon_(?P<anon>[A-Za-z0-9]+)(?P<late_too>_LATE)?"
 NAMED = r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)"
@@ -36,33 +36,33 @@ AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<suffix>\.[^.]+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class _Upload:
-    item: Item
-    student: Student
+    item: Entry
+    student: StudentIdentity
     id: str
     late: bool
     attachment: int
     file: str
 
 
-def _is_ours(level: Level) -> Callable[[Item], bool]:
+def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
     )
 
 
-def _upload(item: Item, found: re.Match[str]) -> _Upload:
+def _upload(item: Entry, found: re.Match[str]) -> _Upload:
     late = bool(found["late"] or found["late_anon"] or found["late_too"])
     if found["anon"]:
-        student = Student(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
+        student = StudentIdentity(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
     else:
-        student = Student(readable(found["name"]), {"canvas_id": found["user"]})
+        student = StudentIdentity(readable(found["name"]), {"canvas_id": found["user"]})
     return _Upload(
         item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"]
     )
 
 
-def _sort_out(level: Level, lessons: Lessons) -> Sorting:
-    sorting = Sorting()
+def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+    sorting = SortedEntries()
     people: dict[tuple[str, str], list[_Upload]] = {}
     for item in level.items:
         upload = UPLOAD.fullmatch(item.name) if item.kind is Kind.FILE else None
@@ -84,7 +84,9 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     return sorting
 
 
-def _draft(uploads: list[_Upload], names: Mapping[str, str], sorting: Sorting) -> Draft:
+def _draft(
+    uploads: list[_Upload], names: Mapping[str, str], sorting: SortedEntries
+) -> PendingSubmission:
     """One person's uploads: of those that count as one file, the newest, which has the highest
     attachment id.
     """
@@ -105,8 +107,8 @@ def _draft(uploads: list[_Upload], names: Mapping[str, str], sorting: Sorting) -
             )
         else:
             newest[file] = upload
-    parts: list[tuple[Item, str | None]] = [(upload.item, file) for file, upload in newest.items()]
-    return Draft(
+    parts: list[tuple[Entry, str | None]] = [(upload.item, file) for file, upload in newest.items()]
+    return PendingSubmission(
         (uploads[0].student,),
         together(parts),
         id=uploads[0].id,
@@ -124,4 +126,6 @@ def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
     return first if first in names or (is_zip(first) and first in others) else file
 
 
-LAYOUT = Layout("canvas", "<name>_<user id>_<attachment id>_<file name>", _is_ours, _sort_out)
+LAYOUT = DownloadLayout(
+    "canvas", "<name>_<user id>_<attachment id>_<file name>", _is_ours, _sort_out
+)

@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.classroom.imports import canvas, github, gradescope, moodle, plain
-from grader.classroom.imports.entries import Item, Kind, folder_items, visible, zip_items
-from grader.classroom.imports.layout import Layout, Lessons, Level, Sorting, is_zip
+from grader.classroom.imports.entries import Entry, Kind, folder_items, visible, zip_items
+from grader.classroom.imports.layout import (
+    Directory,
+    DownloadLayout,
+    Lessons,
+    SortedEntries,
+    is_zip,
+)
 from grader.classroom.imports.names import unique_names
-from grader.classroom.imports.records import Found, Handed, Student
+from grader.classroom.imports.records import ClassImport, StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
-from grader.course.files import Leaf
+from grader.course.files import FileEntry
 from grader.course.submission import LessonFile, lesson_names, read_leaves, writable
 from grader.course.zips import MAX_CLASS_MEMBERS, open_zip
 
@@ -30,7 +36,7 @@ MAX_WRAPPERS = 3
 
 def find_class(
     place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None
-) -> Found:
+) -> ClassImport:
     """The submissions in a folder or a zip, by name; nothing of them is read yet.
 
     ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read,
@@ -57,7 +63,7 @@ def find_class(
     return _named(recognised.name, found)
 
 
-def _contents(place: Path) -> tuple[list[Item], list[str]]:
+def _contents(place: Path) -> tuple[list[Entry], list[str]]:
     """What lies in the folder or zip; a zip stays open as long as something may be read from it."""
     try:
         if place.is_dir():
@@ -78,9 +84,9 @@ def _title(place: Path) -> str:
     return place.name if place.is_dir() else place.stem
 
 
-def _levels(name: str, items: list[Item]) -> list[Level]:
+def _levels(name: str, items: list[Entry]) -> list[Directory]:
     """The place itself and, while a level holds nothing but one folder, what is in that."""
-    levels = [Level(name, visible(items))]
+    levels = [Directory(name, visible(items))]
     while (
         len(levels) <= MAX_WRAPPERS
         and len(levels[-1].items) == 1
@@ -88,15 +94,15 @@ def _levels(name: str, items: list[Item]) -> list[Level]:
     ):
         only = levels[-1].items[0]
         try:
-            levels.append(Level(only.name, visible(only.inside())))
+            levels.append(Directory(only.name, visible(only.inside())))
         except OSError:
             break
     return levels
 
 
 def _recognise(
-    place: Path, levels: list[Level], names: dict[str, str], wanted: str | None
-) -> tuple[Layout, Level]:
+    place: Path, levels: list[Directory], names: dict[str, str], wanted: str | None
+) -> tuple[DownloadLayout, Directory]:
     """The layout that claims a level, in the order from the most to the least telling, or the one
     wanted.
     """
@@ -119,7 +125,7 @@ def _recognise(
     )
 
 
-def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
+def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
     """Where the students are, side by side: a single folder is one student's, or holds the class
     when it looks like a wrapper.
     """
@@ -131,7 +137,7 @@ def _plain_level(levels: list[Level], names: dict[str, str]) -> Level:
     return levels[-1]
 
 
-def _nothing(place: Path, found: Sorting) -> str:
+def _nothing(place: Path, found: SortedEntries) -> str:
     passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
     return (
         f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or"
@@ -139,13 +145,13 @@ def _nothing(place: Path, found: Sorting) -> str:
     )
 
 
-def _named(layout: str, found: Sorting) -> Found:
+def _named(layout: str, found: SortedEntries) -> ClassImport:
     drafts = sorted(
         found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
     )
     names = unique_names([(draft.name, draft.id) for draft in drafts])
     handed = [
-        Handed(name, draft.students, _Reading(draft.leaves), draft.late)
+        Submission(name, draft.students, _Reading(draft.leaves), draft.late)
         for name, draft in zip(names, drafts, strict=True)
     ]
     passed_over, replaced = (
@@ -153,7 +159,7 @@ def _named(layout: str, found: Sorting) -> Found:
         for those in (found.passed_over, found.replaced)
     )
     notes = [*found.notes, *_twice(handed)]
-    return Found(
+    return ClassImport(
         layout,
         tuple(sorted(handed, key=lambda one: one.name)),
         passed_over,
@@ -164,13 +170,13 @@ def _named(layout: str, found: Sorting) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    leaves: Callable[[], Iterator[Leaf]]
+    leaves: Callable[[], Iterator[FileEntry]]
 
     def __call__(self, lessons: Iterable[str]) -> dict[str, LessonFile]:
         return read_leaves(self.leaves(), lessons)
 
 
-def _twice(handed: list[Handed]) -> Iterator[str]:
+def _twice(handed: list[Submission]) -> Iterator[str]:
     """People who are in several submissions, and names that several people have."""
     for (name, its_id), names in _shared(
         handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
@@ -182,12 +188,12 @@ def _twice(handed: list[Handed]) -> Iterator[str]:
         yield f"several submissions are called {name}: {', '.join(names)}"
 
 
-def _known(one: Handed) -> Iterator[tuple[Student, str]]:
+def _known(one: Submission) -> Iterator[tuple[StudentIdentity, str]]:
     return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
 
 
 def _shared(
-    handed: list[Handed], marks: Callable[[Handed], set[Mark]]
+    handed: list[Submission], marks: Callable[[Submission], set[Mark]]
 ) -> list[tuple[Mark, list[str]]]:
     """The marks that several submissions have, each with their names, all sorted."""
     counts = Counter(mark for one in handed for mark in marks(one))

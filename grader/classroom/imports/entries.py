@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from grader.course.files import Leaf, folder_leaves, is_skipped, member_leaf, open_inside
+from grader.course.files import FileEntry, folder_leaves, is_skipped, member_leaf, open_inside
 from grader.course.zips import is_link, member_path
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
@@ -27,41 +27,41 @@ class Kind(enum.Enum):
     OTHER = enum.auto()
 
 
-class Home(Protocol):
+class Container(Protocol):
     """Where an item lies. A class has thousands of items, so that an item is small and what many
     share stands here.
     """
 
-    def leaves(self, item: Item) -> Iterator[Leaf]:
+    def leaves(self, item: Entry) -> Iterator[FileEntry]:
         """The item's files."""
 
-    def inside(self, item: Item) -> list[Item]:
+    def inside(self, item: Entry) -> list[Entry]:
         """What lies in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Entry:
     """One thing that lies in a folder or a zip."""
 
     name: str
     kind: Kind
-    home: Home
+    home: Container
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Iterator[FileEntry]:
         """Its files, a file being one itself."""
         return self.home.leaves(self)
 
-    def inside(self) -> list[Item]:
+    def inside(self) -> list[Entry]:
         """A folder's items."""
         return self.home.inside(self)
 
 
-def folder_items(folder: Path) -> list[Item]:
+def folder_items(folder: Path) -> list[Entry]:
     """What lies in a folder, by name; raises OSError where it can't be read."""
     home = _OnDisk(str(folder))
     with os.scandir(folder) as entries:
         return sorted(
-            (Item(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name
+            (Entry(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name
         )
 
 
@@ -69,15 +69,15 @@ def folder_items(folder: Path) -> list[Item]:
 class _OnDisk:
     folder: str
 
-    def leaves(self, item: Item) -> Iterator[Leaf]:
+    def leaves(self, item: Entry) -> Iterator[FileEntry]:
         path = Path(self.folder, item.name)
         return (
             folder_leaves(path)
             if item.kind is Kind.FOLDER
-            else iter([Leaf(item.name, functools.partial(open_inside, path, path))])
+            else iter([FileEntry(item.name, functools.partial(open_inside, path, path))])
         )
 
-    def inside(self, item: Item) -> list[Item]:
+    def inside(self, item: Entry) -> list[Entry]:
         return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
 
 
@@ -102,13 +102,13 @@ class _InZip:
     members: list[_Member]
     depth: int
 
-    def leaves(self, item: Item) -> Iterator[Leaf]:
+    def leaves(self, item: Entry) -> Iterator[FileEntry]:
         for member in self.members:
             parts = member.parts[self.depth :]
             if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
                 yield member_leaf(self.archive, member.entry, "/".join(parts))
 
-    def inside(self, item: Item) -> list[Item]:
+    def inside(self, item: Entry) -> list[Entry]:
         if item.kind is not Kind.FOLDER:
             return []
         return _grouped(
@@ -118,7 +118,7 @@ class _InZip:
         )
 
 
-def zip_items(archive: zipfile.ZipFile) -> tuple[list[Item], list[str]]:
+def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
     """What lies in a zip, by name, and the paths of members that lead out of it, which nothing is
     read from.
     """
@@ -133,7 +133,7 @@ def zip_items(archive: zipfile.ZipFile) -> tuple[list[Item], list[str]]:
     return _grouped(archive, members, 0), outside
 
 
-def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Item]:
+def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Entry]:
     folders: dict[str, list[_Member]] = {}
     items = []
     for member in members:
@@ -141,14 +141,14 @@ def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> li
             folders.setdefault(member.parts[depth], []).append(member)
         else:
             kind = Kind.LINK if is_link(member.entry) else Kind.FILE
-            items.append(Item(member.parts[-1], kind, _InZip(archive, [member], depth)))
+            items.append(Entry(member.parts[-1], kind, _InZip(archive, [member], depth)))
     items += [
-        Item(name, Kind.FOLDER, _InZip(archive, below, depth + 1))
+        Entry(name, Kind.FOLDER, _InZip(archive, below, depth + 1))
         for name, below in folders.items()
     ]
     return sorted(items, key=lambda item: item.name)
 
 
-def visible(items: list[Item]) -> tuple[Item, ...]:
+def visible(items: list[Entry]) -> tuple[Entry, ...]:
     """Those items that are neither hidden nor put there by a system."""
     return tuple(item for item in items if not is_skipped(item.name) and item.name not in CLUTTER)

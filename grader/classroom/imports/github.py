@@ -10,37 +10,44 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, why_not
+from grader.classroom.imports.entries import Entry, Kind
+from grader.classroom.imports.layout import (
+    Directory,
+    DownloadLayout,
+    Lessons,
+    PendingSubmission,
+    SortedEntries,
+    why_not,
+)
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 AROUND = "-submissions"
 REPOSITORY = ".git"
 
 
-def _is_ours(level: Level) -> Callable[[Item], bool]:
+def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     prefix = _prefix(level)
     around = level.name.endswith(AROUND)
 
-    def is_ours(item: Item) -> bool:
+    def is_ours(item: Entry) -> bool:
         return item.kind is Kind.FOLDER and _is_named(item, prefix) and (around or _is_clone(item))
 
     return is_ours
 
 
-def _is_named(item: Item, prefix: str) -> bool:
+def _is_named(item: Entry, prefix: str) -> bool:
     return item.name.startswith(prefix) and len(item.name) > len(prefix) > 0
 
 
-def _is_clone(item: Item) -> bool:
+def _is_clone(item: Entry) -> bool:
     try:
         return any(inner.name == REPOSITORY for inner in item.inside())
     except OSError:
         return False
 
 
-def _prefix(level: Level) -> str:
+def _prefix(level: Directory) -> str:
     """``<assignment>-``: as the folder around says, else what the clones share, up to a hyphen;
     empty where that can't be told.
     """
@@ -54,14 +61,16 @@ def _prefix(level: Level) -> str:
     return shared[: shared.rfind("-") + 1]
 
 
-def _sort_out(level: Level, lessons: Lessons) -> Sorting:
-    sorting = Sorting()
+def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+    sorting = SortedEntries()
     prefix = _prefix(level)
     for item in level.items:
         if item.kind is Kind.FOLDER and _is_named(item, prefix):
             username = readable(item.name.removeprefix(prefix))
             sorting.drafts.append(
-                Draft((Student(username, {"username": username}),), item.leaves, id=username)
+                PendingSubmission(
+                    (StudentIdentity(username, {"username": username}),), item.leaves, id=username
+                )
             )
         else:
             sorting.passed_over.append(
@@ -77,4 +86,6 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     return sorting
 
 
-LAYOUT = Layout("github", "<assignment>-submissions/<assignment>-<username>", _is_ours, _sort_out)
+LAYOUT = DownloadLayout(
+    "github", "<assignment>-submissions/<assignment>-<username>", _is_ours, _sort_out
+)

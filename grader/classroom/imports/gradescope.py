@@ -11,10 +11,17 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.layout import Draft, Layout, Lessons, Level, Sorting, why_not
+from grader.classroom.imports.entries import Entry, Kind
+from grader.classroom.imports.layout import (
+    Directory,
+    DownloadLayout,
+    Lessons,
+    PendingSubmission,
+    SortedEntries,
+    why_not,
+)
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import SubmissionError
 
 METADATA = "submission_metadata.yml"
@@ -23,15 +30,15 @@ MAX_DEPTH = 30
 FOLDER = re.compile(r"submission_(?P<id>\w+)")
 
 
-def _is_ours(level: Level) -> Callable[[Item], bool]:
+def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.name == METADATA
         or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
     )
 
 
-def _sort_out(level: Level, lessons: Lessons) -> Sorting:
-    sorting = Sorting()
+def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+    sorting = SortedEntries()
     items = {item.name: item for item in level.items}
     metadata = items.pop(METADATA, None)
     submitters = _submitters(metadata) if metadata else {}
@@ -52,10 +59,10 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
                 f"{name} has no submitter in {METADATA}, so it is named after its folder"
             )
         own = {"gradescope_submission": folder["id"]}
-        people = tuple(Student(student.name, student.ids | own) for student in students) or (
-            Student(name, own),
-        )
-        sorting.drafts.append(Draft(people, item.leaves, id=folder["id"]))
+        people = tuple(
+            StudentIdentity(student.name, student.ids | own) for student in students
+        ) or (StudentIdentity(name, own),)
+        sorting.drafts.append(PendingSubmission(people, item.leaves, id=folder["id"]))
     for name, students in submitters.items():
         who = ", ".join(student.name for student in students)
         sorting.passed_over.append(
@@ -70,7 +77,7 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     return sorting
 
 
-def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
+def _submitters(metadata: Entry) -> dict[str, tuple[StudentIdentity, ...]]:
     """By folder, who handed it in; raises SubmissionError where the file can't be read."""
     import yaml
 
@@ -104,7 +111,7 @@ def _submitters(metadata: Item) -> dict[str, tuple[Student, ...]]:
     return {str(name): _students(entry) for name, entry in entries.items()}
 
 
-def _students(entry: Any) -> tuple[Student, ...]:
+def _students(entry: Any) -> tuple[StudentIdentity, ...]:
     listed = entry.get(":submitters") if isinstance(entry, dict) else None
     people = (
         [person for person in listed if isinstance(person, dict)]
@@ -114,7 +121,7 @@ def _students(entry: Any) -> tuple[Student, ...]:
     return tuple(filter(None, map(_student, people)))
 
 
-def _student(person: dict[str, Any]) -> Student | None:
+def _student(person: dict[str, Any]) -> StudentIdentity | None:
     ids = {
         key: value
         for key in ("sid", "email")
@@ -122,7 +129,7 @@ def _student(person: dict[str, Any]) -> Student | None:
     }
     name = person.get(":name")
     shown = readable(name) if isinstance(name, str) else ""
-    return Student(shown or next(iter(ids.values())), ids) if shown or ids else None
+    return StudentIdentity(shown or next(iter(ids.values())), ids) if shown or ids else None
 
 
-LAYOUT = Layout("gradescope", f"submission_<id>/ beside {METADATA}", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("gradescope", f"submission_<id>/ beside {METADATA}", _is_ours, _sort_out)

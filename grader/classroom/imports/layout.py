@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from grader.classroom.imports.entries import Item, Kind
-from grader.classroom.imports.records import Student
-from grader.course.files import ZIP_SUFFIX, Leaf
+from grader.classroom.imports.entries import Entry, Kind
+from grader.classroom.imports.records import StudentIdentity
+from grader.course.files import ZIP_SUFFIX, FileEntry
 
 OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Directory:
     """The folder, or the part of a zip, in which a class lies side by side: its name and what is in
     it.
     """
 
     name: str
-    items: tuple[Item, ...]
+    items: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Lessons:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PendingSubmission:
     """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves``
     names its files, when asked.
     """
 
-    students: tuple[Student, ...]
-    leaves: Callable[[], Iterator[Leaf]]
+    students: tuple[StudentIdentity, ...]
+    leaves: Callable[[], Iterator[FileEntry]]
     id: str = ""
     late: bool = False
 
@@ -52,19 +52,19 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Sorting:
+class SortedEntries:
     """A class as a layout sorted it: submissions, entries passed over or replaced with the reason,
     sentences worth saying.
     """
 
-    drafts: list[Draft] = field(default_factory=list)
+    drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
     replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DownloadLayout:
     """One way in which classes come.
 
     ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so;
@@ -73,16 +73,16 @@ class Layout:
 
     name: str
     looks_like: str
-    is_ours: Callable[[Level], Callable[[Item], bool]]
-    sort_out: Callable[[Level, Lessons], Sorting]
+    is_ours: Callable[[Directory], Callable[[Entry], bool]]
+    sort_out: Callable[[Directory, Lessons], SortedEntries]
 
-    def claims(self, level: Level) -> bool:
+    def claims(self, level: Directory) -> bool:
         """Whether at least half of the items are named as in this layout."""
         ours = sum(map(self.is_ours(level), level.items))
         return ours > 0 and 2 * ours >= len(level.items)
 
 
-def together(parts: Sequence[tuple[Item, str | None]]) -> Callable[[], Iterator[Leaf]]:
+def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
     """The files of several items; one that is itself a file counts as named so."""
     if len(parts) == 1 and parts[0][1] is None:
         return parts[0][0].leaves
@@ -91,9 +91,9 @@ def together(parts: Sequence[tuple[Item, str | None]]) -> Callable[[], Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Together:
-    parts: tuple[tuple[Item, str | None], ...]
+    parts: tuple[tuple[Entry, str | None], ...]
 
-    def __call__(self) -> Iterator[Leaf]:
+    def __call__(self) -> Iterator[FileEntry]:
         for item, named in self.parts:
             for leaf in item.leaves():
                 yield replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf
@@ -109,7 +109,7 @@ def is_useful(name: str, names: Mapping[str, str]) -> bool:
     return name in names or is_zip(name)
 
 
-def why_not(item: Item, remedy: str) -> str:
+def why_not(item: Entry, remedy: str) -> str:
     """The reason for which an item is passed over."""
     if item.kind is Kind.LINK:
         return "is a link, and links are not followed. Put what it leads to in its place"

@@ -15,19 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.entries import Entry, Kind
 from grader.classroom.imports.layout import (
-    Draft,
-    Layout,
+    Directory,
+    DownloadLayout,
     Lessons,
-    Level,
-    Sorting,
+    PendingSubmission,
+    SortedEntries,
     is_useful,
     together,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 ENTRY = re.compile(
     r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?",
@@ -36,25 +36,25 @@ ENTRY = re.compile(
 NAMELESS = "Participant"
 
 
-def _is_ours(level: Level) -> Callable[[Item], bool]:
+def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
     )
 
 
-def _student(name: str, participant: str) -> Student:
+def _student(name: str, participant: str) -> StudentIdentity:
     shown = readable(name)
     if not participant:
-        return Student(shown)
-    return Student(
+        return StudentIdentity(shown)
+    return StudentIdentity(
         f"{NAMELESS} {participant}" if shown == NAMELESS else shown,
         {"moodle_participant": participant},
     )
 
 
-def _sort_out(level: Level, lessons: Lessons) -> Sorting:
-    sorting = Sorting()
-    people: dict[tuple[str, str], list[tuple[Item, str | None]]] = {}
+def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+    sorting = SortedEntries()
+    people: dict[tuple[str, str], list[tuple[Entry, str | None]]] = {}
     for item in level.items:
         entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
         if entry is None:
@@ -78,9 +78,9 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
                 sorting.passed_over.append((item.name, why_not(item, "is named after no lesson")))
     for (name, participant), parts in people.items():
         sorting.drafts.append(
-            Draft((_student(name, participant),), together(parts), id=participant)
+            PendingSubmission((_student(name, participant),), together(parts), id=participant)
         )
     return sorting
 
 
-LAYOUT = Layout("moodle", "<Full Name>_<id>_assignsubmission_file", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("moodle", "<Full Name>_<id>_assignsubmission_file", _is_ours, _sort_out)

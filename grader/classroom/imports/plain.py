@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
-from grader.classroom.imports.entries import Item, Kind
+from grader.classroom.imports.entries import Entry, Kind
 from grader.classroom.imports.layout import (
-    Draft,
-    Layout,
+    Directory,
+    DownloadLayout,
     Lessons,
-    Level,
-    Sorting,
+    PendingSubmission,
+    SortedEntries,
     is_zip,
     stem,
     together,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
@@ -42,11 +42,11 @@ NO_LESSON = (
 )
 
 
-def _is_ours(level: Level) -> Callable[[Item], bool]:
+def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: item.kind in (Kind.FOLDER, Kind.FILE)
 
 
-def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
+def _is_lesson(item: Entry, names: Mapping[str, str]) -> bool:
     return (
         item.name in names
         if item.kind is Kind.FILE
@@ -54,9 +54,9 @@ def _is_lesson(item: Item, names: Mapping[str, str]) -> bool:
     )
 
 
-def _sort_out(level: Level, lessons: Lessons) -> Sorting:
-    sorting = Sorting()
-    people: dict[str, list[tuple[str, Item, str | None]]] = {}
+def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+    sorting = SortedEntries()
+    people: dict[str, list[tuple[str, Entry, str | None]]] = {}
     loose = [item for item in level.items if _is_lesson(item, lessons.names)]
     for item in level.items:
         if item in loose:
@@ -67,8 +67,10 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
         else:
             sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
     if loose and not people:
-        whole: list[tuple[Item, str | None]] = [(item, None) for item in loose]
-        sorting.drafts.append(Draft((Student(readable(level.name)),), together(whole)))
+        whole: list[tuple[Entry, str | None]] = [(item, None) for item in loose]
+        sorting.drafts.append(
+            PendingSubmission((StudentIdentity(readable(level.name)),), together(whole))
+        )
         sorting.notes.append(
             f"lessons lie side by side, so this is one submission: {readable(level.name)}"
         )
@@ -77,7 +79,9 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     for student, found in people.items():
         first = min((kind for kind, _, _ in found), key=FORMS.index)
         parts = [(item, counts_as) for kind, item, counts_as in found if kind == first]
-        sorting.drafts.append(Draft((Student(readable(student)),), together(parts)))
+        sorting.drafts.append(
+            PendingSubmission((StudentIdentity(readable(student)),), together(parts))
+        )
         others = sorted(
             (other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0])
         )
@@ -86,7 +90,7 @@ def _sort_out(level: Level, lessons: Lessons) -> Sorting:
     return sorting
 
 
-def _whose(item: Item, lessons: Lessons) -> tuple[str, str | None, str]:
+def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
     """The student, what name a file counts as, and in which form it came; no student where that
     can't be told.
     """
@@ -107,15 +111,15 @@ def _whose(item: Item, lessons: Lessons) -> tuple[str, str | None, str]:
     return "", None, ""
 
 
-def _is_gradebook(item: Item) -> bool:
+def _is_gradebook(item: Entry) -> bool:
     try:
         return any(inner.name == GRADEBOOK for inner in item.inside())
     except OSError:
         return False
 
 
-def _remedy(item: Item) -> str:
+def _remedy(item: Entry) -> str:
     return "holds a gradebook, not a submission" if item.kind is Kind.FOLDER else NO_LESSON
 
 
-LAYOUT = Layout("plain", "a folder or a zip for each student", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _is_ours, _sort_out)

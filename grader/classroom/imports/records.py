@@ -9,7 +9,7 @@ from grader.course.submission import LessonFile
 
 
 @dataclass(frozen=True, slots=True)
-class Student:
+class StudentIdentity:
     """Whose a submission is, as far as the layout tells.
 
     ``name`` is what people call them; ``ids`` are what other systems know them by, under the
@@ -22,7 +22,7 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Submission:
     """One submission of a class.
 
     ``name`` is unique in the class, the same whenever the same download is read, and fit for a file
@@ -32,13 +32,13 @@ class Handed:
     """
 
     name: str
-    students: tuple[Student, ...]
+    students: tuple[StudentIdentity, ...]
     read: Callable[[Iterable[str]], dict[str, LessonFile]]
     late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClassImport:
     """A class: in which layout it came, its submissions by name, and what was passed over, each
     with the reason.
 
@@ -48,7 +48,7 @@ class Found:
     """
 
     layout: str
-    handed: tuple[Handed, ...]
+    handed: tuple[Submission, ...]
     passed_over: tuple[tuple[str, str], ...] = ()
     replaced: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def reached(text: str, words: Iterable[str]) -> str:
+def reachable_definitions(text: str, words: Iterable[str]) -> str:
     """The text without those top-level definitions that none of ``words``, nor what they reach in
     turn, refers to.
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.exports.gradescope import as_bytes, results
-from grader.classroom.gradebook.records import Entry
+from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.publish.gradescope import SECONDS, SETTINGS
 from grader.core.errors import ExitCode, SubmissionError
 from grader.core.limits import MIB, Limits
 from grader.core.report import LessonResult
 from grader.course.course import Course, load_course
 from grader.course.submission import read_submission
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 MEMORY_BYTES = 256 * MIB
@@ -57,13 +57,13 @@ def main() -> None:
 def grade(root: Path) -> dict[str, Any]:
     """The submission's results."""
     settings: dict[str, Any] = json.loads((root / "source" / SETTINGS).read_text("utf-8"))
-    with Host() as host:
+    with ForkServerClient() as host:
         course = load_course(root / "source" / "course")
         lessons = [course.lesson(name) for name in settings["lessons"]]
         try:
             files = read_submission(root / "submission", settings["lessons"])
         except SubmissionError as error:
-            return results(Entry("submission", (), problem=str(error)))
+            return results(GradebookEntry("submission", (), problem=str(error)))
         terms = Settings(
             secrets.randbits(32), "auto", limits_for(course, len(lessons)), lang=settings["lang"]
         )
@@ -79,7 +79,7 @@ def grade(root: Path) -> dict[str, Any]:
         )
     for check in report.grader_faults:
         print(f"{check.id}\n{check.note}")
-    return results(Entry("submission", (), report), settings["hidden_checks"])
+    return results(GradebookEntry("submission", (), report), settings["hidden_checks"])
 
 
 def limits_for(course: Course, lessons: int) -> Limits:

@@ -27,7 +27,7 @@ from grader.classroom.publish.engine_files import engine_files
 from grader.classroom.publish.filter import (
     check_names,
     hints_without,
-    reached,
+    reachable_definitions,
     regions,
     spells_out,
     texts_in,
@@ -39,7 +39,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import add_up
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
 CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py")
@@ -186,10 +186,10 @@ def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
     }
     words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
     if "helpers.py" in found:
-        found["helpers.py"] = reached(found["helpers.py"], words)
+        found["helpers.py"] = reachable_definitions(found["helpers.py"], words)
     if "scenarios.py" in found:
         others = [words_in(found[name]) for name in ("helpers.py", "diagnosis.py") if name in found]
-        found["scenarios.py"] = reached(found["scenarios.py"], words.union(*others))
+        found["scenarios.py"] = reachable_definitions(found["scenarios.py"], words.union(*others))
     return found
 
 
@@ -225,7 +225,7 @@ def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Release
     settings = Settings(seed=0, sandbox="auto", limits=course.limits)
     bundled = load_course(root)
     released = []
-    with Host() as host:
+    with ForkServerClient() as host:
         for lesson in lessons:
             file = LessonFile(lesson.id, lesson.filename, lesson.solution.read_text("utf-8"))
             whole = grade_lesson(host, lesson, file, settings).result.checks

@@ -13,17 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.classroom.gradebook.records import Entry, LessonColumn
-from grader.classroom.statistics.collect import gather
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
+from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.records import (
     CheckFacts,
     Classroom,
     LessonFacts,
-    Mistake,
+    MistakeCount,
     People,
-    Person,
     Rows,
     State,
+    StudentSummary,
 )
 from grader.core.report import LessonStatus, Outcome
 from grader.render.html import environment, inlined, style_hash
@@ -93,7 +93,7 @@ PassedOver = Sequence[tuple[str, str]]
 
 
 def render_class(
-    entries: Iterable[Entry],
+    entries: Iterable[GradebookEntry],
     columns: Sequence[LessonColumn],
     *,
     title: str = "",
@@ -105,7 +105,7 @@ def render_class(
     The entries are read once and not kept; ``rows`` is where their lines of the table are put
     meanwhile, in memory if none is given.
     """
-    classroom = gather(entries, columns, rows)
+    classroom = collect_statistics(entries, columns, rows)
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
     return (
         environment()
@@ -160,7 +160,7 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
     )
 
 
-def _of_mistake(mistake: Mistake, lesson: LessonFacts) -> Topic:
+def _of_mistake(mistake: MistakeCount, lesson: LessonFacts) -> Topic:
     link = f"#made-{mistake.number}"
     return Topic(
         mistake.title,
@@ -227,7 +227,7 @@ def seconds(number: float | None) -> str:
     return "–" if number is None else f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
-def report_link(person: Person) -> str | None:
+def report_link(person: StudentSummary) -> str | None:
     """Where a submission's report lies beside the page, as a relative URL."""
     return f"reports/{urllib.parse.quote(person.name, safe='')}.html" if person.has_report else None
 

@@ -2,7 +2,7 @@
 what the class needs is kept.
 
 Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row
-for each there is too: give ``gather`` ``rows.RowsOnDisk`` where they should not be held in memory.
+for each there is too: give ``collect_statistics`` ``rows.RowsOnDisk`` where they should not be held in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from grader.classroom.gradebook.records import CheckColumn, Entry, LessonColumn
+from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.statistics.item_analysis import (
     Moments,
     both_of_either,
@@ -26,15 +26,15 @@ from grader.classroom.statistics.records import (
     NAMED,
     Changed,
     CheckFacts,
+    ClassNote,
     Classroom,
     LessonFacts,
-    Mistake,
-    Note,
+    MistakeCount,
     People,
-    Person,
     Row,
     Rows,
     State,
+    StudentSummary,
     Together,
 )  # fmt: skip
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
@@ -45,8 +45,8 @@ FEWEST_TOGETHER = 3
 LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 
 
-def gather(
-    entries: Iterable[Entry], columns: Sequence[LessonColumn], rows: Rows | None = None
+def collect_statistics(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
 ) -> Classroom:
     """The class that these entries are; lessons and checks in the columns' order, what the columns
     don't have after them.
@@ -62,10 +62,10 @@ def gather(
 @dataclass(slots=True)
 class _PeopleTally:
     count: int = 0
-    first: list[Person] = field(default_factory=list)
-    last: Person | None = None
+    first: list[StudentSummary] = field(default_factory=list)
+    last: StudentSummary | None = None
 
-    def add(self, person: Person) -> None:
+    def add(self, person: StudentSummary) -> None:
         """One more, who is not counted twice in a row."""
         if person is not self.last:
             self.count += 1
@@ -86,7 +86,7 @@ class _CheckTally:
     unnamed: _PeopleTally = field(default_factory=_PeopleTally)
     example: str = ""
 
-    def add(self, person: Person, result: CheckResult, rest: float) -> None:
+    def add(self, person: StudentSummary, result: CheckResult, rest: float) -> None:
         self.outcomes[result.outcome] += 1
         if result.outcome in JUDGED:
             (self.right if result.outcome is Outcome.PASSED else self.not_right).add(rest)
@@ -121,8 +121,8 @@ class _MistakeTally:
     evidence: str
     people: _PeopleTally = field(default_factory=_PeopleTally)
 
-    def facts(self) -> Mistake:
-        return Mistake(
+    def facts(self) -> MistakeCount:
+        return MistakeCount(
             self.number,
             self.id,
             self.lesson,
@@ -142,7 +142,7 @@ class _LessonTally:
     seconds: array[float] = field(default_factory=lambda: array("d"))
     checks: dict[str, _CheckTally] = field(default_factory=dict)
 
-    def facts(self, lesson_id: str, mistakes: Sequence[Mistake]) -> LessonFacts:
+    def facts(self, lesson_id: str, mistakes: Sequence[MistakeCount]) -> LessonFacts:
         return LessonFacts(
             id=lesson_id,
             title=self.title,
@@ -172,11 +172,11 @@ class _ClassTally:
         self.rows = rows
         self.scores = array("d")
         self.max_score = 0.0
-        self.faults: list[Note] = []
-        self.problems: list[Note] = []
-        self.missing: list[Person] = []
-        self.limits: list[Note] = []
-        self.flags: list[Note] = []
+        self.faults: list[ClassNote] = []
+        self.problems: list[ClassNote] = []
+        self.missing: list[StudentSummary] = []
+        self.limits: list[ClassNote] = []
+        self.flags: list[ClassNote] = []
         self.adjustments: list[Changed] = []
         self.unconfined = 0
 
@@ -185,20 +185,20 @@ class _ClassTally:
             self.lessons[lesson_id] = _LessonTally(title, max_score)
         return self.lessons[lesson_id]
 
-    def add(self, entry: Entry) -> None:
-        person = Person(entry.name, entry.label, entry.report is not None)
+    def add(self, entry: GradebookEntry) -> None:
+        person = StudentSummary(entry.name, entry.label, entry.report is not None)
         states = {State.LATE} if entry.late else set()
         if entry.missing:
             self.missing.append(person)
             states.add(State.MISSING)
         elif entry.fault:
             self.faults.append(
-                Note(person, "the submission", entry.problem or "it could not be judged")
+                ClassNote(person, "the submission", entry.problem or "it could not be judged")
             )
             states.add(State.FAULT)
         elif entry.report is None:
             self.problems.append(
-                Note(person, "the submission", entry.problem or "it could not be read")
+                ClassNote(person, "the submission", entry.problem or "it could not be read")
             )
             states.add(State.PROBLEM)
         if entry.adjustments:
@@ -229,7 +229,7 @@ class _ClassTally:
         )
 
     def add_report(
-        self, person: Person, report: Report, states: set[State]
+        self, person: StudentSummary, report: Report, states: set[State]
     ) -> tuple[set[int], list[int]]:
         """Count one report; the numbers of the mistakes that it names and of the checks that are
         not right.
@@ -238,7 +238,7 @@ class _ClassTally:
         self.max_score = max(self.max_score, report.max_score)
         self.unconfined += bool(report.sandbox.missing)
         if report.flags:
-            self.flags += [Note(person, "", flag) for flag in report.flags]
+            self.flags += [ClassNote(person, "", flag) for flag in report.flags]
             states.add(State.FLAG)
         mistakes: set[int] = set()
         wrong: list[int] = []
@@ -247,7 +247,7 @@ class _ClassTally:
             tally.statuses[result.status] += 1
             if result.status is LessonStatus.INVALID:
                 self.problems.append(
-                    Note(person, result.title, result.message or "it could not be loaded")
+                    ClassNote(person, result.title, result.message or "it could not be loaded")
                 )
                 states.add(State.INVALID)
             if result.status in BEGAN:
@@ -259,7 +259,7 @@ class _ClassTally:
 
     def add_checks(
         self,
-        person: Person,
+        person: StudentSummary,
         report: Report,
         lesson: LessonResult,
         states: set[State],
@@ -270,7 +270,7 @@ class _ClassTally:
         for check in lesson.checks:
             if check.outcome is Outcome.GRADER_ERROR:
                 self.faults.append(
-                    Note(
+                    ClassNote(
                         person,
                         f"{lesson.title}: {check.title}",
                         check.message or "",
@@ -291,7 +291,7 @@ class _ClassTally:
                 mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
         for message, titles in limits.items():
             more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-            self.limits.append(Note(person, f"{lesson.title}: {titles[0]}{more}", message))
+            self.limits.append(ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message))
             states.add(State.LIMIT)
 
     def check(self, lesson_id: str, check: CheckResult) -> _CheckTally:
@@ -301,7 +301,9 @@ class _ClassTally:
             checks[check.id] = _CheckTally(next(self.check_numbers), column)
         return checks[check.id]
 
-    def made(self, person: Person, lesson_id: str, check: CheckResult, diagnosis: str) -> int:
+    def made(
+        self, person: StudentSummary, lesson_id: str, check: CheckResult, diagnosis: str
+    ) -> int:
         """Count a mistake, once for each person; its number."""
         key = (lesson_id, diagnosis)
         if key not in self.mistakes:
@@ -314,7 +316,7 @@ class _ClassTally:
         return tally.number
 
     def lesson_scores(
-        self, entry: Entry
+        self, entry: GradebookEntry
     ) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Each lesson's share of its points and its points, adjustments in them; None where it was
         not handed in.

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from grader.classroom.statistics.records import Person, Row, State
+from grader.classroom.statistics.records import Row, State, StudentSummary
 
 
 class RowsOnDisk:
@@ -56,7 +56,7 @@ def _row(data: list[Any]) -> Row:
     person, score, max_score, bonus, adjusted_by, *lists = data
     lessons, points, states, mistakes, wrong = map(tuple, lists)
     return Row(
-        Person(*person),
+        StudentSummary(*person),
         score,
         max_score,
         bonus,

@@ -44,7 +44,7 @@ class State(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class StudentSummary:
     """Whose a submission is: its unique name, whom people see, and whether there is a report to
     open.
     """
@@ -61,7 +61,7 @@ class People:
     """
 
     count: int = 0
-    first: tuple[Person, ...] = ()
+    first: tuple[StudentSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Row:
     handed in; ``mistakes`` and ``wrong`` are the numbers of mistakes made and checks not passed.
     """
 
-    person: Person
+    person: StudentSummary
     score: float
     max_score: float
     bonus: float
@@ -96,12 +96,12 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ClassNote:
     """Something about one submission that a person should look at: whose, where in it, what;
     ``more`` is for the grader's author.
     """
 
-    person: Person
+    person: StudentSummary
     where: str
     text: str
     more: str = ""
@@ -111,7 +111,7 @@ class Note:
 class Changed:
     """An adjustment, and whose points it changed."""
 
-    person: Person
+    person: StudentSummary
     adjustment: Adjustment
 
 
@@ -174,7 +174,7 @@ class CheckFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class MistakeCount:
     """A named misconception as the class made it; ``evidence`` is one example's, from the check
     titled ``check``.
     """
@@ -194,8 +194,8 @@ class Together:
     either.
     """
 
-    one: Mistake
-    other: Mistake
+    one: MistakeCount
+    other: MistakeCount
     both: int
     share: float
 
@@ -214,7 +214,7 @@ class LessonFacts:
     median_seconds: float | None
     longest_seconds: float | None
     checks: tuple[CheckFacts, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[MistakeCount, ...]
 
     @property
     def began(self) -> int:
@@ -239,13 +239,13 @@ class Classroom:
     scores: tuple[float, ...]
     bins: tuple[Bin, ...]
     lessons: tuple[LessonFacts, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[MistakeCount, ...]
     together: tuple[Together, ...]
-    faults: tuple[Note, ...]
-    problems: tuple[Note, ...]
-    missing: tuple[Person, ...]
-    limits: tuple[Note, ...]
-    flags: tuple[Note, ...]
+    faults: tuple[ClassNote, ...]
+    problems: tuple[ClassNote, ...]
+    missing: tuple[StudentSummary, ...]
+    limits: tuple[ClassNote, ...]
+    flags: tuple[ClassNote, ...]
     adjustments: tuple[Changed, ...]
     unconfined: int
     """How many were judged with a guarantee of the sandbox missing."""

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.classroom.batch.outputs import write_outputs, write_page
-from grader.classroom.gradebook.lock import sole
-from grader.classroom.gradebook.records import Adjustment, Entry
+from grader.classroom.gradebook.lock import batch_lock
+from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.classroom.gradebook.store import Gradebook, now
 from grader.core.errors import UsageError
 from grader.core.sanitize import clean
@@ -31,7 +31,7 @@ def adjust(
         raise UsageError(
             "An adjustment needs a reason, which the student reads. Give one with --reason"
         )
-    with Gradebook.open(out) as book, sole(out):
+    with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(name)
         lessons = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in lessons:
@@ -69,7 +69,7 @@ def who() -> str:
         return "unknown"
 
 
-def show_trail(entry: Entry) -> None:
+def show_trail(entry: GradebookEntry) -> None:
     """The adjustments in order, and the score that they make."""
     console = make_console()
     if entry.adjustments:

@@ -17,15 +17,15 @@ from rich.text import Text
 from grader.classroom.batch.dask_client import connected, grade_in_cluster, seats
 from grader.classroom.batch.outputs import write_outputs
 from grader.classroom.batch.regrade import lesson_of
-from grader.classroom.batch.run import Plan, run_batch
-from grader.classroom.gradebook.lock import sole
-from grader.classroom.gradebook.matching import Matched, match
+from grader.classroom.batch.run import BatchPlan, run_batch
+from grader.classroom.gradebook.lock import batch_lock
+from grader.classroom.gradebook.matching import MatchedStudents, match
 from grader.classroom.gradebook.roster import Roster, read_roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.records import Found
+from grader.classroom.imports.records import ClassImport
 from grader.cli.commands.batch_summary import Summary, listing
-from grader.cli.commands.interrupts import patience
+from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import telling
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load, wanted_language
@@ -34,13 +34,13 @@ from grader.core.sanitize import clean
 from grader.course.course import Course, Lesson
 from grader.course.submission import writable
 from grader.render.terminal import make_console
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
-from grader.runtime.pool import Hosts
+from grader.runtime.pool import HostPool
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BatchOptions:
     """What was asked for on the command line; see the options of ``grade batch``. ``workers`` 0 is
     as many as a cluster takes.
     """
@@ -60,15 +60,18 @@ class Wanted:
     reveal: bool = False
 
 
-def host_for_a_class() -> Host:
+def host_for_a_class() -> ForkServerClient:
     """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what
     it is at.
     """
-    return Host(lasting=True, apart=True)
+    return ForkServerClient(lasting=True, apart=True)
 
 
 def grade_class(
-    course: Course, wanted: Wanted, *, make_host: Callable[[], Host] = host_for_a_class
+    course: Course,
+    wanted: BatchOptions,
+    *,
+    make_host: Callable[[], ForkServerClient] = host_for_a_class,
 ) -> ExitCode:
     """Grade a class and write what tells of it; a grader's own fault in it ends with
     ENGINE_FAULT.
@@ -87,15 +90,15 @@ def grade_class(
             " --out, so that pages are no submissions"
         )
     console = make_console(stderr=True)
-    with sole(wanted.out), Gradebook.open(wanted.out, create=True) as book:
+    with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
         book.set_secret(wanted.seed)
         matched = register(book, plan, found, roster, place=wanted.place)
         say_before(console, found, roster, matched)
         try:
             with (
-                lent(console, wanted, len(found.handed), make_host) as (hosts, grading),
+                host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
                 telling(console, len(found.handed)) as told,
-                patience(console, hosts),
+                graceful_interrupt(console, hosts),
             ):
                 given: dict[str, Any] = {
                     "students": matched.students,
@@ -114,14 +117,14 @@ def grade_class(
 
 
 @contextlib.contextmanager
-def lent(
-    console: Console, wanted: Wanted, count: int, make_host: Callable[[], Host]
-) -> Iterator[tuple[Hosts[Any], Callable[..., Report]]]:
+def host_pool(
+    console: Console, wanted: BatchOptions, count: int, make_host: Callable[[], ForkServerClient]
+) -> Iterator[tuple[HostPool[Any], Callable[..., Report]]]:
     """What grades so many submissions, and how it is asked to: hosts of this machine, or seats in a
     cluster.
     """
     if wanted.scheduler is None:
-        with contextlib.closing(Hosts(min(wanted.workers, max(1, count)), make_host)) as hosts:
+        with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_submission
         return
     with connected(wanted.scheduler) as cluster:
@@ -135,7 +138,7 @@ def lent(
         yield seats(cluster, wanted.workers, count), grade_in_cluster
 
 
-def plan_for(course: Course, wanted: Wanted) -> Plan:
+def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
     """What to grade and how; raises UsageError for a lesson or a check that is none."""
     lessons = [course.lesson(name) for name in wanted.lessons] or list(course.lessons)
     if wanted.check:
@@ -147,7 +150,7 @@ def plan_for(course: Course, wanted: Wanted) -> Plan:
     settings = Settings(
         seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang)
     )
-    return Plan(
+    return BatchPlan(
         course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal
     )
 
@@ -176,8 +179,8 @@ def known_check(course: Course, check: str) -> Lesson:
 
 
 def register(
-    book: Gradebook, plan: Plan, found: Found, roster: Roster | None, *, place: Path
-) -> Matched:
+    book: Gradebook, plan: BatchPlan, found: ClassImport, roster: Roster | None, *, place: Path
+) -> MatchedStudents:
     """Keep what is known of the class before anything is graded; whose submission is whose on the
     roster, a new or the kept one.
     """
@@ -202,7 +205,9 @@ def register(
     return matched
 
 
-def say_before(console: Console, found: Found, roster: Roster | None, matched: Matched) -> None:
+def say_before(
+    console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
+) -> None:
     """What was found, what was passed over, what the roster leaves open."""
     count = len(found.handed)
     console.print(

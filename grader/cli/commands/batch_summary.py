@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.classroom.batch.run import Plan, Tally
-from grader.classroom.gradebook.records import Entry
+from grader.classroom.batch.run import BatchPlan, BatchResult
+from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.report import LessonStatus
 from grader.core.sanitize import clean
@@ -40,7 +40,7 @@ class Summary:
         """One line."""
         self.console.print(Text(clean(text)), soft_wrap=True)
 
-    def show(self, tally: Tally, plan: Plan, handed: set[str]) -> None:
+    def show(self, tally: BatchResult, plan: BatchPlan, handed: set[str]) -> None:
         """All of it."""
         self.show_changes(tally, plan)
         scores, most = [], 0.0
@@ -101,7 +101,7 @@ class Summary:
             self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
 
     @staticmethod
-    def called(entry: Entry) -> str:
+    def called(entry: GradebookEntry) -> str:
         """Whose an entry is, and beside that its name where it is another."""
         return entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
 
@@ -110,7 +110,7 @@ class Summary:
         """A fault in a line."""
         return f"the grader's own fault: {message or 'see its page'}"
 
-    def show_changes(self, tally: Tally, plan: Plan) -> None:
+    def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
         """Old beside new, where a run changed a score that was there."""
         table = Table(
             "submission",

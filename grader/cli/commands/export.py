@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import Note, Request
-from grader.classroom.gradebook.records import Entry, LessonColumn
+from grader.classroom.exports.records import ExportNote, ExportRequest
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.errors import UsageError
 
@@ -21,7 +21,7 @@ NEXT = {
 """What to do with a file that goes back to where its template came from."""
 
 
-def export_gradebook(out: Path, name: str, *, request: Request, output: Path | None) -> None:
+def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Path | None) -> None:
     """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
     with Gradebook.open(out) as book:
         target = write_export(
@@ -31,11 +31,11 @@ def export_gradebook(out: Path, name: str, *, request: Request, output: Path | N
 
 
 def write_export(
-    entries: Iterable[Entry],
+    entries: Iterable[GradebookEntry],
     columns: Sequence[LessonColumn],
     name: str,
     *,
-    request: Request,
+    request: ExportRequest,
     folder: Path,
     output: Path | None,
 ) -> Path:
@@ -66,11 +66,11 @@ def write_export(
 
 
 def write_pieces(
-    entries: Iterable[Entry],
+    entries: Iterable[GradebookEntry],
     columns: Sequence[LessonColumn],
     name: str,
     *,
-    request: Request,
+    request: ExportRequest,
     target: Path,
 ) -> list[str]:
     """Write the pieces as they are made; the notes."""
@@ -85,7 +85,7 @@ def write_pieces(
             None if FORMATS[name].files else stack.enter_context(part.open("wb"))
         )
         for made in FORMATS[name].export(entries, columns, request):
-            if isinstance(made, Note):
+            if isinstance(made, ExportNote):
                 notes.append(made.text)
             elif stream is not None:
                 stream.write(made.data)

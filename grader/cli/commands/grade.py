@@ -16,7 +16,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
 from grader.course.course import find_course, load_course
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 
@@ -45,8 +45,8 @@ def grade_here(
     The host is started first: it imports torch while the rest is read.
     """
     language = wanted_language(lang)
-    say = engine_catalogue(language)
-    with Host() as host:
+    tr = engine_catalogue(language)
+    with ForkServerClient() as host:
         from grader.cli.commands.learner_page import (
             keep,
         )  # with what it brings, while torch is being imported
@@ -60,15 +60,15 @@ def grade_here(
             secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language
         )
         warm_up()
-        with waiting(make_console(stderr=True), say):
+        with waiting(make_console(stderr=True), tr):
             report = grade_submission(
                 host, course, chosen.lessons, chosen.files, settings, name=chosen.name
             )
     page = str(outputs.html_file) if outputs.html_file else None
     if outputs.style == "github":
-        show_on_github(report, place, html=page, say=say, places=chosen.places)
+        show_on_github(report, place, html=page, tr=tr, places=chosen.places)
     else:
-        show_report(make_console(), report, html=page, say=say, places=chosen.places)
+        show_report(make_console(), report, html=page, tr=tr, places=chosen.places)
     kept = keep(
         course,
         report,
@@ -82,7 +82,7 @@ def grade_here(
         lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
     )
     write_file(
-        outputs.html_file, lambda: render_page(report, say, keepsake=kept, places=chosen.places)
+        outputs.html_file, lambda: render_page(report, tr, keepsake=kept, places=chosen.places)
     )
     if report.grader_faults:
         for check in report.grader_faults:
@@ -92,7 +92,7 @@ def grade_here(
 
 
 def show_on_github(
-    report: Report, place: Path, *, html: str | None, say: Catalogue, places: Mapping[str, Path]
+    report: Report, place: Path, *, html: str | None, tr: Catalogue, places: Mapping[str, Path]
 ) -> None:
     """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write
     the step's summary.
@@ -101,10 +101,10 @@ def show_on_github(
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
-        show_report(make_console(), report, html=html, say=say, places=places)
+        show_report(make_console(), report, html=html, tr=tr, places=places)
         sys.stdout.flush()
     for line in error_lines(
-        report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), say
+        report, place_in_repository(place, os.environ.get("GITHUB_WORKSPACE")), tr
     ):
         print(line)
     if file := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -112,7 +112,7 @@ def show_on_github(
             with open(
                 file, "a", encoding="utf-8", errors="backslashreplace", newline="\n"
             ) as stream:
-                stream.write(summary(report, say))
+                stream.write(summary(report, tr))
         except OSError as error:
             message = "{path} can't be written: {reason}. It is what GITHUB_STEP_SUMMARY names"
             raise UsageError(message, path=file, reason=str(error.strerror)) from None

@@ -29,7 +29,7 @@ from grader.render.terminal import make_console
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GraphRequest:
     """What to draw: a function of a file, the inputs to call it with, whether backward is run
     first.
     """
@@ -40,7 +40,7 @@ class Wanted:
     backward: bool = False
 
 
-def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> Wanted:
+def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequest:
     """``FILE:FUNCTION`` and texts such as ``2.0,3.0``, understood. Raises UsageError."""
     place, colon, function = target.rpartition(":")
     if not colon or not place or not function:
@@ -52,7 +52,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> Wanted:
             "{path} is no file. Write FILE:FUNCTION, with a Python file that is there",
             path=str(file),
         )
-    return Wanted(file.resolve(), function, tuple(numbers(text) for text in inputs), backward)
+    return GraphRequest(file.resolve(), function, tuple(numbers(text) for text in inputs), backward)
 
 
 def numbers(text: str) -> Any:
@@ -86,7 +86,7 @@ def _numeric(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def run_function(what: Wanted) -> tuple[GraphPicture, str]:
+def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
     """The graph behind what the function returns, and how it was called. Raises UsageError where it
     returned no tensor, or raised.
     """
@@ -120,46 +120,48 @@ def run_function(what: Wanted) -> tuple[GraphPicture, str]:
     return GraphPicture.from_json(found["picture"]), clean(found["called"])
 
 
-def show_graph(what: Wanted, *, svg: Path | None, html: Path | None, lang: str | None) -> None:
+def show_graph(
+    what: GraphRequest, *, svg: Path | None, html: Path | None, lang: str | None
+) -> None:
     """Run the function and print the tree; write the files that were asked for."""
-    say = engine_catalogue(wanted_language(lang))
+    tr = engine_catalogue(wanted_language(lang))
     make_console(stderr=True).print(
         Text(
-            say("{file} is run here, with your rights: this is no sandbox", file=what.file.name),
+            tr("{file} is run here, with your rights: this is no sandbox", file=what.file.name),
             "dim",
         )
     )
     picture, called = run_function(what)
-    title = say("The graph behind {name}", name=called)
+    title = tr("The graph behind {name}", name=called)
     console = make_console()
     console.print(Text(title, "bold"))
-    for line in tree_lines(picture, say, width=max(40, console.width)):
+    for line in tree_lines(picture, tr, width=max(40, console.width)):
         console.print(tree_line(line))
     if picture.nodes[0].kind == "constant":
         console.print(
-            Text(say("The result needs no gradient, so there is no graph behind it."), "yellow")
+            Text(tr("The result needs no gradient, so there is no graph behind it."), "yellow")
         )
-    write(svg, lambda: draw_svg(picture, say, title=title, own_style=True) + "\n")
-    write(html, lambda: graph_page(picture, say, title))
+    write(svg, lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n")
+    write(html, lambda: graph_page(picture, tr, title))
     for place in (svg, html):
         if place is not None:
             console.print(Text(str(place), "dim"))
 
 
-def graph_page(picture: GraphPicture, say: Catalogue, title: str) -> str:
+def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
     """A page with the drawing, and the tree beneath it."""
     from grader.render.html import environment, style, style_hash
 
-    lines = "\n".join(map(str, tree_lines(picture, say)))
+    lines = "\n".join(map(str, tree_lines(picture, tr)))
     sheet = style()
     page = environment().get_template("graph.html")
     return page.render(
         title=title,
-        svg=draw_svg(picture, say, title=title),
+        svg=draw_svg(picture, tr, title=title),
         tree=lines,
         style=sheet,
         style_hash=style_hash(sheet),
-        say=say,
+        tr=tr,
     )
 
 

@@ -13,11 +13,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from grader.runtime.pool import Hosts
+from grader.runtime.pool import HostPool
 
 
 @contextlib.contextmanager
-def patience(console: Console, hosts: Hosts[Any], *, what: str = "submission") -> Iterator[None]:
+def graceful_interrupt(
+    console: Console, hosts: HostPool[Any], *, what: str = "submission"
+) -> Iterator[None]:
     """While this lasts, the first Ctrl-C has ``hosts`` begin nothing new, and says so at once; the
     next one is a KeyboardInterrupt.
 

@@ -13,10 +13,10 @@ from grader.cli.commands.workspace import Learner, record
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.progress import LessonProgress, Progress
-from grader.course.roadmap import achieved
+from grader.course.roadmap import course_summary
 from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile
-from grader.render.learner_page import Keepsake, LessonStory
+from grader.render.learner_page import LearnerExtras, LessonHistory
 from grader.render.lesson_table import finish_rows
 
 
@@ -28,7 +28,7 @@ def keep(
     lang: str,
     *,
     console: Console | None = None,
-) -> Keepsake:
+) -> LearnerExtras:
     """What a page holds beside the report: the code that was graded, the solutions that were
     earned, the way so far.
 
@@ -44,14 +44,14 @@ def keep(
         one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id))
         for one in report.lessons
     }
-    reached = achieved(course, progress)
-    finish = finish_rows(reached, learner.say) if learner and reached.finished else []
-    return Keepsake(datetime.now().astimezone().isoformat(timespec="seconds"), stories, finish)
+    reached = course_summary(course, progress)
+    finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
+    return LearnerExtras(datetime.now().astimezone().isoformat(timespec="seconds"), stories, finish)
 
 
 def _story(
     lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
-) -> LessonStory:
+) -> LessonHistory:
     earned = (
         result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
     )
@@ -60,4 +60,4 @@ def _story(
         if earned and lesson.solution.is_file()
         else None
     )
-    return LessonStory(file.text if file and not file.problem else "", solution, progress)
+    return LessonHistory(file.text if file and not file.problem else "", solution, progress)

@@ -29,15 +29,15 @@ def show_lessons(
 ) -> None:
     """A table of the lessons: where each stands, its points, what is next, what it waits for."""
     learner, console = Learner.at(course, place, lang), console or make_console()
-    say, progress = learner.say, learner.progress
+    tr, progress = learner.tr, learner.progress
     console.print(
-        lesson_table(course, progress, here=set(learner.files()), say=say, own=learner.words)
+        lesson_table(course, progress, here=set(learner.files()), tr=tr, own=learner.words)
     )
     if not learner.keeps:
         console.print(
             Text(
                 "\n"
-                + say(
+                + tr(
                     "No progress is kept in this folder. A folder that keeps it: {command}",
                     command="grade init my-work",
                 ),
@@ -45,12 +45,10 @@ def show_lessons(
             )
         )
         return
-    console.print(Text("\n").append_text(summary_line(course, progress, say)))
+    console.print(Text("\n").append_text(summary_line(course, progress, tr)))
     if next_lesson(course, progress) is not None:
-        console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
-        console.print(
-            Text(say("The order is advice: any lesson can be graded at any time."), "dim")
-        )
+        console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+        console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
 def show_next(
@@ -60,7 +58,7 @@ def show_next(
     complete.
     """
     learner, console = Learner.at(course, place, lang), console or make_console()
-    say, progress = learner.say, learner.progress
+    tr, progress = learner.tr, learner.progress
     lesson = next_lesson(course, progress)
     if lesson is None:
         show_end(learner, progress, console)
@@ -80,28 +78,28 @@ def show_next(
     ):  # the course in a students' bundle has no READMEs
         taught_in = (learner.folder / file.path).parent
     console.print(
-        Padding(Text(first_lines(lesson, taught_in, say.lang)), (0, 0, 1, 2), expand=False)
+        Padding(Text(first_lines(lesson, taught_in, tr.lang)), (0, 0, 1, 2), expand=False)
     )
     if file is None:
         reset = f"grade reset {lesson.id}"
         console.print(
             Text(
                 "  "
-                + say("{file} is not here. Get it: {command}", file=lesson.filename, command=reset),
+                + tr("{file} is not here. Get it: {command}", file=lesson.filename, command=reset),
                 "yellow",
             )
         )
         return
-    readme = (Path(file.path).parent / readme_name(taught_in, say.lang)).as_posix()
+    readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [
-        *([(say("read"), readme)] if (learner.folder / readme).exists() else []),
-        (say("write"), file.path),
-        (say("grade"), f"grade {lesson.id}"),
-        (say("at every save"), f"grade watch {lesson.id}"),
-        (say("a nudge"), f"grade hint {lesson.id}"),
+        *([(tr("read"), readme)] if (learner.folder / readme).exists() else []),
+        (tr("write"), file.path),
+        (tr("grade"), f"grade {lesson.id}"),
+        (tr("at every save"), f"grade watch {lesson.id}"),
+        (tr("a nudge"), f"grade hint {lesson.id}"),
     ]
     if opens := opened_by(course, lesson, progress):
-        rows.append((say("opens"), ", ".join(other.id for other in opens)))
+        rows.append((tr("opens"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))
 
 
@@ -141,13 +139,13 @@ def show_hint(
     time, for what is wrong there.
     """
     learner, console = Learner.at(course, place, lang), console or make_console()
-    say, progress = learner.say, learner.progress
+    tr, progress = learner.tr, learner.progress
     lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
     hints = lesson.hints()
     if name is not None and name not in hints:
         there = ", ".join(hints) or "-"
         raise UsageError(
-            say(
+            tr(
                 "{lesson} has no hint for {name}. There are hints for: {names}",
                 lesson=lesson.id,
                 name=repr(name),
@@ -164,11 +162,11 @@ def show_hint(
     }
     if not shown:
         raise UsageError(
-            say("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step)
+            tr("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step)
         )
     own = learner.words(lesson)
     for key, steps in shown.items():
-        which = say(
+        which = tr(
             "hint {step} of {steps}", step=step, steps=len(steps)
         )  # "1 / 3" would read as points
         console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
@@ -219,11 +217,11 @@ def show_further(
     learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
 ) -> None:
     """The way to the next step, or past the last."""
-    say = learner.say
+    tr = learner.tr
     if step < most:
         console.print(
             Text(
-                f"\n{say('One step further')}: grade hint {lesson.id} {name} --step {step + 1}",
+                f"\n{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}",
                 style="dim",
             )
         )
@@ -231,7 +229,7 @@ def show_further(
         console.print(
             Text(
                 "\n"
-                + say(
+                + tr(
                     "That was the last step. The whole: {command}",
                     command=f"grade solution {lesson.id} --give-up",
                 ),
@@ -250,10 +248,10 @@ def show_solution(
     is remembered.
     """
     learner, console = Learner.at(course, place, lang), make_console()
-    lesson, say = course.lesson(lesson_id), learner.say
+    lesson, tr = course.lesson(lesson_id), learner.tr
     if not lesson.solution.is_file():
         raise UsageError(
-            say(
+            tr(
                 "This course came without its solutions, so {lesson} has none to show. Ask whoever"
                 " gave it to you",
                 lesson=lesson.id,
@@ -263,7 +261,7 @@ def show_solution(
     if not (give_up or mine.complete or mine.gave_up_at):
         command = f"grade solution {lesson.id} --give-up"
         raise UsageError(
-            say(
+            tr(
                 "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
                 " {command}",
                 lesson=lesson.id,
@@ -276,11 +274,11 @@ def show_solution(
         console.print(Text(reference))
     else:
         console.print(
-            Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {say('the solution')}", "green")),
+            Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {tr('the solution')}", "green")),
             "",
         )
         lines = list(compare(file.text, reference, width=console.width))
-        console.print(*lines or [Text(say("Yours is the same, letter by letter."))], sep="\n")
+        console.print(*lines or [Text(tr("Yours is the same, letter by letter."))], sep="\n")
     if give_up and not mine.complete:
 
         def given_up(progress: Progress) -> Progress:

@@ -21,9 +21,9 @@ from grader.core.report import Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.submission import LessonFile, read_cell, read_submission
 from grader.render.html import folded, render_page, to_open
-from grader.render.learner_page import Keepsake
+from grader.render.learner_page import LearnerExtras
 from grader.render.terminal import make_console, plain_text
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 COLUMNS = 100
@@ -42,15 +42,15 @@ runs no handlers keeps the first.
 
 def greeting(place: Path) -> str:
     """What ``%load_ext grader`` says: the magics, and how to begin where no lesson is."""
-    say = engine_catalogue(wanted_language(None))
+    tr = engine_catalogue(wanted_language(None))
     rows = [
-        ("%grade", say("grades the lessons of this folder as they were last saved")),
-        ("%%grade LESSON", say("as a cell's first line: grades what is below it")),
+        ("%grade", tr("grades the lessons of this folder as they were last saved")),
+        ("%%grade LESSON", tr("as a cell's first line: grades what is below it")),
         (
             "%grade hint LESSON",
-            say("a nudge. Every other command that you are told, grade …, is %grade … here"),
+            tr("a nudge. Every other command that you are told, grade …, is %grade … here"),
         ),
-        ("grader.draw(loss)", say("after import grader: the graph behind a tensor")),
+        ("grader.draw(loss)", tr("after import grader: the graph behind a tensor")),
     ]
     with contextlib.suppress(
         CourseError
@@ -60,7 +60,7 @@ def greeting(place: Path) -> str:
             rows.append(
                 (
                     "%grade init my-work --notebook",
-                    say("begin: a folder with all lessons, as notebooks"),
+                    tr("begin: a folder with all lessons, as notebooks"),
                 )
             )
     width = max(len(command) for command, _ in rows) + 3
@@ -68,7 +68,7 @@ def greeting(place: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MagicOptions:
     """What the magic's line says: which lessons, and how to grade them."""
 
     lessons: tuple[str, ...]
@@ -83,18 +83,18 @@ class Shown:
     """A report as front ends show it: a page in a frame, text where there are no pages."""
 
     report: Report
-    say: Catalogue
+    tr: Catalogue
     command: str
-    keepsake: Keepsake | None = None
+    keepsake: LearnerExtras | None = None
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own: no style of the notebook gets in, none gets out, and
         nothing in it may run.
         """
         page = html.escape(
-            render_page(self.report, self.say, keepsake=self.keepsake, inline=self.command)
+            render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
         )
-        lines = folded(self.report.lessons, self.keepsake or Keepsake())
+        lines = folded(self.report.lessons, self.keepsake or LearnerExtras())
         shown = [lesson for lesson in self.report.lessons if lesson not in lines]
         height = (
             HEAD_PIXELS
@@ -113,7 +113,7 @@ class Shown:
 
     def __repr__(self) -> str:
         """The report as the terminal has it."""
-        return plain_text(self.report, self.say, columns=COLUMNS)
+        return plain_text(self.report, self.tr, columns=COLUMNS)
 
 
 class Kernel:
@@ -121,14 +121,14 @@ class Kernel:
     reads.
     """
 
-    def __init__(self, host: Host | None = None) -> None:
-        self.host = host or Host()
+    def __init__(self, host: ForkServerClient | None = None) -> None:
+        self.host = host or ForkServerClient()
 
     def close(self) -> None:
         """End the host; it would be started again by the next grading."""
         self.host.close()
 
-    def grade_here(self, asked: Asked, place: Path) -> Shown:
+    def grade_here(self, asked: MagicOptions, place: Path) -> Shown:
         """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the
         progress there.
         """
@@ -138,11 +138,11 @@ class Kernel:
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
         kept = keep(
-            course, shown.report, chosen.files, place, shown.say.lang, console=make_console()
+            course, shown.report, chosen.files, place, shown.tr.lang, console=make_console()
         )
         return replace(shown, keepsake=kept)
 
-    def grade_cell(self, asked: Asked, code: str, place: Path) -> Shown:
+    def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
         """Grade the text of one cell; the cell is not run here."""
         course = load_course(find_course(asked.course_root, here=place))
         if len(asked.lessons) != 1:
@@ -158,7 +158,7 @@ class Kernel:
 
     def _graded(
         self,
-        asked: Asked,
+        asked: MagicOptions,
         course: Course,
         lessons: list[Lesson],
         files: dict[str, LessonFile],

@@ -31,14 +31,14 @@ from grader.course.notebook_cells import cells_of, loading
 from grader.course.submission import SUFFIXES, LessonFile, read_submission
 from grader.judge.remote.worker_sources import users_environment
 from grader.render.terminal import Lines, make_console, show_whole
-from grader.runtime.client import Host
-from grader.runtime.grading import Judged, Settings, grade_lesson, spec_for
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReplayRequest:
     """What to do again: ``target`` is a lesson or ``lesson.check``; a run's seed, or the check's
     own.
     """
@@ -61,7 +61,7 @@ class Replay:
     check: str | None
     file: LessonFile
     settings: Settings
-    say: Catalogue
+    tr: Catalogue
 
     @property
     def check_id(self) -> str | None:
@@ -69,7 +69,7 @@ class Replay:
         return f"{self.lesson.id}.{self.check}" if self.check else None
 
 
-def understood(course: Course, asked: Asked) -> Replay:
+def understood(course: Course, asked: ReplayRequest) -> Replay:
     """What was asked for; raises UsageError where there is no such lesson, check or file."""
     head, _, rest = asked.target.partition(".")
     lesson = course.lesson(head)
@@ -124,19 +124,19 @@ def known_check(lesson: Lesson, name: str) -> str:
     raise UsageError("{lesson} has no check {name}. Its checks: {names}", **facts)
 
 
-def replay(course_root: Path | None, asked: Asked) -> ExitCode:
+def replay(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
     """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which
     there are; all where none is.
     """
-    with Host() as host:
+    with ForkServerClient() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
-        with waiting(make_console(stderr=True), what.say):
+        with waiting(make_console(stderr=True), what.tr):
             judged = grade_lesson(host, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)
         return ExitCode.NOT_FULL_MARKS
-    shown = chosen(what, judged.result)
-    show_whole(make_console(), judged.result, shown, seed=what.settings.seed, say=what.say)
+    shown = checks_to_show(what, judged.result)
+    show_whole(make_console(), judged.result, shown, seed=what.settings.seed, tr=what.tr)
     for check in shown:
         if check.outcome is Outcome.GRADER_ERROR:
             click.echo(f"\n{check.id}\n{check.note}", err=True)
@@ -147,7 +147,7 @@ def replay(course_root: Path | None, asked: Asked) -> ExitCode:
     return ExitCode.OK if right else ExitCode.NOT_FULL_MARKS
 
 
-def chosen(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
+def checks_to_show(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
     """The check that was named; else the one that is wrong, those that are neither right nor not
     started, or simply all.
     """
@@ -167,11 +167,13 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
     return tuple(check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
 
 
-def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[CheckResult]) -> None:
+def show_choice(
+    console: Console, what: Replay, asked: ReplayRequest, wrong: Sequence[CheckResult]
+) -> None:
     """Which checks are wrong, each with the command that takes it, to paste."""
     console.print(
         Text(
-            what.say(
+            what.tr(
                 "{count} checks of {lesson} are wrong. Take one:",
                 count=len(wrong),
                 lesson=what.lesson.id,
@@ -179,7 +181,7 @@ def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[Ch
         ),
         "",
     )
-    lines = Lines(console, what.say)
+    lines = Lines(console, what.tr)
     for check in wrong:
         lines.show_check(check)
         words = ["grade", "replay", check.id, "--seed", str(what.settings.seed), *asked.options]
@@ -189,11 +191,11 @@ def show_choice(console: Console, what: Replay, asked: Asked, wrong: Sequence[Ch
 # ----------------------------------------------------------------------------------------- a script
 
 
-def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
+def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
     """Print the smallest script that does the same without us; of a lesson, for the one check that
     is wrong.
     """
-    with Host() as host:
+    with ForkServerClient() as host:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         if what.check is None:
             wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
@@ -210,7 +212,7 @@ def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
         else None
     )
     if judged is None or found is None or judged.script is None:
-        said = what.say(
+        said = what.tr(
             "{name} is not wrong with this seed: there is nothing to reproduce",
             name=what.check_id or what.lesson.id,
         )
@@ -221,7 +223,7 @@ def show_script(course_root: Path | None, asked: Asked) -> ExitCode:
                 judged.result,
                 (found,) if found else (),
                 seed=settings.seed,
-                say=what.say,
+                tr=what.tr,
             )
         return (
             ExitCode.OK
@@ -237,7 +239,7 @@ def check_name(check: CheckResult) -> str:
     return check.id.partition(".")[2]
 
 
-def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
+def script(judged: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
     """The script: what it is about as comments, the student's file, the steps; or the check itself
     where there are none.
     """
@@ -251,7 +253,7 @@ def script(judged: Judged, check: CheckResult, path: Path, what: Replay) -> str:
             else loading_file(module, path)
         )
         return "\n".join([*head, *load, *judged.script]) + "\n"
-    reason = what.say(
+    reason = what.tr(
         "This can't be done without the grader: {reason}. The check itself:",
         reason=str(judged.script),
     )
@@ -311,7 +313,7 @@ def own_file(place: Path, file: LessonFile) -> Path:
 # --------------------------------------------------------------------------------------- a debugger
 
 
-def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
+def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     """Run one check in a process of its own, here and unconfined, with a debugger in the student's
     code.
     """
@@ -320,7 +322,7 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
     if what.file.problem is not None:
         raise UsageError(what.file.template or what.file.problem, **what.file.facts)
     if what.check is None:
-        with Host() as host:
+        with ForkServerClient() as host:
             wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
         if len(wrong) > 1:
             show_choice(make_console(), what, asked, wrong)
@@ -331,14 +333,14 @@ def debug(course_root: Path | None, asked: Asked, *, stop: bool) -> ExitCode:
                 " {command}"
             )
             raise UsageError(
-                what.say(
+                what.tr(
                     refused,
                     lesson=what.lesson.id,
                     command=f"grade replay {what.lesson.id}.<check> --break",
                 )
             )
         what = replace(what, check=check_name(wrong[0]))
-    said = what.say("{file} is run here, with your rights: this is no sandbox", file=path.name)
+    said = what.tr("{file} is run here, with your rights: this is no sandbox", file=path.name)
     make_console(stderr=True).print(Text(said, "dim"))
     request = asked_of_debugger(what, path, stop=stop, check_seed=asked.check_seed)
     with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.commands.replay import Asked
+from grader.cli.commands.replay import ReplayRequest
 from grader.cli.commands.selection import is_there, nothing_in
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
@@ -24,7 +24,7 @@ SHOWN = 5
 """How many checks of a lesson are listed one by one."""
 
 
-def settled(course: Course, asked: Asked) -> Asked | None:
+def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None:
     """What was asked for, with a lesson or a check to take; None where several could be meant,
     which are listed then.
 
@@ -53,7 +53,7 @@ def settled(course: Course, asked: Asked) -> Asked | None:
     return None
 
 
-def at_its_path(course: Course, asked: Asked) -> Asked:
+def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
     """A path to a lesson's file, or to a folder, as the lesson in that place; anything else as it
     is.
     """
@@ -76,13 +76,13 @@ def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[s
 
 
 def show_wrong(
-    console: Console, learner: Learner, asked: Asked, wrong: Mapping[str, Mapping[str, int]]
+    console: Console, learner: Learner, asked: ReplayRequest, wrong: Mapping[str, Mapping[str, int]]
 ) -> None:
     """Which checks were wrong, each with the command that takes it, to paste."""
-    say = learner.say
+    tr = learner.tr
     console.print(
         Text(
-            say(
+            tr(
                 "{count} lessons had something wrong when they were graded last. Take one:",
                 count=len(wrong),
             )
@@ -95,7 +95,7 @@ def show_wrong(
             words = ["grade", "replay", clean(check), *seed, *asked.options]
             console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
         if (more := len(checks) - SHOWN) > 0:
-            rest = say(
+            rest = tr(
                 "… and {count} more: {command}",
                 count=more,
                 command=shlex.join(["grade", "replay", lesson, *asked.options]),

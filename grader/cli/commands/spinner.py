@@ -12,7 +12,7 @@ from grader.core.i18n import Catalogue
 
 
 @contextlib.contextmanager
-def waiting(console: Console, say: Catalogue) -> Iterator[None]:
+def waiting(console: Console, tr: Catalogue) -> Iterator[None]:
     """Say that grading has begun, and take it away in the end; nothing where there is no terminal.
 
     A first run reads torch from a cold disk: seconds in which an empty screen looks like a program
@@ -23,6 +23,6 @@ def waiting(console: Console, say: Catalogue) -> Iterator[None]:
         yield
         return
     with console.status(
-        Text(say("Grading … importing torch takes a few seconds"), "dim"), spinner="line"
+        Text(tr("Grading … importing torch takes a few seconds"), "dim"), spinner="line"
     ):  # ASCII: any console has it
         yield

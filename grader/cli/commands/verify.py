@@ -9,14 +9,14 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from grader.cli.commands.interrupts import patience
+from grader.cli.commands.interrupts import graceful_interrupt
 from grader.core.errors import ExitCode
 from grader.core.i18n import wanted_language
 from grader.course.course import Course
 from grader.course.stubs import stub_of
 from grader.render.terminal import make_console
 from grader.runtime.grading import Settings
-from grader.verify.verify import Verification
+from grader.verify.verify import VerifyResult
 from grader.verify.verify import verify as run_verification
 
 
@@ -58,7 +58,7 @@ def verify_course(
             keep=keep,
             proof=proof,
             during=lambda hosts: (
-                patience(console, hosts, what="grading") if keep else nullcontext()
+                graceful_interrupt(console, hosts, what="grading") if keep else nullcontext()
             ),
         )
     if table and not found.left:
@@ -82,7 +82,7 @@ def verify_course(
     return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
 
 
-def completeness(found: Verification) -> Iterator[str]:
+def completeness(found: VerifyResult) -> Iterator[str]:
     """From how many seeds lessons are complete in the file of findings, those of one number
     together; nothing where there is no file.
     """
@@ -98,7 +98,7 @@ def completeness(found: Verification) -> Iterator[str]:
         )
 
 
-def proof_table(found: Verification) -> str:
+def proof_table(found: VerifyResult) -> str:
     """The proof in Markdown, lesson by lesson."""
     rows = [
         (

@@ -18,14 +18,14 @@ from rich.text import Text
 from grader.cli.commands.lessons import show_hint, show_lessons, show_next
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.keyboard import END_OF_INPUT, single_keys
-from grader.cli.watch_loop import Verdict, Watcher, change, folder_saves, remote_kind
+from grader.cli.watch_loop import Watcher, WatchResult, change, folder_saves, remote_kind
 from grader.core.errors import ExitCode, GraderError, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.roadmap import next_lesson
 from grader.course.submission import LessonFile, lesson_names, read_submission
 from grader.render.terminal import make_console, show_report
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 KEYS = {"h": "hint", "n": "next", "l": "list", "r": "run again", "?": "help", "q": "quit"}
@@ -49,7 +49,7 @@ def watch_lessons(
     lang: str | None,
 ) -> ExitCode | int:
     """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
-    with Host(lasting=True) as host:
+    with ForkServerClient(lasting=True) as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
         if not learner.folder.is_dir():
@@ -57,7 +57,7 @@ def watch_lessons(
                 "{folder} is no folder. Name the one with your lessons, or make one: grade init"
                 " my-work"
             )
-            raise UsageError(learner.say(message, folder=learner.folder))
+            raise UsageError(learner.tr(message, folder=learner.folder))
         watched = [course.lesson(name) for name in names] or list(course.lessons)
         files = learner.files(*watched)
         if not files:
@@ -65,12 +65,12 @@ def watch_lessons(
                 "{folder} holds no lesson to watch. Make a folder with all of them: grade init"
                 " my-work"
             )
-            raise UsageError(learner.say(message, folder=learner.folder))
+            raise UsageError(learner.tr(message, folder=learner.folder))
         kind = None if poll else remote_kind(learner.folder)
         folders = {(learner.folder / file.path).parent for file in files.values()}
-        session = Session(learner, host, watched, keeps=place == Path(), sandbox=sandbox)
+        session = WatchSession(learner, host, watched, keeps=place == Path(), sandbox=sandbox)
         if kind:
-            text = learner.say(
+            text = learner.tr(
                 "This folder is on {kind}, which tells of no saves: looking for changes instead, as"
                 " with --poll.",
                 kind=kind,
@@ -93,18 +93,24 @@ def first_to_grade(
     return following.id if following in here and following else here[0].id
 
 
-class Session:
+class WatchSession:
     """One ``grade watch``: what the loop calls, and what it shows."""
 
     def __init__(
-        self, learner: Learner, host: Host, watched: list[Lesson], *, keeps: bool, sandbox: str
+        self,
+        learner: Learner,
+        host: ForkServerClient,
+        watched: list[Lesson],
+        *,
+        keeps: bool,
+        sandbox: str,
     ) -> None:
         self.learner, self.host, self.watched, self.keeps = learner, host, watched, keeps
         self.settings = partial(
             Settings,
             sandbox=sandbox,
             limits=learner.course.limits,
-            lang=learner.say.lang,
+            lang=learner.tr.lang,
             ahead=True,
         )
         self.screen = Screen(make_console(), learner)
@@ -132,7 +138,7 @@ class Session:
         ):
             self.screen.keys = has_keys
             self.screen.show(
-                lambda console: console.print(Text(self.learner.say("Starting …"), "dim")),
+                lambda console: console.print(Text(self.learner.tr("Starting …"), "dim")),
                 self.notes,
             )
             watcher.again(first)
@@ -171,42 +177,42 @@ class Session:
     def began(self, lesson: str) -> None:
         """A run takes long enough to be told of."""
         self.current = lesson
-        self.screen.tell(self.learner.say("grading {lesson} …", lesson=lesson))
+        self.screen.tell(self.learner.tr("grading {lesson} …", lesson=lesson))
 
-    def shown(self, verdict: Verdict) -> None:
+    def shown(self, verdict: WatchResult) -> None:
         """Show a verdict, and keep it."""
         self.current = verdict.lesson
 
         def body(console: Console) -> None:
-            show_report(console, verdict.report, html=None, say=self.learner.say)
+            show_report(console, verdict.report, html=None, tr=self.learner.tr)
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
         self.screen.show(body, self.notes, last=self.changed(verdict))
 
-    def changed(self, verdict: Verdict) -> Text | None:
+    def changed(self, verdict: WatchResult) -> Text | None:
         """What differs from the run before, in a line; None for the first run, and where nothing
         does.
         """
-        say = self.learner.say
+        tr = self.learner.tr
         if verdict.before is None:
             return None
         differs = change(verdict.before, verdict.result)
         parts = []
         if differs.gained:
-            parts.append(Text(say("{count} more right", count=differs.gained), "green"))
+            parts.append(Text(tr("{count} more right", count=differs.gained), "green"))
         if differs.lost:
-            parts.append(Text(say("{count} no longer right", count=differs.lost), "red"))
+            parts.append(Text(tr("{count} no longer right", count=differs.lost), "red"))
         if not parts:
-            return Text(say("nothing changed since the last run"), "dim")
+            return Text(tr("nothing changed since the last run"), "dim")
         if differs.points:
-            parts.append(Text(say("{points} points", points=f"{differs.points:+g}"), "bold"))
+            parts.append(Text(tr("{points} points", points=f"{differs.points:+g}"), "bold"))
         return Text(" · ").join(parts)
 
     def pressed(self, key: str) -> None:
         """What a key does."""
         assert self.watcher is not None
-        course, folder, lang = self.learner.course, self.learner.folder, self.learner.say.lang
+        course, folder, lang = self.learner.course, self.learner.folder, self.learner.tr.lang
         shows: dict[str, Callable[[Console], None]] = {
             "h": lambda console: show_hint(
                 course, folder, self.current, None, step=None, lang=lang, console=console
@@ -218,7 +224,7 @@ class Session:
         if key.lower() in ("q", END_OF_INPUT):
             self.watcher.stop()
         elif key.lower() == "r":
-            self.screen.tell(self.learner.say("grading {lesson} …", lesson=self.current))
+            self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
         elif show := shows.get(key.lower()):
             self.screen.show(show, [])
@@ -226,7 +232,7 @@ class Session:
     def explain(self, console: Console) -> None:
         """What the keys do."""
         for key, what in EXPLAINED.items():
-            console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.say(what)))
+            console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
 
 
 class Screen:
@@ -235,7 +241,7 @@ class Screen:
     """
 
     def __init__(self, console: Console, learner: Learner) -> None:
-        self.console, self.say = console, learner.say
+        self.console, self.tr = console, learner.tr
         self.keys = False
 
     @contextlib.contextmanager
@@ -268,13 +274,11 @@ class Screen:
         )  # a blank line, and the cursor's
         if self.console.is_terminal:
             if len(lines) > room:
-                more = Text(
-                    self.say("… and {count} more lines", count=len(lines) - room + 1), "dim"
-                )
+                more = Text(self.tr("… and {count} more lines", count=len(lines) - room + 1), "dim")
                 lines = [*lines[: room - 1], self.console.render_lines(more)[0]]
             clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
             self.console.control(clear)
-        self.console.print(Picture(lines), end="")
+        self.console.print(WatchView(lines), end="")
         if last is not None:
             self.console.print(last)
         for note in notes:
@@ -305,7 +309,7 @@ class Screen:
     def keys_shown(self) -> Text:
         """The keys with what they do; on a narrow terminal that is more than one line."""
         shown = Text("   ").join(
-            Text.assemble((key, "bold"), f" {self.say(what)}") for key, what in KEYS.items()
+            Text.assemble((key, "bold"), f" {self.tr(what)}") for key, what in KEYS.items()
         )
         shown.stylize("dim")
         return shown
@@ -316,7 +320,7 @@ class Screen:
             self.console.print(Text(text, "cyan"), end="\r")
 
 
-class Picture:
+class WatchView:
     """Lines that were laid out already."""
 
     def __init__(self, lines: list[list[Segment]]) -> None:

@@ -21,7 +21,7 @@ from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.notebooks import SUFFIX, as_notebook
 from grader.course.progress import FILE, Progress, find_workspace, read_progress, update_progress
-from grader.course.roadmap import achieved, next_lesson, opened_by
+from grader.course.roadmap import course_summary, next_lesson, opened_by
 from grader.course.submission import LessonFile, read_submission
 from grader.render.lesson_table import show_finish
 from grader.render.terminal import make_console
@@ -36,7 +36,7 @@ class Learner:
     course: Course
     folder: Path
     keeps: bool
-    say: Catalogue
+    tr: Catalogue
 
     @classmethod
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
@@ -64,7 +64,7 @@ class Learner:
 
     def words(self, lesson: Lesson) -> Catalogue:
         """A lesson's own words."""
-        return load(self.say.lang, lesson.texts(self.say.lang))
+        return load(self.tr.lang, lesson.texts(self.tr.lang))
 
     def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
         """The files of those lessons, or of all, that are here."""
@@ -84,10 +84,10 @@ def make_workspace(
     """Copy READMEs and stubs, these perhaps as notebooks, into a new folder that keeps progress;
     nothing is ever overwritten.
     """
-    say = engine_catalogue(wanted_language(lang))
+    tr = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            say(
+            tr(
                 "{folder} exists and is not empty. Choose another name; nothing was changed",
                 folder=folder,
             )
@@ -105,27 +105,27 @@ def make_workspace(
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(
-            say("{folder} can't be made: {file}: {reason}. Choose another place", **why)
+            tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
     first = course.lessons[0].id
     rows = [
         (f"cd {quoted(folder)}", ""),
-        ("grade list", say("the lessons, and how far you are")),
-        ("grade next", say("where to begin")),
-        (f"grade {first}", say("grade the first, at any time")),
+        ("grade list", tr("the lessons, and how far you are")),
+        ("grade next", tr("where to begin")),
+        (f"grade {first}", tr("grade the first, at any time")),
         (
             (
                 "%load_ext grader",
-                say("in a cell of a notebook: then %grade grades it, once it is saved"),
+                tr("in a cell of a notebook: then %grade grades it, once it is saved"),
             )
             if notebook
-            else ("grade watch", say("grade at every save"))
+            else ("grade watch", tr("grade at every save"))
         ),
     ]
     width = max(len(command) for command, what in rows if what) + 3
     console = make_console()
     console.print(
-        Text(say("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons)))
+        Text(tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons)))
     )
     console.print(
         Text(
@@ -136,9 +136,9 @@ def make_workspace(
     )
     console.print(
         Text(
-            say(
+            tr(
                 "Begin with {file}",
-                file=f"{first}/{readme_name(course.lessons[0].folder, say.lang)}",
+                file=f"{first}/{readme_name(course.lessons[0].folder, tr.lang)}",
             )
         )
     )
@@ -179,7 +179,7 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
     try:
         after = update_progress(learner.folder, graded)
     except OSError as error:
-        message = learner.say(
+        message = learner.tr(
             "{file} can't be written: {reason}. Your score stands; progress was not kept",
             file=FILE,
             reason=error.strerror,
@@ -194,7 +194,7 @@ def show_completed(
     learner: Learner, before: Progress, after: Progress, report: Report, console: Console
 ) -> None:
     """What became complete, and what that opens; at the end of it all, the end."""
-    say, course = learner.say, learner.course
+    tr, course = learner.tr, learner.course
     new = [
         lesson
         for lesson in course.lessons
@@ -208,16 +208,16 @@ def show_completed(
         return
     opened = dict.fromkeys(other.id for lesson in new for other in opened_by(course, lesson, after))
     for lesson in new:
-        console.print(Text(say("{lesson} is complete.", lesson=lesson.id), "green"))
+        console.print(Text(tr("{lesson} is complete.", lesson=lesson.id), "green"))
     if opened:
-        console.print(Text(say("This opens: {lessons}", lessons=", ".join(opened))))
+        console.print(Text(tr("This opens: {lessons}", lessons=", ".join(opened))))
     if new[-1].solution.is_file():  # a students' bundle has none
         console.print(
             Text(
-                say("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"
+                tr("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"
             )
         )
-    console.print(Text(say("What comes next: {command}", command="grade next"), "dim"))
+    console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
@@ -233,9 +233,7 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
     if following is not None and following.id in graded:
         console.print(
             Text(
-                learner.say(
-                    "Nothing is written yet. How to begin: {command}", command="grade next"
-                ),
+                learner.tr("Nothing is written yet. How to begin: {command}", command="grade next"),
                 "dim",
             )
         )
@@ -243,10 +241,10 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
         file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)
     ):
         beside = Path(file.path).parent
-        readme = (beside / readme_name(learner.folder / beside, learner.say.lang)).as_posix()
+        readme = (beside / readme_name(learner.folder / beside, learner.tr.lang)).as_posix()
         console.print(
             Text(
-                learner.say(
+                learner.tr(
                     "Nothing is written yet. Read {readme}, then write {file}",
                     readme=readme,
                     file=file.path,
@@ -258,7 +256,7 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
     """The end of the course."""
-    show_finish(console, achieved(learner.course, progress), learner.say, learner.course.title)
+    show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
 
 
 # -------------------------------------------------------------------------------------------- reset
@@ -273,16 +271,14 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             raise UsageError(found.template or found.problem or found.path, **found.facts)
         target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
         if found is not None and found.problem is None and found.text == stub:
-            console.print(Text(learner.say("{file} is a fresh stub already.", file=found.path)))
+            console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
             continue
         if (
             found is not None
             and not sure
-            and not agreed(
-                learner.say("Begin {file} anew? A copy is kept", file=found.path), lesson
-            )
+            and not agreed(learner.tr("Begin {file} anew? A copy is kept", file=found.path), lesson)
         ):
-            console.print(Text(learner.say("Nothing was changed.")))
+            console.print(Text(learner.tr("Nothing was changed.")))
             continue
         try:
             copy = set_aside(target) if found else None
@@ -294,14 +290,14 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
             raise UsageError(
-                learner.say("{file} can't be written: {reason}. Nothing of yours was lost", **why)
+                learner.tr("{file} can't be written: {reason}. Nothing of yours was lost", **why)
             ) from None
-        told = learner.say(
+        told = learner.tr(
             "{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix()
         )
         kept = (
             " "
-            + learner.say(
+            + learner.tr(
                 "What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()
             )
             if copy

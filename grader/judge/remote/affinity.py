@@ -38,7 +38,7 @@ def one_processor() -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-def join(pid: int) -> None:
+def pin_to_same_cpu(pid: int) -> None:
     """Have another process run where this one may."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # it may be gone already

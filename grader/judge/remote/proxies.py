@@ -19,11 +19,11 @@ from torch import Tensor
 from grader.core.errors import WorkerLost
 from grader.course.source import Source
 from grader.judge.remote.worker_sources import WorkerProcess
-from grader.worker.wire.batching import Question
+from grader.worker.wire.batching import Request
 from grader.worker.wire.values import StudentRef
 
 
-class Conversation(Protocol):
+class SessionProtocol(Protocol):
     """What these stand-ins ask of a session."""
 
     source: Source
@@ -40,20 +40,20 @@ class Conversation(Protocol):
 
     def product(
         self,
-        handle: Handle,
+        handle: GraphHandle,
         inputs: tuple[Tensor, ...],
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Reply:
+    ) -> Response:
         """The vector-Jacobian product of an earlier call."""
 
-    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
         """A block in which questions are answered already."""
 
 
 @dataclass(slots=True)
-class Asked:
+class LastCall:
     """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was
     asked for, ``deeper`` one of that.
     """
@@ -68,16 +68,16 @@ class Asked:
     deeper: bool = False
 
 
-class Handle:
+class GraphHandle:
     """The judge's hold on a call that the worker keeps; let go of when the node that uses it
     dies.
     """
 
-    def __init__(self, line: Line, number: int) -> None:
+    def __init__(self, line: Connection, number: int) -> None:
         self._line = line
         self._number = number
 
-    def number_on(self, line: Line) -> int:
+    def number_on(self, line: Connection) -> int:
         """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
         if line is not self._line:
             raise WorkerLost("crashed", "the worker that held this graph is gone")
@@ -88,7 +88,7 @@ class Handle:
 
 
 @dataclass(slots=True)
-class Line:
+class Connection:
     """One living worker with the module loaded."""
 
     worker: WorkerProcess
@@ -97,14 +97,14 @@ class Line:
 
 
 @dataclass(slots=True)
-class Reply:
+class Response:
     """A decoded answer: the structure with slots, its tensors, the handle for products."""
 
     structure: Any
     tensors: list[Tensor]
     wanted: list[bool]
-    handle: Handle | None
-    session: Conversation
+    handle: GraphHandle | None
+    session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The tensors, with a node that leads back to ``inputs`` where they can be
@@ -119,7 +119,7 @@ class _Remote(torch.autograd.Function):
     """The node of a remote call, and of the products of one."""
 
     @staticmethod
-    def forward(ctx: Any, reply: Reply, *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, reply: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
         # The handle, and not the reply: its tensors become this node's outputs, and a node that
         # held them would never die.
@@ -142,7 +142,7 @@ class _Remote(torch.autograd.Function):
 class RemoteCallable(StudentRef):
     """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
 
-    def __init__(self, session: Conversation, path: str) -> None:
+    def __init__(self, session: SessionProtocol, path: str) -> None:
         super().__init__(path)
         self._session = session
         self._known: dict[str, RemoteCallable] = {}
@@ -161,7 +161,7 @@ class RemoteCallable(StudentRef):
             self._known[name] = found
         return found
 
-    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
         """A block in which questions about it are answered already (``Session.foreseeing``)."""
         return self._session.foreseeing(questions)
 
@@ -173,7 +173,7 @@ class RemoteCallable(StudentRef):
 class RemoteStudent:
     """A student as a check sees it."""
 
-    def __init__(self, session: Conversation) -> None:
+    def __init__(self, session: SessionProtocol) -> None:
         self._session = session
         self._known: dict[str, RemoteCallable] = {}
         self.source = session.source

@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import MissingName, StudentError, WorkerGone, WorkerLost
+from grader.core.errors import MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.proxies import Line
+from grader.judge.remote.proxies import Connection
 from grader.judge.remote.worker_sources import WorkerSource
-from grader.worker.wire.batching import Question
+from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
 UNUSABLE = (
@@ -36,7 +36,7 @@ MAX_LINE = 1 << 20
 """A file has at most as many lines as bytes."""
 
 
-class Exchange:
+class RpcClient:
     """One lesson's questions to a worker with the student's module in it."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Exchange:
         source: Source,
         scenarios: str,
         limits: Limits,
-        unloadable: StudentError | None = None,
+        unloadable: StudentCodeError | None = None,
     ) -> None:
         self.source = source
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -55,8 +55,8 @@ class Exchange:
         self._scenarios = scenarios
         self.limits = limits
         self._lesson_deadline = time.monotonic() + limits.lesson_seconds
-        self._line: Line | None = None
-        self._unloadable: StudentError | WorkerLost | None = unloadable
+        self._line: Connection | None = None
+        self._unloadable: StudentCodeError | WorkerLost | None = unloadable
         self._printed = ""
         self._foreseen: dict[bytes, deque[Frame]] = {}
 
@@ -81,7 +81,7 @@ class Exchange:
             time.monotonic() - began
         )  # starting a worker takes our time, not the student's
         self.guarantees = (worker.guarantees, worker.missing)
-        self._line = Line(worker, [])
+        self._line = Connection(worker, [])
         try:
             source = self.source
             reply = self.ask(
@@ -94,16 +94,16 @@ class Exchange:
             self.replaced = self.checked(
                 lambda: [str(name)[:80] for name in reply.body["value"]][:20]
             )
-        except (StudentError, WorkerLost) as error:
+        except (StudentCodeError, WorkerLost) as error:
             self._unloadable = error
             raise
         except MissingName as error:  # no answer to this question: nobody asked for a name
-            self._unloadable = StudentError(
+            self._unloadable = StudentCodeError(
                 "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
             )
             raise self._unloadable from None
 
-    def refuse(self, error: StudentError) -> StudentError:
+    def refuse(self, error: StudentCodeError) -> StudentCodeError:
         """End the worker, have every check that asks for the module get this error, and return
         it.
         """
@@ -150,7 +150,7 @@ class Exchange:
         return reply
 
     @contextlib.contextmanager
-    def foreseeing(self, questions: Sequence[Question]) -> Iterator[None]:
+    def foreseeing(self, questions: Sequence[Request]) -> Iterator[None]:
         """A block in which these questions are answered already: they cross in one frame, in this
         order, before it begins.
 
@@ -265,10 +265,10 @@ def missing_name(name: str, present: list[str]) -> MissingName:
     return MissingName(str(name)[:80], tuple(str(other)[:80] for other in present[:100]))
 
 
-def student_error(data: dict[str, Any]) -> StudentError:
+def student_error(data: dict[str, Any]) -> StudentCodeError:
     """A StudentError from a worker's ``raised``."""
     line = data.get("line")
-    return StudentError(
+    return StudentCodeError(
         str(data["type"])[:200],
         str(data["message"])[:4000],
         line=line if type(line) is int and 0 < line < MAX_LINE else None,

@@ -21,10 +21,10 @@ from torch import Tensor
 
 from grader.core.errors import MissingName
 from grader.course.source import Source
-from grader.judge.remote.proxies import Asked, Handle, RemoteCallable, Reply
-from grader.judge.remote.rpc import Exchange, missing_name
+from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
+from grader.judge.remote.rpc import RpcClient, missing_name
 from grader.worker.wire.frames import BrokenFrame, Frame
-from grader.worker.wire.values import Decoder, Encoder, Slot, encode_tensors, fill
+from grader.worker.wire.values import Decoder, Encoder, TensorRef, encode_tensors, fill
 
 
 class Student(Protocol):
@@ -49,13 +49,13 @@ class NotStarted(Exception):
     """A constant that is still ``...``."""
 
 
-class Session(Exchange):
+class StudentSession(RpcClient):
     """One lesson's conversation with a worker: what is called and read of the student's module."""
 
     wrote: bool = False
     """Whether the student's code wrote into what it was handed, since this was last set to False.
     """
-    asked: Asked | None = None
+    asked: LastCall | None = None
     """The last call."""
 
     # ----------------------------------------------------------------------------------- the module
@@ -105,7 +105,7 @@ class Session(Exchange):
         tensors in the arguments.
         """
         self.load()
-        self.asked = asked = Asked(path, args, kwargs, torch.is_grad_enabled())
+        self.asked = asked = LastCall(path, args, kwargs, torch.is_grad_enabled())
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         frame = self.ask(
@@ -113,27 +113,27 @@ class Session(Exchange):
         )
         inputs = tuple(encoder.tensors)
 
-        def parse() -> Reply:
+        def parse() -> Response:
             decoder = Decoder(frame.blob, strided=False)
             structure = decoder.decode(frame.body["value"])
-            reply = Reply(
+            reply = Response(
                 structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
             )
             self._write_back(frame, decoder, inputs)
             return reply
 
-        reply: Reply = self.checked(parse)
-        asked.handle, asked.single = reply.handle, isinstance(reply.structure, Slot)
+        reply: Response = self.checked(parse)
+        asked.handle, asked.single = reply.handle, isinstance(reply.structure, TensorRef)
         return fill(reply.structure, reply.attach(inputs))
 
     def product(
         self,
-        handle: Handle,
+        handle: GraphHandle,
         inputs: tuple[Tensor, ...],
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Reply:
+    ) -> Response:
         """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None
         where there is no gradient.
         """
@@ -154,7 +154,7 @@ class Session(Exchange):
             blob=blob,
         )
 
-        def parse() -> Reply:
+        def parse() -> Response:
             decoder = Decoder(frame.blob, strided=False)
             slots = [None if data is None else decoder.decode(data) for data in frame.body["grads"]]
             if len(slots) != len(inputs):
@@ -165,27 +165,27 @@ class Session(Exchange):
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
-            reply = Reply(
+            reply = Response(
                 slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
             )
             self._write_back(frame, decoder, tuple(vectors))
             return reply
 
-        reply: Reply = self.checked(parse)
+        reply: Response = self.checked(parse)
         return reply
 
-    def _remember_product(self, handle: Handle, vectors: list[Tensor]) -> None:
+    def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
         """That the last call was differentiated, by what; or its derivative was."""
         if self.asked is not None and self.asked.handle is handle and len(vectors) == 1:
             self.asked.incoming = vectors[0]
         elif self.asked is not None:
             self.asked.deeper = True
 
-    def _handle(self, frame: Frame) -> Handle | None:
+    def _handle(self, frame: Frame) -> GraphHandle | None:
         number = frame.body["handle"]
         if number is None or self._line is None:
             return None
-        return Handle(self._line, int(number))
+        return GraphHandle(self._line, int(number))
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
         """What the student's code wrote into its inputs is written into the judge's, as it would be

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Protocol, cast
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE
-from grader.judge.remote.affinity import join
+from grader.judge.remote.affinity import pin_to_same_cpu
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
 from grader.worker.wire.frames import pack, read_frame
 
@@ -68,7 +68,7 @@ class WorkerSource(Protocol):
     def start(self) -> WorkerProcess:
         """A new worker."""
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         """End a worker and all that it started, at the latest before the next one; where it
         ``died`` before that, how.
         """
@@ -107,14 +107,14 @@ def isolated_command(module: str, *args: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class ExitStatus:
     """How a worker ended: a template, and what fills it."""
 
     template: str
     facts: dict[str, Any]
 
     @classmethod
-    def of_code(cls, code: int) -> Death:
+    def of_code(cls, code: int) -> ExitStatus:
         """A process's death, from its exit code; minus the signal's number where one killed it
         (``subprocess.Popen.returncode``).
 
@@ -131,12 +131,12 @@ class Death:
         return cls("killed by {signal}", {"signal": name})
 
     @classmethod
-    def of_status(cls, status: int) -> Death:
+    def of_status(cls, status: int) -> ExitStatus:
         """The same from ``os.waitpid``'s status."""
         return cls.of_code(os.waitstatus_to_exitcode(status))
 
 
-def greet(channel: Channel, pid: int) -> WorkerProcess:
+def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     """Wait for a worker's first frame, which says under what it runs. No student code has run at
     that time: a fault is ours.
     """
@@ -174,13 +174,13 @@ class ForkedWorkers:
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
             raise EngineFault("the fork host is gone")
-        join(pid.body)
+        pin_to_same_cpu(pid.body)
         channel = SocketChannel(
             socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
         )
-        return greet(channel, pid.body)
+        return read_hello(channel, pid.body)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         """Have the host kill it; how it had died before, if it had. Where it had not, nobody waits:
         there is nothing to be told.
         """
@@ -192,8 +192,8 @@ class ForkedWorkers:
         answer = self._ask(do="end", pid=worker.pid, died=True)
         if answer["overuse"] is not None:
             template, limit = answer["overuse"]
-            return Death(template, {"limit": limit})
-        return None if answer["status"] is None else Death.of_status(answer["status"])
+            return ExitStatus(template, {"limit": limit})
+        return None if answer["status"] is None else ExitStatus.of_status(answer["status"])
 
 
 class SpawnedWorkers:
@@ -238,9 +238,9 @@ class SpawnedWorkers:
             tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr)
         )
         channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)
-        return greet(channel, process.pid)
+        return read_hello(channel, process.pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         """Kill it; how it had died before, if it had."""
         process = self._processes.pop(worker.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -249,4 +249,4 @@ class SpawnedWorkers:
         process.kill()
         process.wait()
         worker.channel.close()
-        return None if code is None else Death.of_code(code)
+        return None if code is None else ExitStatus.of_code(code)

@@ -14,7 +14,7 @@ SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "mat
 CUSTOM_CLASSES = {"cube": Cube, "blend": Blend}
 
 
-class Inexpressible(Exception):
+class NoLiteral(Exception):
     """Something that has no literal; the text says what."""
 
 
@@ -24,9 +24,7 @@ def literal(tensor: Tensor, held: Tensor | None = None) -> str:
     """
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
-        raise Inexpressible(
-            f"a tensor of {tensor.numel():,} elements is too long to be written out"
-        )
+        raise NoLiteral(f"a tensor of {tensor.numel():,} elements is too long to be written out")
     wants = ", requires_grad=True" if tensor.requires_grad else ""
     dtype = str(tensor.dtype)
     if tensor.is_contiguous() or not tensor.numel():

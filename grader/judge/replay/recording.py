@@ -18,8 +18,14 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from grader.judge.remote.proxies import Conversation, Handle, RemoteCallable, RemoteStudent, Reply
-from grader.worker.wire.batching import Question
+from grader.judge.remote.proxies import (
+    GraphHandle,
+    RemoteCallable,
+    RemoteStudent,
+    Response,
+    SessionProtocol,
+)
+from grader.worker.wire.batching import Request
 from grader.worker.wire.program import Program
 
 LONGEST = 10_000
@@ -102,7 +108,7 @@ class Recorder:
 class _Overheard:
     """A conversation that hands everything on, and writes down what was asked."""
 
-    def __init__(self, session: Conversation, recorder: Recorder) -> None:
+    def __init__(self, session: SessionProtocol, recorder: Recorder) -> None:
         self._session = session
         self._recorder = recorder
         self.source = session.source
@@ -141,18 +147,18 @@ class _Overheard:
 
     def product(
         self,
-        handle: Handle,
+        handle: GraphHandle,
         inputs: tuple[Tensor, ...],
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Reply:
+    ) -> Response:
         """The vector-Jacobian product of an earlier call; part of the step in which autograd asked
         for it.
         """
         return self._session.product(handle, inputs, incoming, needs=needs)
 
-    def foreseeing(self, questions: Sequence[Question]) -> contextlib.AbstractContextManager[None]:
+    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
         """A block in which questions are answered already; they are written down when they come
         up.
         """

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.overrides import resolve_name
 
 from grader.course.source import defined_names
-from grader.judge.replay.literals import Inexpressible, definition, literal, operation
+from grader.judge.replay.literals import NoLiteral, definition, literal, operation
 from grader.judge.replay.recording import Step, tensors_in
 from grader.worker.wire.program import CUSTOM, Program, Register, pieces
 from grader.worker.wire.values import StudentRef
@@ -124,7 +124,7 @@ class _Writer:
             if id(step) in self.students and not _looks_only(step)
         ]
         if not steps:
-            raise Inexpressible("the check asked nothing of your code: it reads the file")
+            raise NoLiteral("the check asked nothing of your code: it reads the file")
         if steps[-1].raised is not None:
             return steps[-1], ""
         found = (
@@ -194,7 +194,7 @@ class _Writer:
         self, checker: str, function: Any, inputs: tuple[Tensor, ...], options: dict[str, Any]
     ) -> None:
         if not isinstance(function, StudentRef):
-            raise Inexpressible(f"{checker} was given a function of the check's own")
+            raise NoLiteral(f"{checker} was given a function of the check's own")
         given = "(" + "".join(f"{self.value(tensor)}, " for tensor in inputs).rstrip() + ")"
         words = "".join(f", {key}={self.value(value)}" for key, value in options.items())
         self.lines.append(
@@ -229,7 +229,7 @@ class _Writer:
             return f"{self.module}.{value.path}"
         if isinstance(value, Program):
             return self._program(value)
-        raise Inexpressible(f"a {type(value).__name__} has no literal")
+        raise NoLiteral(f"a {type(value).__name__} has no literal")
 
     def _tensor(self, tensor: Tensor) -> str:
         origin = self.origin.get(id(tensor))
@@ -332,7 +332,7 @@ def _name_of(function: Any) -> str:
         return "torch.autograd.backward"
     name = resolve_name(function)
     if name is None:
-        raise Inexpressible(f"{getattr(function, '__name__', function)} has no public name")
+        raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
     return str(name)
 
 
@@ -377,7 +377,7 @@ def reached_by(scenarios: str, name: str) -> str:
             used.add(word)
             todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
     if name not in used:
-        raise Inexpressible(f"there is no scenario {name!r}")
+        raise NoLiteral(f"there is no scenario {name!r}")
     kept = [
         n
         for n in tree.body

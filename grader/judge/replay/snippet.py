@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.judge.remote.proxies import Asked
-from grader.judge.replay.literals import Inexpressible
+from grader.judge.remote.proxies import LastCall
+from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Step, tensors_in
 from grader.judge.replay.script import script_of
 from grader.worker.wire.values import StudentRef
@@ -33,7 +33,7 @@ class Remembered:
 
 
 def snippet(
-    asked: Asked | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
+    asked: LastCall | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
 ) -> str | None:
     """The lines, or None where there are none to give. Tensors are called as in ``inputs``;
     ``gradcheck``: it is that which failed.
@@ -50,13 +50,13 @@ def snippet(
             module=module,
             scenarios="",
         )
-    except (Inexpressible, RuntimeError, RecursionError):
+    except (NoLiteral, RuntimeError, RecursionError):
         return None
     text = "\n".join(["import torch", f"import {module}", *lines])
     return text if len(text) <= MAX_CHARACTERS else None
 
 
-def steps_of(asked: Asked) -> list[Step]:
+def steps_of(asked: LastCall) -> list[Step]:
     """The call, and the gradient where one was asked for. What came back is stood in for: the
     script names it, and never writes it out.
     """
@@ -76,7 +76,7 @@ def steps_of(asked: Asked) -> list[Step]:
     ]
 
 
-def checker_of(asked: Asked) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
+def checker_of(asked: LastCall) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
     """The checker that disagreed, with what it was given."""
     return (
         "gradgradcheck" if asked.deeper else "gradcheck",

@@ -96,21 +96,19 @@ class Jacobians:
         return f"∂{self.output}[{i}]/∂{self.input}[{j}]"
 
 
-def draw_heatmap(pair: Jacobians, say: Catalogue | None = None, *, own_style: bool = False) -> str:
+def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: bool = False) -> str:
     """Both as one ``svg`` element."""
-    say = say or Catalogue()
+    tr = tr or Catalogue()
     rows, columns = len(pair.analytic), len(pair.analytic[0])
     numbers = columns <= MOST_WITH_NUMBERS
-    headings = [say("your backward"), say("differences of your forward")]
+    headings = [tr("your backward"), tr("differences of your forward")]
     cell = WIDE if numbers else NARROW
     wide = max(columns * cell, *(cell_len(text) * SMALL_CELL * 1.15 for text in headings))
     width = 2 * MARGIN + 2 * (LABEL + wide) + GAP
     height = HEAD + rows * CELL_HEIGHT + MARGIN
     differing = set(pair.differing())
-    title = say(
-        "Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input
-    )
-    told = say(
+    title = tr("Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input)
+    told = tr(
         "A row for each output, a column for each element of {input}. {count} entries differ.",
         input=pair.input,
         count=len(differing),

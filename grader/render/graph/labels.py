@@ -6,16 +6,16 @@ from grader.core.graph_data import GraphEdge, GraphNode, Saved
 from grader.core.i18n import Catalogue
 
 
-def label_of(node: GraphNode, say: Catalogue) -> str:
+def label_of(node: GraphNode, tr: Catalogue) -> str:
     """What a node is called: ``y = MulBackward0``, a leaf's name, ``no gradient``."""
     if node.label:
         return node.label
-    return say("leaf") if node.kind == "leaf" else say("no gradient")
+    return tr("leaf") if node.kind == "leaf" else tr("no gradient")
 
 
-def saved_words(node: GraphNode, say: Catalogue) -> list[tuple[str, bool]]:
+def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
     """What a node keeps for backward, in words, and whether that is freed; two entries at most."""
-    return [(say(word, names=names), freed) for word, names, freed in _saved(node.saved)]
+    return [(tr(word, names=names), freed) for word, names, freed in _saved(node.saved)]
 
 
 def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
@@ -25,20 +25,20 @@ def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
     return [*found, ("freed: {names}", freed, True)] if freed else found
 
 
-def badges(node: GraphNode, say: Catalogue) -> list[str]:
+def badges(node: GraphNode, tr: Catalogue) -> list[str]:
     """``2 hooks``, ``retains grad``, how much is left out behind it; of a constant with a name that
     it is one.
     """
-    found = [say("no gradient")] if node.kind == "constant" and node.name else []
+    found = [tr("no gradient")] if node.kind == "constant" and node.name else []
     if node.hooks:
-        found.append(say("1 hook") if node.hooks == 1 else say("{count} hooks", count=node.hooks))
+        found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
     if node.retains_grad:
-        found.append(say("retains grad"))
+        found.append(tr("retains grad"))
     if node.cut:
-        found.append(say("+ {count} not drawn", count=node.cut))
+        found.append(tr("+ {count} not drawn", count=node.cut))
     return found
 
 
-def output_of(edge: GraphEdge, target: GraphNode, say: Catalogue) -> str:
+def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
     """Which output of its target an edge belongs to, where there is more than one."""
-    return say("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
+    return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""

@@ -78,7 +78,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     """A picture's places. ``ghosts`` maps a ghost's key to its box and the node that it stands
     for.
     """
@@ -90,7 +90,7 @@ class Layout:
     ghosts: dict[str, tuple[Box, str]] = field(default_factory=dict)
 
 
-def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> Layout:
+def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
     """Places for the nodes, whose sizes are given, and ways for the edges; the same for the same
     picture.
     """
@@ -114,7 +114,7 @@ def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> Layout:
         ],
     )
     routes = _routes(picture, ends, boxes, layers)
-    return Layout(
+    return GraphLayout(
         width=width,
         height=height,
         boxes={key: box for key, box in boxes.items() if key not in ghosts},

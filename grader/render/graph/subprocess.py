@@ -34,7 +34,7 @@ TAKES_A_FUNCTION = (
 )
 
 
-class Unusable(Exception):
+class GraphRequestError(Exception):
     """What was asked for can't be drawn; ``template``, filled with ``facts``, says why."""
 
     def __init__(self, template: str, **facts: str) -> None:
@@ -48,7 +48,7 @@ def main() -> None:
     request = json.load(sys.stdin)
     try:
         answer = drawn(request)
-    except Unusable as problem:
+    except GraphRequestError as problem:
         answer = {"problem": problem.template, "facts": problem.facts}
     Path(request["answer"]).write_text(json.dumps(answer), "utf-8", newline="\n")
 
@@ -72,19 +72,19 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
         root = root_of(result)
         if request["backward"]:
             torch.autograd.backward(root.sum())
-    except Unusable:
+    except GraphRequestError:
         raise
     except Exception as error:
         traceback.print_exception(
-            error.with_traceback(own_part(error.__traceback__, request["file"]))
+            error.with_traceback(trim_traceback(error.__traceback__, request["file"]))
         )
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
-            raise Unusable(
+            raise GraphRequestError(
                 TAKES_A_FUNCTION,
                 name=request["function"],
                 example=f"def shown(x): return {request['function']}(torch.sin, x)",
             ) from None
-        raise Unusable(
+        raise GraphRequestError(
             "{name} raised {error}; the traceback is above",
             name=request["function"],
             error=type(error).__name__,
@@ -102,15 +102,19 @@ def load(path: Path) -> types.ModuleType:
     """The file as a module. Raises Unusable where it can't be loaded."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise Unusable("{path} is no Python file. Name one that ends with .py", path=str(path))
+        raise GraphRequestError(
+            "{path} is no Python file. Name one that ends with .py", path=str(path)
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        traceback.print_exception(error.with_traceback(own_part(error.__traceback__, str(path))))
-        raise Unusable(
+        traceback.print_exception(
+            error.with_traceback(trim_traceback(error.__traceback__, str(path)))
+        )
+        raise GraphRequestError(
             "{path} can't be loaded: {error}; the traceback is above",
             path=str(path),
             error=type(error).__name__,
@@ -118,7 +122,7 @@ def load(path: Path) -> types.ModuleType:
     return module
 
 
-def own_part(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
+def trim_traceback(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
     """A traceback from the first line of the user's own file on."""
     start = where
     while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
@@ -136,7 +140,7 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
                 for key, one in vars(module).items()
                 if isinstance(one, types.FunctionType) and not key.startswith("_")
             )
-            raise Unusable(
+            raise GraphRequestError(
                 "{path} has no {name}. Its functions: {names}",
                 path=str(module.__file__),
                 name=name,
@@ -144,7 +148,7 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
             )
         value = getattr(value, part)
     if not callable(value):
-        raise Unusable(
+        raise GraphRequestError(
             "{name} is a {type}, and can't be called. Name a function",
             name=name,
             type=type(value).__name__,
@@ -175,7 +179,7 @@ def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
         signature.bind(*range(count))
     except TypeError as error:
         call = f"{name}{signature.replace(return_annotation=signature.empty)}"
-        raise Unusable(OTHER_ARGUMENTS, call=call, reason=str(error)) from None
+        raise GraphRequestError(OTHER_ARGUMENTS, call=call, reason=str(error)) from None
 
 
 def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:
@@ -206,7 +210,7 @@ def root_of(result: Any) -> Tensor:
         if isinstance(one, Tensor)
     ]
     if not tensors:
-        raise Unusable(
+        raise GraphRequestError(
             "what came back is of type {type}, and no tensor: there is no graph to draw",
             type=type(result).__name__,
         )

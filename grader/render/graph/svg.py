@@ -55,7 +55,7 @@ SHAPES = """.graph text{fill:var(--ink,currentColor);font:13px var(--mono,ui-mon
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line of text in a box."""
 
     text: str
@@ -72,21 +72,21 @@ class Line:
         return LINE if self.style == "title" else SMALL_LINE
 
 
-def lines_of(node: GraphNode, say: Catalogue) -> list[Line]:
+def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
     """What stands in a node's box: what it is called, its shape, what it keeps, hooks, a check's
     note.
     """
-    found = [Line(short(label_of(node, say)), "title")]
+    found = [TextLine(short(label_of(node, tr)), "title")]
     if node.kind == "leaf" and node.name:
-        found.append(Line(short(node.type or say("leaf")), "small"))
+        found.append(TextLine(short(node.type or tr("leaf")), "small"))
     if node.shape:
-        found.append(Line(short(node.shape), "small"))
+        found.append(TextLine(short(node.shape), "small"))
     found += [
-        Line(short(text), "small freed" if freed else "small")
-        for text, freed in saved_words(node, say)
+        TextLine(short(text), "small freed" if freed else "small")
+        for text, freed in saved_words(node, tr)
     ]
-    found += [Line(short(text), "small badge") for text in badges(node, say)]
-    return [*found, Line(short(node.note), "small note")] if node.note else found
+    found += [TextLine(short(text), "small badge") for text in badges(node, tr)]
+    return [*found, TextLine(short(node.note), "small note")] if node.note else found
 
 
 def short(text: str, cells: int = MAX_CELLS) -> str:
@@ -94,7 +94,7 @@ def short(text: str, cells: int = MAX_CELLS) -> str:
     return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
 
 
-def size_of(lines: list[Line]) -> tuple[float, float]:
+def size_of(lines: list[TextLine]) -> tuple[float, float]:
     """The size of a box for these lines."""
     return (
         max(line.width for line in lines) + 2 * PAD_X,
@@ -104,7 +104,7 @@ def size_of(lines: list[Line]) -> tuple[float, float]:
 
 def draw_svg(
     picture: GraphPicture,
-    say: Catalogue | None = None,
+    tr: Catalogue | None = None,
     *,
     marked: Collection[str] = (),
     title: str = "",
@@ -113,11 +113,11 @@ def draw_svg(
     """The picture as an ``svg`` element; ``own_style`` for a file of its own or another program's
     page.
     """
-    say = say or Catalogue()
-    texts = {node.id: lines_of(node, say) for node in picture.nodes}
+    tr = tr or Catalogue()
+    texts = {node.id: lines_of(node, tr) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
     footer = (
-        say("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
+        tr("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
     )
     width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
@@ -128,26 +128,26 @@ def draw_svg(
             f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
         ),
         (
-            f"<title>{escape(clean(title, MAX_TITLE) or say('The graph behind {name}', name=label_of(picture.nodes[0], say)))}</title>"
+            f"<title>{escape(clean(title, MAX_TITLE) or tr('The graph behind {name}', name=label_of(picture.nodes[0], tr)))}</title>"
         ),
-        f"<desc>{escape(described(picture, say))}</desc>",
+        f"<desc>{escape(described(picture, tr))}</desc>",
         f"<style>{STYLE}{SHAPES}</style>" if own_style else "",
-        *(_edge(route, picture, say) for route in layout.routes),
+        *(_edge(route, picture, tr) for route in layout.routes),
         *(
             _node(nodes[id], texts[id], box, marked=id in marked)
             for id, box in layout.boxes.items()
         ),
-        *(_ghost(nodes[target], box, say) for box, target in layout.ghosts.values()),
+        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
         _text(footer, width / 2, height - PAD_Y, "small") if footer else "",
         "</svg>",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def described(picture: GraphPicture, say: Catalogue) -> str:
+def described(picture: GraphPicture, tr: Catalogue) -> str:
     """The picture in a sentence."""
     kinds = [node.kind for node in picture.nodes]
-    return say(
+    return tr(
         "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
         " go, from the root to the leaves.",
         operations=kinds.count("op") + kinds.count("intermediate"),
@@ -156,7 +156,7 @@ def described(picture: GraphPicture, say: Catalogue) -> str:
     )
 
 
-def _node(node: GraphNode, lines: list[Line], box: Box, *, marked: bool) -> str:
+def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> str:
     parts = [
         f'<g class="{node.kind}{" marked" if marked else ""}">',
         f"<title>{escape(node.label or node.kind)}</title>",
@@ -169,8 +169,8 @@ def _node(node: GraphNode, lines: list[Line], box: Box, *, marked: bool) -> str:
     return "".join([*parts, "</g>"])
 
 
-def _ghost(node: GraphNode, box: Box, say: Catalogue) -> str:
-    label = short("↗ " + label_of(node, say), int((box.width - 8) / SMALL_CELL))
+def _ghost(node: GraphNode, box: Box, tr: Catalogue) -> str:
+    label = short("↗ " + label_of(node, tr), int((box.width - 8) / SMALL_CELL))
     return f'<g class="ghost"><title>{escape(node.label or node.kind)}</title>{_rect(box)}{_text(label, box.x, box.y + 4, "small")}</g>'
 
 
@@ -185,12 +185,12 @@ def _text(text: str, x: float, y: float, style: str) -> str:
     return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
-def _edge(route: Route, picture: GraphPicture, say: Catalogue) -> str:
+def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
     target = picture.by_id()[route.edge.target]
     x, y = route.points[-1]
     head = f'<path class="head" d="M{x:.1f} {y:.1f}l-4 -8h8z"/>'
     number = ""
-    if words := output_of(route.edge, target, say):
+    if words := output_of(route.edge, target, tr):
         number = f"<g><title>{escape(words)}</title>{_text(str(route.edge.output), x + 8, y - 9, 'number')}</g>"
     return f'<path d="{_curve(route.points)}"/>{head}{number}'
 

@@ -39,7 +39,7 @@ class TreeLine:
 
 def tree_lines(
     picture: GraphPicture,
-    say: Catalogue | None = None,
+    tr: Catalogue | None = None,
     *,
     width: int = WIDTH,
     marked: Collection[str] = (),
@@ -48,7 +48,7 @@ def tree_lines(
     """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among
     them, and the last says how many more.
     """
-    say = say or Catalogue()
+    tr = tr or Catalogue()
     nodes, following = picture.by_id(), picture.following()
     root = picture.nodes[0]
     arrival = GraphEdge("", root.id, picture.root_output)
@@ -61,7 +61,7 @@ def tree_lines(
         branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
         lines.append(
             _line(
-                branch, edge, node, say, width=width, marked=node.id in marked, again=node.id in met
+                branch, edge, node, tr, width=width, marked=node.id in marked, again=node.id in met
             )
         )
         if node.id in met:
@@ -73,17 +73,15 @@ def tree_lines(
         for place, one in reversed(list(enumerate(behind))):
             stack.append((one, below, "└─ " if place == len(behind) - 1 else "├─ ", depth + 1))
     if most is not None and len(lines) > most:
-        lines = _cut(lines, most, say)
+        lines = _cut(lines, most, tr)
     if picture.left_out:
         lines.append(
-            TreeLine(
-                "", say("{count} more nodes are not drawn", count=picture.left_out), faint=True
-            )
+            TreeLine("", tr("{count} more nodes are not drawn", count=picture.left_out), faint=True)
         )
     return lines
 
 
-def _cut(lines: list[TreeLine], most: int, say: Catalogue) -> list[TreeLine]:
+def _cut(lines: list[TreeLine], most: int, tr: Catalogue) -> list[TreeLine]:
     """The first of the lines, and the first marked one where that comes later."""
     first = next((k for k, line in enumerate(lines) if line.marked), 0)
     later = lines[first : first + 1] if first >= most - 1 else []
@@ -93,7 +91,7 @@ def _cut(lines: list[TreeLine], most: int, say: Catalogue) -> list[TreeLine]:
     shown = len(kept) - len(later)  # what stands for the lines between is none of them
     return [
         *kept,
-        TreeLine("", say("… and {count} more lines", count=len(lines) - shown), faint=True),
+        TreeLine("", tr("… and {count} more lines", count=len(lines) - shown), faint=True),
     ]
 
 
@@ -101,24 +99,24 @@ def _line(
     branch: str,
     edge: GraphEdge,
     node: GraphNode,
-    say: Catalogue,
+    tr: Catalogue,
     *,
     width: int,
     marked: bool,
     again: bool,
 ) -> TreeLine:
-    label = label_of(node, say)
+    label = label_of(node, tr)
     room = width - cell_len(branch) - (3 if marked else 0)
     if cell_len(label) > room:
         label = set_cell_size(label, room - 1) + "…"
-    words = [output_of(edge, node, say), node.note]
+    words = [output_of(edge, node, tr), node.note]
     if again:
-        words.append(say("as above"))
+        words.append(tr("as above"))
     else:
         words += [
-            *badges(node, say),
+            *badges(node, tr),
             node.shape if node.kind == "leaf" else "",
-            *(text for text, _ in saved_words(node, say)),
+            *(text for text, _ in saved_words(node, tr)),
         ]
     details = " · ".join(word for word in words if word)
     room -= cell_len(label) + 2
@@ -129,10 +127,10 @@ def _line(
 
 def tree_text(
     picture: GraphPicture,
-    say: Catalogue | None = None,
+    tr: Catalogue | None = None,
     *,
     width: int = WIDTH,
     marked: Collection[str] = (),
 ) -> str:
     """The tree as one text."""
-    return "\n".join(str(line) for line in tree_lines(picture, say, width=width, marked=marked))
+    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))

@@ -84,21 +84,21 @@ def prepare() -> Prepared:
         return Prepared(scratch)
 
 
-def empty_scratch(prepared: Prepared) -> None:
+def clear_scratch(prepared: Prepared) -> None:
     """Remove whatever a worker left in the scratch folder; raises OSError where something stays."""
     if prepared.scratch is not None:
-        empty(prepared.scratch)
+        clear_folder(prepared.scratch)
 
 
-def discard(prepared: Prepared) -> None:
+def remove_scratch(prepared: Prepared) -> None:
     """Remove the scratch folder."""
     if prepared.scratch is not None:
         with contextlib.suppress(OSError):
-            empty(prepared.scratch)
+            clear_folder(prepared.scratch)
         shutil.rmtree(prepared.scratch, ignore_errors=True)
 
 
-def empty(folder: Path) -> None:
+def clear_folder(folder: Path) -> None:
     """Remove all that is in a folder, however deep, however long its paths, whatever its modes;
     links are not followed.
 

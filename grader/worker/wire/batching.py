@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.worker.wire.values import Encoder, copied, encode_tensors
+from grader.worker.wire.values import Encoder, encode_tensors, round_trip
 
 EPS = 1e-6
 """gradcheck's default step."""
@@ -28,7 +28,7 @@ MAX_QUESTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Request:
     """A request as it goes to the worker; the handle in ``fields`` may be that of an earlier
     answer: ``{"of": number}``.
     """
@@ -37,16 +37,16 @@ class Question:
     blob: bytes
 
 
-def call_question(path: str, inputs: Sequence[Tensor]) -> Question:
+def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
     """A call with grad mode on."""
     encoder = Encoder(strided=True)
     args = [encoder.encode(tuple(inputs)), encoder.encode({})]
-    return Question({"do": "call", "path": path, "args": args, "grad": True}, encoder.blob)
+    return Request({"do": "call", "path": path, "args": args, "grad": True}, encoder.blob)
 
 
 def product_question(
     of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
-) -> Question:
+) -> Request:
     """The product of answer ``of``'s Jacobian with a vector; the graph is kept."""
     metas, blob = encode_tensors([vector], strided=True)
     needs = [tensor.requires_grad for tensor in inputs]
@@ -58,10 +58,10 @@ def product_question(
         "create_graph": create_graph,
         "retain_graph": True,
     }
-    return Question(fields, blob)
+    return Request(fields, blob)
 
 
-def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Question]:
+def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Request]:
     """What gradcheck asks of a function that maps to the shape of its first input; nothing where
     that is too much.
     """
@@ -79,14 +79,14 @@ def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS
 
 def gradgradcheck_questions(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
-) -> list[Question]:
+) -> list[Request]:
     """What gradgradcheck asks: gradcheck of the function's product with ``v``, as a function of the
     inputs and of ``v``.
     """
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:
         return []
-    questions: list[Question] = []
+    questions: list[Request] = []
     for moved in itertools.chain([everything], moved_inputs(everything, eps)):
         questions.append(call_question(path, moved[:-1]))
         questions.append(product_question(len(questions) - 1, moved[-1], inputs, create_graph=True))
@@ -111,7 +111,7 @@ def moved_inputs(inputs: Sequence[Tensor], eps: float) -> Iterator[list[Tensor]]
             continue
         for index in itertools.product(*map(range, tensor.shape)):
             for step in (-eps, eps):
-                moved: Tensor = copied(tensor)
+                moved: Tensor = round_trip(tensor)
                 with torch.no_grad():
                     moved[index] = tensor[index] + step
                 yield [*inputs[:position], moved, *inputs[position + 1 :]]

@@ -54,7 +54,7 @@ class StudentRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class TensorRef:
     """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
 
     index: int
@@ -182,7 +182,7 @@ class Decoder:
         self._position = 0
 
     def decode(self, data: Any) -> Any:
-        """The value, with a ``Slot`` where each tensor goes; raises nothing but BrokenFrame."""
+        """The value, with a ``TensorRef`` where each tensor goes; raises nothing but BrokenFrame."""
         try:
             return self._decode(data, 0)
         except BrokenFrame:
@@ -258,9 +258,9 @@ class Decoder:
             return self.student(str(body))
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
 
-    def _tensor(self, body: Any) -> Slot:
+    def _tensor(self, body: Any) -> TensorRef:
         if type(body) is int and 0 <= body < len(self.tensors):
-            return Slot(body)
+            return TensorRef(body)
         header = _array(body)
         size = size_in(header)
         if self._position + size > len(self.blob):
@@ -271,7 +271,7 @@ class Decoder:
         self._position += size
         self.tensors.append(tensor)
         self.wanted.append(wants)
-        return Slot(len(self.tensors) - 1)
+        return TensorRef(len(self.tensors) - 1)
 
 
 def _array(data: Any) -> list[Any]:
@@ -281,10 +281,10 @@ def _array(data: Any) -> list[Any]:
 
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
-    """The structure with each ``Slot`` replaced by its tensor."""
+    """The structure with each ``TensorRef`` replaced by its tensor."""
     if not tensors or type(structure) in PLAIN:
         return structure  # where nothing crossed as a tensor there is no slot
-    if isinstance(structure, Slot):
+    if isinstance(structure, TensorRef):
         return tensors[structure.index]
     if isinstance(structure, list):
         return [fill(item, tensors) for item in structure]
@@ -303,7 +303,7 @@ def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) ->
     return fill(structure, decoder.tensors)
 
 
-def copied(value: Any) -> Any:
+def round_trip(value: Any) -> Any:
     """The value as the other side would get it: tensors copied with strides, offset and
     ``requires_grad``, what has no tag opaque.
     """

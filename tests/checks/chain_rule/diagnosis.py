@@ -7,9 +7,7 @@ import re
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.core.i18n import phrase
-from grader.judge.diagnosis import mistake, same
+from grader.authoring import StudentCodeError, mistake, phrase, same
 
 BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
 IN_NUMBERS = ("linear_gradients", "shopping")
@@ -518,7 +516,7 @@ def whole_numbers(failure, student):
         return None
     try:
         student.shopping(*BILL)
-    except StudentError:
+    except StudentCodeError:
         return None
     return {"said": failure.error.message}
 

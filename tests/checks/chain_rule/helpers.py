@@ -5,8 +5,15 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_gradient, drawing, fail, graphs_figure, in_short, type_name
-from grader.worker.wire.trace import trace
+from grader.authoring import (
+    assert_gradient,
+    drawing,
+    fail,
+    graphs_figure,
+    short_repr,
+    trace,
+    type_name,
+)
 
 WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
 BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"
@@ -185,7 +192,8 @@ def with_gradients(z, named, at):
     """The graph of z, at each named tensor its gradient."""
     gradients = torch.autograd.grad(z.sum(), list(named.values()), retain_graph=True)
     notes = {
-        name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip(named, gradients, strict=True)
+        name: f"∂z/∂{name} = {short_repr(grad)}"
+        for name, grad in zip(named, gradients, strict=True)
     }
     return graphs_figure(None, trace(z, {"z": z, **named}), notes=({}, notes), at=at)
 

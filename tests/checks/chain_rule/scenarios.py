@@ -139,7 +139,7 @@ class Watch(TorchFunctionMode):
 
     def graph(self, root):
         """The graph behind a tensor, in which each number has the name that it goes by."""
-        from grader.worker.wire.trace import trace
+        from grader.authoring import trace
 
         known = {
             f"{name}@{key}": one

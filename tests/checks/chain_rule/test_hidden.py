@@ -2,9 +2,9 @@
 
 import torch
 
-from grader.judge.checks import assert_gradient, beside, check, fail, type_name
+from grader.authoring import assert_gradient, check, fail, import_helpers, type_name
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 WRITTEN_OUT, BOTH_WRITTEN_OUT, BY_AUTOGRAD = (
     helpers.WRITTEN_OUT,
     helpers.BOTH_WRITTEN_OUT,

@@ -4,9 +4,9 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_gradient, beside, check
+from grader.authoring import assert_gradient, check, import_helpers
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 PRICES, BETWEEN = helpers.PRICES, helpers.BETWEEN
 two_paths, power, truth = helpers.two_paths, helpers.power, helpers.truth
 assert_both, assert_three, assert_entries = (

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import Draw, Student, assert_gradient, assert_tensor, assert_that
+from grader.authoring import RandomInputs, Student, assert_gradient, assert_tensor, assert_that
 
 TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
 """The same operations as torch has them."""
@@ -58,7 +58,7 @@ def assert_gradients(
 
 
 def drawn(
-    draw: Draw,
+    draw: RandomInputs,
     name: str,
     *shape: int,
     dtype: torch.dtype = torch.float64,

@@ -277,7 +277,7 @@ def handed_back(student, name, x, y, v, a):
 
 def graph(student, path, names, inputs):
     """The graph behind what a function of the student's returns for the inputs."""
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     function = student
     for part in path.split("."):

@@ -2,8 +2,8 @@
 
 import torch
 
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_equal,
     assert_gradcheck,
@@ -11,12 +11,12 @@ from grader.judge.checks import (
     assert_raises,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second
 applied, assert_gradients, drawn = helpers.applied, helpers.assert_gradients, helpers.drawn
 
@@ -32,7 +32,7 @@ CALLABLE = "test_the_callable_gives_what_apply_gives"
 # --------------------------------------------------------------------- what every Function is asked
 
 
-def every_shape(student: Student, draw: Draw, name: str) -> None:
+def every_shape(student: Student, draw: RandomInputs, name: str) -> None:
     """0-d, vectors, matrices and more, in both dtypes."""
     for dtype in (torch.float64, torch.float32):
         for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
@@ -40,7 +40,7 @@ def every_shape(student: Student, draw: Draw, name: str) -> None:
             assert_gradients(student, name, x, y, v)
 
 
-def strides_and_empties(student: Student, draw: Draw, name: str) -> None:
+def strides_and_empties(student: Student, draw: RandomInputs, name: str) -> None:
     """Transposed inputs, incoming gradients that are transposed or expanded, tensors without an
     element.
     """
@@ -59,7 +59,7 @@ def strides_and_empties(student: Student, draw: Draw, name: str) -> None:
         assert_gradients(student, name, *drawn(draw, name, *shape))
 
 
-def linear(student: Student, draw: Draw, name: str) -> None:
+def linear(student: Student, draw: RandomInputs, name: str) -> None:
     """Multiples of one incoming gradient."""
     x, y, v = drawn(draw, name, 3)
     for factor in (2.0, -1.0, 100.0, 0.0):
@@ -78,7 +78,7 @@ def linear(student: Student, draw: Draw, name: str) -> None:
             )
 
 
-def others_stay(student: Student, draw: Draw, name: str) -> None:
+def others_stay(student: Student, draw: RandomInputs, name: str) -> None:
     """Inputs and incoming gradient keep their values, what shares the incoming gradient too, and
     .grad is added to.
     """
@@ -122,7 +122,7 @@ def others_stay(student: Student, draw: Draw, name: str) -> None:
         )
 
 
-def saved(student: Student, draw: Draw, name: str) -> None:
+def saved(student: Student, draw: RandomInputs, name: str) -> None:
     """Tensors are kept through save_for_backward: seen on the node, and by what is freed."""
     x, y, v = drawn(draw, name, 3)
     label = second(name)
@@ -163,7 +163,7 @@ def saved(student: Student, draw: Draw, name: str) -> None:
     )
 
 
-def several_calls(student: Student, draw: Draw, name: str) -> None:
+def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
     """Calls that interleave or nest, one tensor as both inputs, a constant as one of them."""
     label = second(name)
     (x, y, v), (s, t, u) = drawn(draw, name, 3), drawn(draw, name, 3)
@@ -221,19 +221,19 @@ def several_calls(student: Student, draw: Draw, name: str) -> None:
 
 
 @check(points=0.25, about="Add", needs=ADD)
-def test_add_of_every_shape(student: Student, draw: Draw) -> None:
+def test_add_of_every_shape(student: Student, draw: RandomInputs) -> None:
     """Add takes every shape, in float32 and in float64"""
     every_shape(student, draw, "Add")
 
 
 @check(points=0.25, about="Add", needs=ADD)
-def test_add_of_strided_and_empty_tensors(student: Student, draw: Draw) -> None:
+def test_add_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """Add takes transposed and empty tensors"""
     strides_and_empties(student, draw, "Add")
 
 
 @check(points=0.25, about="Add", needs=ADD)
-def test_add_leaves_others_alone(student: Student, draw: Draw) -> None:
+def test_add_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
     """Add leaves everybody else's tensors alone"""
     others_stay(student, draw, "Add")
     saved(student, draw, "Add")
@@ -270,7 +270,7 @@ def test_add_under_a_square(student: Student) -> None:
 
 
 @check(points=0.25, about="Add", needs=ADD)
-def test_add_called_several_times(student: Student, draw: Draw) -> None:
+def test_add_called_several_times(student: Student, draw: RandomInputs) -> None:
     """calls of Add do not disturb each other"""
     several_calls(student, draw, "Add")
 
@@ -279,19 +279,19 @@ def test_add_called_several_times(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="Mul", needs=MUL)
-def test_mul_of_every_shape(student: Student, draw: Draw) -> None:
+def test_mul_of_every_shape(student: Student, draw: RandomInputs) -> None:
     """Mul takes every shape, in float32 and in float64"""
     every_shape(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
-def test_mul_of_strided_and_empty_tensors(student: Student, draw: Draw) -> None:
+def test_mul_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """Mul takes transposed and empty tensors"""
     strides_and_empties(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
-def test_mul_with_zero_and_large_factors(student: Student, draw: Draw) -> None:
+def test_mul_with_zero_and_large_factors(student: Student, draw: RandomInputs) -> None:
     """Mul takes zeros and large factors, and is linear in v"""
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor([0.0, 0.0, -1e4, 1e4, draw.number()], dtype=dtype, requires_grad=True)
@@ -301,19 +301,19 @@ def test_mul_with_zero_and_large_factors(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="Mul", needs=MUL)
-def test_mul_leaves_others_alone(student: Student, draw: Draw) -> None:
+def test_mul_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
     """Mul leaves everybody else's tensors alone"""
     others_stay(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
-def test_mul_saves_for_backward(student: Student, draw: Draw) -> None:
+def test_mul_saves_for_backward(student: Student, draw: RandomInputs) -> None:
     """what Mul keeps goes through save_for_backward"""
     saved(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
-def test_mul_called_several_times(student: Student, draw: Draw) -> None:
+def test_mul_called_several_times(student: Student, draw: RandomInputs) -> None:
     """calls of Mul do not disturb each other"""
     several_calls(student, draw, "Mul")
 
@@ -390,19 +390,19 @@ def test_mul_of_one_and_two(student: Student) -> None:
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_of_every_shape(student: Student, draw: Draw) -> None:
+def test_pow_of_every_shape(student: Student, draw: RandomInputs) -> None:
     """Pow takes every shape, in float32 and in float64"""
     every_shape(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_of_strided_and_empty_tensors(student: Student, draw: Draw) -> None:
+def test_pow_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """Pow takes transposed and empty tensors"""
     strides_and_empties(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_with_unusual_exponents(student: Student, draw: Draw) -> None:
+def test_pow_with_unusual_exponents(student: Student, draw: RandomInputs) -> None:
     """Pow takes exponents of 0 and below, and bases from 1e-4 on"""
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor(
@@ -415,31 +415,31 @@ def test_pow_with_unusual_exponents(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
-def test_pow_is_linear(student: Student, draw: Draw) -> None:
+def test_pow_is_linear(student: Student, draw: RandomInputs) -> None:
     """twice the incoming gradient, twice Pow's gradients"""
     linear(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_leaves_others_alone(student: Student, draw: Draw) -> None:
+def test_pow_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
     """Pow leaves everybody else's tensors alone"""
     others_stay(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_saves_for_backward(student: Student, draw: Draw) -> None:
+def test_pow_saves_for_backward(student: Student, draw: RandomInputs) -> None:
     """what Pow keeps goes through save_for_backward"""
     saved(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
-def test_pow_called_several_times(student: Student, draw: Draw) -> None:
+def test_pow_called_several_times(student: Student, draw: RandomInputs) -> None:
     """calls of Pow do not disturb each other"""
     several_calls(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
-def test_gradcheck_agrees_with_pow(student: Student, draw: Draw) -> None:
+def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None:
     """gradcheck agrees with Pow"""
     x, q = (
         draw.tensor(4, low=0.5, high=2.0, digits=None, requires_grad=True),
@@ -458,7 +458,7 @@ def test_gradcheck_agrees_with_pow(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="as_callable", needs=CALLABLE)
-def test_the_callable_leads_back_to_the_function(student: Student, draw: Draw) -> None:
+def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomInputs) -> None:
     """the gradient comes from the Function's own backward"""
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("called", x, y, v, a, b)
@@ -478,7 +478,7 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: Draw) -
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
-def test_any_number_of_arguments(student: Student, draw: Draw) -> None:
+def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
     """as_callable takes Functions of any number of arguments"""
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("counted", x, y, v, a, b)
@@ -536,7 +536,7 @@ def test_any_number_of_arguments(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
-def test_callables_do_not_mix(student: Student, draw: Draw) -> None:
+def test_callables_do_not_mix(student: Student, draw: RandomInputs) -> None:
     """two callables do not get in each other's way"""
     (x, y, _), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("apart", x, y, a, b)
@@ -578,7 +578,7 @@ BROADCAST = "test_broadcast_mul_of_a_matrix_and_a_row"
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
-def test_broadcast_mul_of_all_shapes(student: Student, draw: Draw) -> None:
+def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> None:
     """BroadcastMul takes all shapes that broadcast"""
     for left, right in (
         ((3,), (2, 3)), ((3, 1), (1, 4)), ((2, 1, 3), (4, 1)), ((), (2, 3)), ((2, 3), ()),
@@ -594,7 +594,7 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
-def test_broadcast_mul_sums_by_itself(student: Student, draw: Draw) -> None:
+def test_broadcast_mul_sums_by_itself(student: Student, draw: RandomInputs) -> None:
     """backward of BroadcastMul itself does the summing"""
     for left, right in (((3, 4), (4,)), ((2, 1), (1, 3)), ((2, 3), ())):
         x, y = draw.tensor(*left, requires_grad=True), draw.tensor(*right, requires_grad=True)

@@ -3,26 +3,26 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
     own_graph,
     type_name,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 TRUTH, second = helpers.TRUTH, helpers.second
 applied, assert_gradients, drawn = helpers.applied, helpers.assert_gradients, helpers.drawn
 
 
 def assert_own_backward(
-    student: Student, draw: Draw, name: str, x: Tensor, y: Tensor, v: Tensor
+    student: Student, draw: RandomInputs, name: str, x: Tensor, y: Tensor, v: Tensor
 ) -> None:
     """The graph behind the result must hold a node of the class, and the gradients must be those
     that its backward returns.
@@ -55,14 +55,14 @@ def assert_own_backward(
 
 
 @check(points=0.25, about="Add", at="Add.forward")
-def test_add_returns_the_sum(student: Student, draw: Draw) -> None:
+def test_add_returns_the_sum(student: Student, draw: RandomInputs) -> None:
     """Add returns the sum"""
     x, y, _ = drawn(draw, "Add", 3, requires_grad=False)
     applied(student, "Add", x, y)
 
 
 @check(points=0.5, about="Add", at="Add.backward", needs=test_add_returns_the_sum)
-def test_add_has_both_gradients(student: Student, draw: Draw) -> None:
+def test_add_has_both_gradients(student: Student, draw: RandomInputs) -> None:
     """Add has the right gradient for each input"""
     x, y, v = drawn(draw, "Add", 3)
     assert_gradients(student, "Add", x, y, v)
@@ -96,14 +96,14 @@ def assert_shopping(got: Tensor | None, want: float, which: str, inputs: dict[st
 
 
 @check(points=0.25, about="Mul", at="Mul.forward")
-def test_mul_returns_the_product(student: Student, draw: Draw) -> None:
+def test_mul_returns_the_product(student: Student, draw: RandomInputs) -> None:
     """Mul returns the product"""
     x, y, _ = drawn(draw, "Mul", 3, requires_grad=False)
     applied(student, "Mul", x, y)
 
 
 @check(points=0.5, about="Mul", at="Mul.backward", needs=test_mul_returns_the_product)
-def test_mul_has_both_gradients(student: Student, draw: Draw) -> None:
+def test_mul_has_both_gradients(student: Student, draw: RandomInputs) -> None:
     """Mul has the right gradient for each input"""
     x, y, v = drawn(draw, "Mul", 3)
     assert_gradients(student, "Mul", x, y, v)
@@ -129,14 +129,14 @@ def test_mul_in_the_apple_graph(student: Student) -> None:
 
 
 @check(points=0.25, about="Pow", at="Pow.forward")
-def test_pow_returns_the_power(student: Student, draw: Draw) -> None:
+def test_pow_returns_the_power(student: Student, draw: RandomInputs) -> None:
     """Pow returns the power"""
     x, q, _ = drawn(draw, "Pow", 3, requires_grad=False)
     applied(student, "Pow", x, q)
 
 
 @check(points=0.5, about="Pow", at="Pow.backward", needs=test_pow_returns_the_power)
-def test_pow_has_both_gradients(student: Student, draw: Draw) -> None:
+def test_pow_has_both_gradients(student: Student, draw: RandomInputs) -> None:
     """Pow has the right gradient for base and exponent"""
     x, q, v = drawn(draw, "Pow", 3)
     assert_gradients(student, "Pow", x, q, v)
@@ -183,7 +183,7 @@ def test_pow_under_a_logarithm(student: Student) -> None:
 
 
 @check(points=0.5, about="as_callable")
-def test_the_callable_gives_what_apply_gives(student: Student, draw: Draw) -> None:
+def test_the_callable_gives_what_apply_gives(student: Student, draw: RandomInputs) -> None:
     """what as_callable returns gives what apply gives"""
     _ = student.as_callable  # a file without it is told so, and what it defines instead
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
@@ -214,7 +214,7 @@ def test_the_callable_gives_what_apply_gives(student: Student, draw: Draw) -> No
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True)
-def test_broadcast_mul_of_a_matrix_and_a_row(student: Student, draw: Draw) -> None:
+def test_broadcast_mul_of_a_matrix_and_a_row(student: Student, draw: RandomInputs) -> None:
     """BroadcastMul works on a matrix and a row"""
     rows, columns = draw.integer(2, 3), draw.integer(4, 5)
     x, y = draw.tensor(rows, columns, requires_grad=True), draw.tensor(columns, requires_grad=True)

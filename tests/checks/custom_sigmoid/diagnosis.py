@@ -11,11 +11,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName
-from grader.core.i18n import Phrase, phrase
-from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
-from grader.judge.remote.session import Student
-from grader.worker.wire.values import Opaque
+from grader.authoring import (
+    Failure,
+    MissingName,
+    Mistake,
+    Opaque,
+    Phrase,
+    Student,
+    differs,
+    mistake,
+    phrase,
+    same,
+)
 
 Facts = dict[str, Any]
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import Student, assert_tensor, assert_that
+from grader.authoring import Student, assert_tensor, assert_that
 
 
 def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor:

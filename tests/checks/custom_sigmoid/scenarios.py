@@ -161,7 +161,7 @@ def hands_on(cls, back, function, x, v, b):
 
 def graph(student, path, names, inputs):
     """The graph behind what a function of the student's returns for the inputs."""
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     function = student
     for part in path.split("."):

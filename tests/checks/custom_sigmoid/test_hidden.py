@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_equal,
     assert_gradgradcheck,
@@ -13,12 +13,12 @@ from grader.judge.checks import (
     assert_raises,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 applied, local_derivative = helpers.applied, helpers.local_derivative
 
 FORWARD, GRADIENT = "test_no_built_in_does_the_work", "test_gradient_uses_the_incoming_gradient"
@@ -40,7 +40,7 @@ def assert_same_gradient(student: Student, x: Tensor, v: Tensor, message: str) -
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=FORWARD)
-def test_value_in_float32(student: Student, draw: Draw) -> None:
+def test_value_in_float32(student: Student, draw: RandomInputs) -> None:
     """float32 in, float32 out"""
     x = draw.tensor(5, dtype=torch.float32, low=-6.0, high=6.0)
     want = torch.sigmoid(x)
@@ -50,7 +50,7 @@ def test_value_in_float32(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
-def test_gradient_in_float32(student: Student, draw: Draw) -> None:
+def test_gradient_in_float32(student: Student, draw: RandomInputs) -> None:
     """the gradient is right in float32 too"""
     x = draw.tensor(6, dtype=torch.float32, low=-8.0, high=8.0, requires_grad=True)
     v = draw.tensor(6, dtype=torch.float32, low=-50.0, high=50.0)
@@ -64,7 +64,7 @@ def test_gradient_in_float32(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
-def test_every_shape(student: Student, draw: Draw) -> None:
+def test_every_shape(student: Student, draw: RandomInputs) -> None:
     """every shape works, a single number too"""
     for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
         x, v = draw.tensor(*shape, requires_grad=True), draw.tensor(*shape)
@@ -72,7 +72,7 @@ def test_every_shape(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
-def test_strided_tensors(student: Student, draw: Draw) -> None:
+def test_strided_tensors(student: Student, draw: RandomInputs) -> None:
     """transposed inputs and expanded gradients work"""
     x, v = draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(4, 3).t()
     assert_same_gradient(
@@ -88,7 +88,7 @@ def test_strided_tensors(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
-def test_empty_tensors(student: Student, draw: Draw) -> None:
+def test_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """an empty tensor stays empty"""
     for shape in ((0,), (draw.integer(1, 3), 0, draw.integer(1, 3))):
         x = torch.empty(shape, dtype=torch.float64, requires_grad=True)
@@ -109,7 +109,7 @@ def test_empty_tensors(student: Student, draw: Draw) -> None:
     at="Sigmoid.backward",
     needs=[GRADIENT, "test_value_at_extreme_inputs"],
 )
-def test_gradient_at_extreme_inputs(student: Student, draw: Draw) -> None:
+def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
     """the gradient is right from x = -10,000 to 10,000"""
     for dtype in (torch.float64, torch.float32):
         points = draw.sample([-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0], 9)
@@ -138,7 +138,7 @@ def test_gradient_at_extreme_inputs(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
-def test_gradient_is_linear(student: Student, draw: Draw) -> None:
+def test_gradient_is_linear(student: Student, draw: RandomInputs) -> None:
     """twice the incoming gradient, twice the gradient"""
     x, v = draw.tensor(4, requires_grad=True), draw.tensor(4)
     want = v * local_derivative(x)
@@ -152,7 +152,7 @@ def test_gradient_is_linear(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
-def test_two_results_at_once(student: Student, draw: Draw) -> None:
+def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
     """two results each keep their own values"""
     x, z = draw.tensor(3, requires_grad=True), draw.tensor(3, low=0.5, high=3.0, requires_grad=True)
     v, w = draw.tensor(3), draw.tensor(3)
@@ -189,7 +189,7 @@ def test_two_results_at_once(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
-def test_tensors_of_others_stay(student: Student, draw: Draw) -> None:
+def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
     """x and the incoming gradient are left as they were"""
     x, v = draw.tensor(4, requires_grad=True), draw.tensor(4)
     neighbour = draw.tensor(4, requires_grad=True)
@@ -206,7 +206,7 @@ def test_tensors_of_others_stay(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
-def test_save_for_backward(student: Student, draw: Draw) -> None:
+def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
     """what backward needs goes through save_for_backward"""
     x = draw.tensor(3, requires_grad=True)
     seen = student.observe("kept", x)
@@ -226,7 +226,7 @@ def test_save_for_backward(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
-def test_backward_again(student: Student, draw: Draw) -> None:
+def test_backward_again(student: Student, draw: RandomInputs) -> None:
     """backward again: the same if retained, else an error"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
@@ -250,7 +250,7 @@ def test_backward_again(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
-def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: Draw) -> None:
+def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> None:
     """the gradient through sigmoid is Sigmoid.backward's"""
     for x, v in (
         (draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(3, 4)),
@@ -283,7 +283,7 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", bonus=True, needs=GRADIENT)
-def test_second_derivative(student: Student, draw: Draw) -> None:
+def test_second_derivative(student: Student, draw: RandomInputs) -> None:
     """backward can itself be differentiated"""
     x, v, u = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.tensor(3)
     y = applied(student, x)
@@ -308,7 +308,7 @@ def test_second_derivative(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", bonus=True, needs=test_second_derivative)
-def test_gradgradcheck_agrees(student: Student, draw: Draw) -> None:
+def test_gradgradcheck_agrees(student: Student, draw: RandomInputs) -> None:
     """gradgradcheck agrees with your backward"""
     x = draw.tensor(2, 3, digits=None, requires_grad=True)
     message = (

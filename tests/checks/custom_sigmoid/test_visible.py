@@ -5,22 +5,22 @@ import math
 import torch
 from torch import Tensor
 
-from grader.core.i18n import phrase
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_gradcheck,
     assert_gradient,
     assert_hands_on,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
     own_graph,
+    phrase,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 applied, local_derivative = helpers.applied, helpers.local_derivative
 
 BUILT_IN = {
@@ -114,7 +114,7 @@ def assert_derived(operators: list[str], way: str) -> None:
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.forward")
-def test_forward_is_the_logistic_function(student: Student, draw: Draw) -> None:
+def test_forward_is_the_logistic_function(student: Student, draw: RandomInputs) -> None:
     """forward returns 1 / (1 + exp(-x))"""
     x = draw.tensor(4)
     want = torch.sigmoid(x)
@@ -122,7 +122,7 @@ def test_forward_is_the_logistic_function(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", needs=test_forward_is_the_logistic_function)
-def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
+def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None:
     """no built-in sigmoid does the work"""
     message = "line {line} uses {used}; Sigmoid is to be made from exp or tanh"
     used = student.source.names_used("Sigmoid")
@@ -158,7 +158,7 @@ def test_no_built_in_does_the_work(student: Student, draw: Draw) -> None:
 
 
 @check(points=1, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
-def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> None:
+def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInputs) -> None:
     """backward multiplies by the incoming gradient"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
@@ -191,7 +191,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: Draw) -> No
     at="Sigmoid.backward",
     needs=test_gradient_uses_the_incoming_gradient,
 )
-def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
+def test_gradcheck_agrees(student: Student, draw: RandomInputs) -> None:
     """gradcheck agrees with your backward"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, x)
@@ -202,7 +202,7 @@ def test_gradcheck_agrees(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=test_no_built_in_does_the_work)
-def test_value_at_extreme_inputs(student: Student, draw: Draw) -> None:
+def test_value_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
     """the value is right from x = -10,000 to 10,000"""
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor(
@@ -225,7 +225,7 @@ def test_value_at_extreme_inputs(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="sigmoid")
-def test_sigmoid_returns_what_apply_returns(student: Student, draw: Draw) -> None:
+def test_sigmoid_returns_what_apply_returns(student: Student, draw: RandomInputs) -> None:
     """sigmoid returns what Sigmoid.apply returns"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     a, b = draw.coefficients(2, low=2.0, high=5.0)

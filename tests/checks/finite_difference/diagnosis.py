@@ -5,7 +5,7 @@ where f was asked.
 import torch
 from torch import Tensor
 
-from grader.judge.diagnosis import mistake, same
+from grader.authoring import mistake, same
 
 ALL = ("forward_difference", "central_difference", "numerical_gradient")
 BOTH_SIDES = ("central_difference", "numerical_gradient")

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import assert_tensor
-from grader.worker.wire.program import program
+from grader.authoring import assert_tensor, program
 
 NOT_THE_FORWARD = "not the slope from x to x + h"
 NOT_THE_CENTRAL = "not the slope from x - h to x + h"

@@ -2,9 +2,9 @@
 
 import torch
 
-from grader.judge.checks import assert_not_used, assert_tensor, beside, check, fail
+from grader.authoring import assert_not_used, assert_tensor, check, fail, import_helpers
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = (
     helpers.NOT_THE_FORWARD,
     helpers.NOT_THE_CENTRAL,

@@ -7,9 +7,9 @@ own derivative: at a point, or its mean over a step, which is the slope of that 
 import torch
 from torch import Tensor
 
-from grader.judge.checks import beside, check, fail
+from grader.authoring import check, fail, import_helpers
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = (
     helpers.NOT_THE_FORWARD,
     helpers.NOT_THE_CENTRAL,

@@ -4,8 +4,7 @@ it is asked again.
 
 import torch
 
-from grader.judge.diagnosis import differs, mistake, same
-from grader.worker.wire.program import program
+from grader.authoring import differs, mistake, program, same
 
 F64 = torch.float64
 SQUARE = program(lambda x: x**2)

@@ -2,8 +2,8 @@
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.checks import (
+from grader.authoring import (
+    StudentCodeError,
     assert_gradcheck,
     assert_gradient,
     assert_not_used,
@@ -11,9 +11,9 @@ from grader.judge.checks import (
     assert_that,
     check,
     fail,
+    program,
     type_name,
 )
-from grader.worker.wire.program import program
 
 VERDICT, JACOBIAN, BY_VALUES, FOUND, POWER = (
     "test_right_gradients_pass_and_wrong_ones_do_not",
@@ -425,7 +425,7 @@ def compare_names(student, reference, functions, x, shown):
     want = reference.observe("found", functions, x, False)["result"]
     try:
         seen = student.observe("found", functions, x, False)
-    except StudentError:
+    except StudentCodeError:
         seen = {"result": None}
     if seen["result"] == want:
         return

@@ -8,9 +8,16 @@ student's code runs. So what gradcheck must say of it is known.
 import torch
 from torch.autograd import gradcheck
 
-from grader.core.errors import StudentError
-from grader.judge.checks import assert_gradient, assert_tensor, assert_that, check, fail, type_name
-from grader.worker.wire.program import program
+from grader.authoring import (
+    StudentCodeError,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    check,
+    fail,
+    program,
+    type_name,
+)
 
 
 def drawn_form(draw):
@@ -244,7 +251,7 @@ def compare_names(student, want, functions, x, shown):
     """
     try:
         seen = student.observe("found", functions, x, False)
-    except StudentError:
+    except StudentCodeError:
         seen = {"result": None}
     if seen["result"] == want:
         return

@@ -11,12 +11,16 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from grader.core.errors import StudentError
-from grader.core.i18n import phrase
-from grader.judge.checks import is_number, type_name
-from grader.judge.diagnosis import mistake, same
-from grader.worker.wire.program import program
-from grader.worker.wire.values import Opaque
+from grader.authoring import (
+    Opaque,
+    StudentCodeError,
+    is_number,
+    mistake,
+    phrase,
+    program,
+    same,
+    type_name,
+)
 
 WALKS = ("walk", "format_graph")
 NO_TUPLE = "{type} came back where a tuple (y, z, loss) is promised"
@@ -80,7 +84,7 @@ def raises(student, about, function, draw):
     """
     try:
         student.observe(SCENARIOS[about], program(function, inputs=2), two_leaves(draw))
-    except StudentError:
+    except StudentCodeError:
         return True
     return False
 
@@ -1272,7 +1276,7 @@ def stops_at_one_leaf(student):
     leaf = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     try:
         student.observe("leaves", program(lambda x: x.sin()), [leaf])
-    except StudentError:
+    except StudentCodeError:
         return True
     return False
 

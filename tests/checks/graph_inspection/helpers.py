@@ -12,11 +12,18 @@ from types import SimpleNamespace
 
 from torch import Tensor
 
-from grader.core.errors import StudentError
-from grader.judge.checks import assert_that, fail, graph_figure, graphs_figure, is_number, type_name
-from grader.worker.wire.program import program
-from grader.worker.wire.trace import trace
-from grader.worker.wire.values import Opaque
+from grader.authoring import (
+    Opaque,
+    StudentCodeError,
+    assert_that,
+    fail,
+    graph_figure,
+    graphs_figure,
+    is_number,
+    program,
+    trace,
+    type_name,
+)
 
 WORDS = {
     "torch": SimpleNamespace(cat=lambda parts: parts[0].cat(*parts[1:])),
@@ -51,7 +58,7 @@ class Graph:
         """
         try:
             return student.observe(scenario, self.build, list(self.tensors.values()))
-        except StudentError as error:
+        except StudentCodeError as error:
             error.args = (f"{error} (in the graph  {self.shown})",)
             raise
 

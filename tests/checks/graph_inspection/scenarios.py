@@ -75,7 +75,7 @@ def links(student, x):
 
 def loss_graph(student, x):
     """The graph behind the loss that build_loss returns, with y and z where they are in it."""
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     y, z, loss = student.build_loss(x)
     return trace(loss, {"x": x, "y": y, "z": z, "loss": loss})

@@ -5,17 +5,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
     type_name,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 Graph, UNARY = helpers.Graph, helpers.UNARY
 
 STEPS = [

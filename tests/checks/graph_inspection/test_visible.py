@@ -2,16 +2,16 @@
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
+    import_helpers,
     prediction_figure,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 Graph, NODES, UNARY = helpers.Graph, helpers.NODES, helpers.UNARY
 
 

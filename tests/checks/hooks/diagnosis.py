@@ -9,9 +9,7 @@ import math
 
 import torch
 
-from grader.core.i18n import phrase
-from grader.judge.diagnosis import mistake, same
-from grader.worker.wire.program import program
+from grader.authoring import mistake, phrase, program, same
 
 DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
 SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"

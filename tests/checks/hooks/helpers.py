@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_gradient,
     assert_that,
     fail,
     graphs_figure,
-    in_short,
+    short_repr,
+    trace,
     type_name,
 )
-from grader.worker.wire.trace import trace
 
 CAPPED = 1e-3
 """Relative tolerance for a capped gradient: people add a small number to the norm that they divide
@@ -132,10 +132,10 @@ def notes(names, got, want, form):
     """
     pairs = {name: (mine, right) for name, mine, right in zip(names, got, want, strict=True)}
     here = {
-        name: form.format(in_short(right if alike(mine, right) else mine))
+        name: form.format(short_repr(right if alike(mine, right) else mine))
         for name, (mine, right) in pairs.items()
     }
-    return here, {name: form.format(in_short(right)) for name, (_, right) in pairs.items()}
+    return here, {name: form.format(short_repr(right)) for name, (_, right) in pairs.items()}
 
 
 def alike(got, want):
@@ -223,5 +223,7 @@ def module_figure(student, spec, x, *, at, want):
     there, and one of them marked.
     """
     data = student.observe("module_graph", spec, x, list(want))
-    norms = {name: f"‖grad‖ = {in_short(norm)}" for name, norm in want.items() if norm is not None}
+    norms = {
+        name: f"‖grad‖ = {short_repr(norm)}" for name, norm in want.items() if norm is not None
+    }
     return graphs_figure(None, data, notes=({}, norms), at=at)

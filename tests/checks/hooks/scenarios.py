@@ -304,7 +304,7 @@ def graph(student, name, arguments, f, leaves, names, calls=1, released=False):
     """The graph of f(*leaves) after calls of a function, and after `remove()` where it is asked
     for; leaves and outputs by name.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     outputs = f(*leaves)
     for _ in range(calls):
@@ -324,7 +324,7 @@ def later_graph(student, factor, trunk, tails, leaves, names, how):
     """The graph of the second tail, after a call on the first that ended as ``how`` says; names are
     those of leaves, trunk and tail.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     y = trunk(*leaves)
     loss = tails[0](Gate.apply(y, {"closed": how == "gate"}), *leaves)
@@ -340,7 +340,7 @@ def module_graph(student, spec, x, names):
     """The graph of a module's summed result, with what each of its parts of those names
     returned.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     module = build(spec)
     returned = {"x": x, **dict(module.named_parameters())}

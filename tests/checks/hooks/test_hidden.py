@@ -4,17 +4,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
+    import_helpers,
+    program,
 )
-from grader.worker.wire.program import program
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 CAPPED, said, then, linear, Drawn = (
     helpers.CAPPED,
     helpers.said,

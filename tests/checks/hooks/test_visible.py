@@ -9,10 +9,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_tensor, assert_that, beside, check, fail
-from grader.worker.wire.program import program
+from grader.authoring import (
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    check,
+    fail,
+    import_helpers,
+    program,
+)
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 said, then, linear, Drawn = helpers.said, helpers.then, helpers.linear, helpers.Drawn
 same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 

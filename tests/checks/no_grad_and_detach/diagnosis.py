@@ -4,10 +4,7 @@ together afterwards.
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.diagnosis import differs, mistake, same
-from grader.worker.wire.program import program
-from grader.worker.wire.values import Opaque
+from grader.authoring import Opaque, StudentCodeError, differs, mistake, program, same
 
 PLAIN = program(lambda x: x.exp())
 SUM = program(lambda x: x.exp() + x)
@@ -413,7 +410,7 @@ def grad_is_none_at_first(failure, student):
         student.observe(
             "stages", PLAIN, SQUARES, leaf(0.3, 0.7), torch.ones(2, dtype=torch.float64)
         )
-    except StudentError:
+    except StudentCodeError:
         return None  # the .grad of another tensor
     return {"line": str(failure.error.line), "raised": str(failure.error)}
 

@@ -217,7 +217,7 @@ def begun(student, first, second, x):
 
 def behind_prediction(student, f, x, through, inside):
     """The graph behind what predict returned; ``inside``: behind what f gave it."""
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     t = x if through is None else through(x)
     seen = []
@@ -235,7 +235,7 @@ def around_cut(student, f, x, after, what):
     """A graph once cut was called on y: behind the ``result``, what is computed ``after`` it, ``y``
     itself, or ``y * cut(y)``.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     y = x if f is None else f(x)
     result = student.cut(y)
@@ -255,7 +255,7 @@ def around_cut(student, f, x, after, what):
 
 def second_stage(student, first, second, x):
     """The graph behind what second gave, in split_backward."""
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     seen = []
 
@@ -272,7 +272,7 @@ def behind_loss(student, functions, inputs, names):
     """The graph behind bootstrap_loss of what the functions make of the inputs: one function of two
     results, or two of one each.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     online, target = (
         functions[0](*inputs)

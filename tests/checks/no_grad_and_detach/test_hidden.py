@@ -4,19 +4,19 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
+    program,
     type_name,
 )
-from grader.worker.wire.program import program
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 ITSELF = program(lambda x: x * 1)
 
 MODES = {True: "on", False: "off"}

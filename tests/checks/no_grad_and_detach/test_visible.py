@@ -4,18 +4,18 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
     fail,
+    import_helpers,
+    program,
     type_name,
 )
-from grader.worker.wire.program import program
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 
 NUMBERS = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([4.0, 7.0, 9.0])
 TIMES_NUMBERS = program(lambda x, a: x * a, parameters=[NUMBERS[0]])

@@ -11,10 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName
-from grader.judge.diagnosis import Failure, differs, mistake, same
-from grader.judge.remote.session import Student
-from grader.worker.wire.values import Opaque
+from grader.authoring import Failure, MissingName, Opaque, Student, differs, mistake, same
 
 Facts = dict[str, Any]
 

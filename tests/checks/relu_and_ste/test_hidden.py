@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_equal,
     assert_gradcheck,
@@ -38,7 +38,7 @@ RELU, STEP, CLIPPED = (
 """What the checks of each class need."""
 
 
-def mixed(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+def mixed(draw: RandomInputs, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
     """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger
     than 1, up or down.
     """
@@ -91,7 +91,7 @@ def assert_right(
     )
 
 
-def assert_every_shape(student: Student, name: str, draw: Draw) -> None:
+def assert_every_shape(student: Student, name: str, draw: RandomInputs) -> None:
     """No dimension, one, two, three."""
     for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
         x, v = (
@@ -101,7 +101,7 @@ def assert_every_shape(student: Student, name: str, draw: Draw) -> None:
         assert_right(student, name, x, v, "the gradient is wrong for this shape")
 
 
-def assert_strided(student: Student, name: str, draw: Draw) -> None:
+def assert_strided(student: Student, name: str, draw: RandomInputs) -> None:
     """Transposed x and v, and an expanded v, also that of a sum."""
     x = draw.noncontiguous(3, 4, dtype=torch.float32, requires_grad=True)
     v, row = draw.tensor(4, 3, dtype=torch.float32).t(), draw.tensor(4, dtype=torch.float32)
@@ -120,14 +120,14 @@ def assert_strided(student: Student, name: str, draw: Draw) -> None:
     )
 
 
-def assert_empty(student: Student, name: str, draw: Draw) -> None:
+def assert_empty(student: Student, name: str, draw: RandomInputs) -> None:
     """No element, in one dimension and in three."""
     for shape in ((0,), (draw.integer(1, 3), 0, draw.integer(1, 3))):
         x = torch.empty(shape, requires_grad=True)
         assert_right(student, name, x, torch.empty(shape), "the gradient is wrong for an empty x")
 
 
-def assert_extremes(student: Student, name: str, draw: Draw) -> None:
+def assert_extremes(student: Student, name: str, draw: RandomInputs) -> None:
     """Huge and tiny numbers, in both dtypes where values keep theirs."""
     for dtype in (torch.float32, torch.float64) if name == "MyReLU" else (torch.float32,):
         points = draw.sample([-1e30, 1e30, -1e4, 1e4, -1e-4, 1e-4, -1e-30, 1e-30], 8)
@@ -135,7 +135,7 @@ def assert_extremes(student: Student, name: str, draw: Draw) -> None:
         assert_right(student, name, x, v, "the gradient is wrong for huge or tiny x", atol=0.0)
 
 
-def assert_linear(student: Student, name: str, draw: Draw) -> None:
+def assert_linear(student: Student, name: str, draw: RandomInputs) -> None:
     """backward(k v) is k backward(v), from one retained graph."""
     x, v = mixed(draw, torch.float32)
     want, y = gradient(name, x, v), applied(student, name, x)
@@ -157,7 +157,7 @@ def assert_linear(student: Student, name: str, draw: Draw) -> None:
         assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"function": name})
 
 
-def assert_tensors_stay(student: Student, name: str, draw: Draw) -> None:
+def assert_tensors_stay(student: Student, name: str, draw: RandomInputs) -> None:
     """x, v and what a neighbour gets from the same v are as before; the gradient is added to what
     x.grad held.
     """
@@ -177,7 +177,7 @@ def assert_tensors_stay(student: Student, name: str, draw: Draw) -> None:
     assert_gradient(seen["grads"][0], held + gradient(name, x, v), message, **details)
 
 
-def assert_exchanged_gradient(student: Student, draw: Draw, name: str, of: str) -> None:
+def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, of: str) -> None:
     """The gradient through a function must be that of its class's backward, for a matrix and for a
     single number.
     """
@@ -212,7 +212,7 @@ def assert_exchanged_gradient(student: Student, draw: Draw, name: str, of: str) 
 
 
 @check(points=0.5, about="MyReLU", at="MyReLU.backward", needs=RELU)
-def test_my_relu_at_zero(student: Student, draw: Draw) -> None:
+def test_my_relu_at_zero(student: Student, draw: RandomInputs) -> None:
     """MyReLU at exactly 0 is 0, and its slope there 0 or 1"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x, v = (
@@ -239,7 +239,7 @@ def test_my_relu_at_zero(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=RELU)
-def test_my_relu_under_gradcheck(student: Student, draw: Draw) -> None:
+def test_my_relu_under_gradcheck(student: Student, draw: RandomInputs) -> None:
     """gradcheck agrees with MyReLU on eight numbers, none near 0"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, "MyReLU", x)
@@ -250,7 +250,7 @@ def test_my_relu_under_gradcheck(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_keeps_the_dtype(student: Student, draw: Draw) -> None:
+def test_my_relu_keeps_the_dtype(student: Student, draw: RandomInputs) -> None:
     """MyReLU returns float32 for float32, float64 for float64"""
     for dtype in (torch.float32, torch.float64):
         x, v = mixed(draw, dtype)
@@ -258,37 +258,37 @@ def test_my_relu_keeps_the_dtype(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_of_every_shape(student: Student, draw: Draw) -> None:
+def test_my_relu_of_every_shape(student: Student, draw: RandomInputs) -> None:
     """MyReLU works for every shape, a single number too"""
     assert_every_shape(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_of_strided_tensors(student: Student, draw: Draw) -> None:
+def test_my_relu_of_strided_tensors(student: Student, draw: RandomInputs) -> None:
     """MyReLU takes transposed inputs and expanded gradients"""
     assert_strided(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_of_empty_tensors(student: Student, draw: Draw) -> None:
+def test_my_relu_of_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """MyReLU of an empty tensor is empty"""
     assert_empty(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_of_extreme_numbers(student: Student, draw: Draw) -> None:
+def test_my_relu_of_extreme_numbers(student: Student, draw: RandomInputs) -> None:
     """MyReLU is right from 1e-30 to 1e30, up and down"""
     assert_extremes(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=RELU)
-def test_my_relu_is_linear_in_the_gradient(student: Student, draw: Draw) -> None:
+def test_my_relu_is_linear_in_the_gradient(student: Student, draw: RandomInputs) -> None:
     """MyReLU: twice the incoming gradient, twice the gradient"""
     assert_linear(student, "MyReLU", draw)
 
 
 @check(points=0.5, about="MyReLU", needs=RELU)
-def test_my_relu_twice_at_once(student: Student, draw: Draw) -> None:
+def test_my_relu_twice_at_once(student: Student, draw: RandomInputs) -> None:
     """two results of MyReLU each keep their own"""
     (x, v), w = mixed(draw), draw.tensor(4)
     z = (-x.detach()).requires_grad_()
@@ -315,13 +315,13 @@ def test_my_relu_twice_at_once(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
-def test_my_relu_leaves_tensors_of_others(student: Student, draw: Draw) -> None:
+def test_my_relu_leaves_tensors_of_others(student: Student, draw: RandomInputs) -> None:
     """MyReLU leaves x and the incoming gradient as they were"""
     assert_tensors_stay(student, "MyReLU", draw)
 
 
 @check(points=0.5, about="relu", needs="test_relu_returns_what_apply_returns")
-def test_relu_leads_back_to_my_relu(student: Student, draw: Draw) -> None:
+def test_relu_leads_back_to_my_relu(student: Student, draw: RandomInputs) -> None:
     """the gradient through relu is MyReLU.backward's"""
     assert_exchanged_gradient(student, draw, "relu", "MyReLU")
 
@@ -330,7 +330,7 @@ def test_relu_leads_back_to_my_relu(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="STE", at="STE.forward", needs="test_ste_is_a_step")
-def test_ste_at_zero(student: Student, draw: Draw) -> None:
+def test_ste_at_zero(student: Student, draw: RandomInputs) -> None:
     """STE at exactly 0 is 0"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x = torch.tensor(draw.sample(points, 4), dtype=torch.float32)
@@ -345,7 +345,7 @@ def test_ste_at_zero(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="STE", at="STE.forward", needs="test_ste_is_a_step")
-def test_ste_keeps_the_dtype(student: Student, draw: Draw) -> None:
+def test_ste_keeps_the_dtype(student: Student, draw: RandomInputs) -> None:
     """STE returns float64 for float64"""
     x, _ = mixed(draw)
     assert_tensor(
@@ -362,7 +362,7 @@ def test_ste_keeps_the_dtype(student: Student, draw: Draw) -> None:
     at="STE.backward",
     needs=[STEP, test_ste_keeps_the_dtype, test_ste_at_zero],
 )
-def test_ste_gradient_in_float64(student: Student, draw: Draw) -> None:
+def test_ste_gradient_in_float64(student: Student, draw: RandomInputs) -> None:
     """STE hands the gradient on in float64 and at 0 too"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x, v = (
@@ -373,38 +373,38 @@ def test_ste_gradient_in_float64(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="STE", needs=STEP)
-def test_ste_of_every_shape(student: Student, draw: Draw) -> None:
+def test_ste_of_every_shape(student: Student, draw: RandomInputs) -> None:
     """STE works for every shape, a single number too"""
     assert_every_shape(student, "STE", draw)
 
 
 @check(points=0.25, about="STE", needs=STEP)
-def test_ste_of_strided_tensors(student: Student, draw: Draw) -> None:
+def test_ste_of_strided_tensors(student: Student, draw: RandomInputs) -> None:
     """STE takes transposed inputs and expanded gradients"""
     assert_strided(student, "STE", draw)
 
 
 @check(points=0.25, about="STE", needs=STEP)
-def test_ste_of_empty_and_extreme_tensors(student: Student, draw: Draw) -> None:
+def test_ste_of_empty_and_extreme_tensors(student: Student, draw: RandomInputs) -> None:
     """STE takes empty tensors, and numbers from 1e-30 to 1e30"""
     assert_empty(student, "STE", draw)
     assert_extremes(student, "STE", draw)
 
 
 @check(points=0.25, about="STE", at="STE.backward", needs=STEP)
-def test_ste_is_linear_in_the_gradient(student: Student, draw: Draw) -> None:
+def test_ste_is_linear_in_the_gradient(student: Student, draw: RandomInputs) -> None:
     """STE: twice the incoming gradient, twice the gradient"""
     assert_linear(student, "STE", draw)
 
 
 @check(points=0.25, about="STE", needs=STEP)
-def test_ste_leaves_tensors_of_others(student: Student, draw: Draw) -> None:
+def test_ste_leaves_tensors_of_others(student: Student, draw: RandomInputs) -> None:
     """STE leaves x and the incoming gradient as they were"""
     assert_tensors_stay(student, "STE", draw)
 
 
 @check(points=0.5, about="binarize", needs="test_binarize_returns_what_apply_returns")
-def test_binarize_leads_back_to_ste(student: Student, draw: Draw) -> None:
+def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> None:
     """the gradient through binarize is STE.backward's"""
     assert_exchanged_gradient(student, draw, "binarize", "STE")
 
@@ -413,7 +413,7 @@ def test_binarize_leads_back_to_ste(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="ClippedSTE", at="ClippedSTE.backward", bonus=True, needs=CLIPPED)
-def test_clipped_ste_at_its_borders(student: Student, draw: Draw) -> None:
+def test_clipped_ste_at_its_borders(student: Student, draw: RandomInputs) -> None:
     """ClippedSTE hands the gradient on at exactly -1 and 1"""
     points = [-1.0, 1.0, 0.0, draw.number(1.01, 1.2), draw.number(-1.2, -1.01)]
     x, v = (
@@ -424,7 +424,7 @@ def test_clipped_ste_at_its_borders(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.25, about="ClippedSTE", bonus=True, needs=CLIPPED)
-def test_clipped_ste_of_all_tensors(student: Student, draw: Draw) -> None:
+def test_clipped_ste_of_all_tensors(student: Student, draw: RandomInputs) -> None:
     """ClippedSTE takes every dtype, shape and incoming gradient"""
     x, v = mixed(draw)
     assert_right(student, "ClippedSTE", x, v, "the gradient is wrong in float64")

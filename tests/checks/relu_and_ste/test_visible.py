@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from grader.judge.checks import (
-    Draw,
+from grader.authoring import (
+    RandomInputs,
     Student,
     assert_gradient,
     assert_hands_on,
@@ -31,7 +31,7 @@ there.
 """
 
 
-def mixed(draw: Draw, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+def mixed(draw: RandomInputs, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
     """A leaf x and a v of four numbers: below -1, inside -1 … 1 and above 1, and every v larger
     than 1, up or down.
     """
@@ -71,7 +71,9 @@ def applied(student: Student, name: str, x: Tensor) -> Tensor:
     return y
 
 
-def assert_own_gradient(student: Student, name: str, draw: Draw, dtype: torch.dtype) -> None:
+def assert_own_gradient(
+    student: Student, name: str, draw: RandomInputs, dtype: torch.dtype
+) -> None:
     """The gradient for a drawn v must be right, and must be the one that the class's own backward
     returns.
     """
@@ -98,7 +100,7 @@ def assert_own_gradient(student: Student, name: str, draw: Draw, dtype: torch.dt
     assert_gradient(seen["gradient"], want * a, message, **details)
 
 
-def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> None:
+def assert_exchanged_value(student: Student, draw: RandomInputs, name: str, of: str) -> None:
     """A function must hand on what the apply of its class returns, and leave the call of forward to
     apply.
     """
@@ -138,20 +140,20 @@ def assert_exchanged_value(student: Student, draw: Draw, name: str, of: str) -> 
 
 
 @check(points=0.5, about="MyReLU", at="MyReLU.forward")
-def test_my_relu_keeps_what_is_positive(student: Student, draw: Draw) -> None:
+def test_my_relu_keeps_what_is_positive(student: Student, draw: RandomInputs) -> None:
     """MyReLU keeps positive numbers and makes the rest 0"""
     x, _ = mixed(draw)
     applied(student, "MyReLU", x.detach())
 
 
 @check(points=0.5, about="MyReLU", at="MyReLU.backward", needs=test_my_relu_keeps_what_is_positive)
-def test_my_relu_has_the_right_gradient(student: Student, draw: Draw) -> None:
+def test_my_relu_has_the_right_gradient(student: Student, draw: RandomInputs) -> None:
     """MyReLU lets the gradient through where x > 0"""
     assert_own_gradient(student, "MyReLU", draw, torch.float64)
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=test_my_relu_has_the_right_gradient)
-def test_my_relu_after_a_sum(student: Student, draw: Draw) -> None:
+def test_my_relu_after_a_sum(student: Student, draw: RandomInputs) -> None:
     """after MyReLU and .sum().backward() x.grad is 0s and 1s"""
     x = draw.tensor(5, dtype=torch.float32, digits=None, requires_grad=True)
     applied(student, "MyReLU", x).sum().backward()
@@ -160,7 +162,7 @@ def test_my_relu_after_a_sum(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="relu")
-def test_relu_returns_what_apply_returns(student: Student, draw: Draw) -> None:
+def test_relu_returns_what_apply_returns(student: Student, draw: RandomInputs) -> None:
     """relu returns what MyReLU.apply returns"""
     assert_exchanged_value(student, draw, "relu", "MyReLU")
 
@@ -169,20 +171,20 @@ def test_relu_returns_what_apply_returns(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="STE", at="STE.forward")
-def test_ste_is_a_step(student: Student, draw: Draw) -> None:
+def test_ste_is_a_step(student: Student, draw: RandomInputs) -> None:
     """STE gives 1 for positive numbers and 0 for negative ones"""
     x, _ = mixed(draw, torch.float32)
     applied(student, "STE", x.detach())
 
 
 @check(points=0.5, about="STE", at="STE.backward", needs=test_ste_is_a_step)
-def test_ste_hands_the_gradient_on(student: Student, draw: Draw) -> None:
+def test_ste_hands_the_gradient_on(student: Student, draw: RandomInputs) -> None:
     """STE hands the incoming gradient on as it is"""
     assert_own_gradient(student, "STE", draw, torch.float32)
 
 
 @check(points=0.25, about="STE", at="STE.backward", needs=test_ste_hands_the_gradient_on)
-def test_ste_after_a_sum(student: Student, draw: Draw) -> None:
+def test_ste_after_a_sum(student: Student, draw: RandomInputs) -> None:
     """after STE and .sum().backward() x.grad is all 1s"""
     x = draw.tensor(4, dtype=torch.float32, digits=None, requires_grad=True)
     applied(student, "STE", x).sum().backward()
@@ -192,7 +194,7 @@ def test_ste_after_a_sum(student: Student, draw: Draw) -> None:
 
 
 @check(points=0.5, about="binarize")
-def test_binarize_returns_what_apply_returns(student: Student, draw: Draw) -> None:
+def test_binarize_returns_what_apply_returns(student: Student, draw: RandomInputs) -> None:
     """binarize returns what STE.apply returns"""
     assert_exchanged_value(student, draw, "binarize", "STE")
 
@@ -201,6 +203,6 @@ def test_binarize_returns_what_apply_returns(student: Student, draw: Draw) -> No
 
 
 @check(points=0.5, about="ClippedSTE", at="ClippedSTE.backward", bonus=True)
-def test_clipped_ste_stops_the_gradient_outside(student: Student, draw: Draw) -> None:
+def test_clipped_ste_stops_the_gradient_outside(student: Student, draw: RandomInputs) -> None:
     """ClippedSTE hands the gradient on only between -1 and 1"""
     assert_own_gradient(student, "ClippedSTE", draw, torch.float32)

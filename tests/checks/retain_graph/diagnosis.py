@@ -2,10 +2,7 @@
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.diagnosis import differs, mistake, same
-from grader.worker.wire.program import program
-from grader.worker.wire.values import Opaque
+from grader.authoring import Opaque, StudentCodeError, differs, mistake, program, same
 
 PASSES = ("backward_twice", "two_fresh_gradients", "sum_of_gradients")
 SECOND_TIME = "Trying to backward through the graph a second time"
@@ -258,7 +255,7 @@ def stumbles(student, about, *, held, retained):
             student.observe("several_losses", TWO_LOSSES, x, held, retained)
         else:
             student.observe("one_loss", about, CUBE, x, held, retained)
-    except StudentError as error:
+    except StudentCodeError as error:
         return error
     return None
 

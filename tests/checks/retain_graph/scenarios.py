@@ -99,7 +99,7 @@ def graph(student, name, f, x, which):
     """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk
     is t.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     made = f(x)
     *losses, trunk = made if isinstance(made, tuple) else (made, None)

@@ -4,17 +4,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     check,
     fail,
     graph_figure,
     graphs_figure,
+    program,
+    trace,
     type_name,
 )
-from grader.worker.wire.program import program
-from grader.worker.wire.trace import trace
 
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 

@@ -4,19 +4,19 @@ from functools import partial
 
 import torch
 
-from grader.core.errors import EngineFault
-from grader.core.i18n import phrase
-from grader.judge.checks import (
+from grader.authoring import (
+    EngineFault,
     assert_equal,
     assert_gradient,
     check,
     fail,
     graph_figure,
+    phrase,
     prediction_figure,
     predictions,
+    program,
     type_name,
 )
-from grader.worker.wire.program import program
 
 
 def drawn_loss(draw):

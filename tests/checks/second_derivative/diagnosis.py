@@ -10,9 +10,7 @@ from math import comb
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.diagnosis import differs, mistake, same
-from grader.worker.wire.program import program
+from grader.authoring import StudentCodeError, differs, mistake, program, same
 
 ALL = ("second_derivative", "nth_derivative", "hessian", "gradient_penalty")
 CURVES = ("second_derivative", "nth_derivative")
@@ -95,13 +93,13 @@ def asked(student, name, f, x, *rest):
     """What the student's function answers: a value, or the StudentError that it ended with."""
     try:
         return getattr(student, name)(f, x, *rest)
-    except StudentError as error:
+    except StudentCodeError as error:
         return error
 
 
 def raised_by(answer, *fragments):
     """Whether an answer is an exception with one of these in its text."""
-    return isinstance(answer, StudentError) and any(
+    return isinstance(answer, StudentCodeError) and any(
         fragment in str(answer) for fragment in fragments
     )
 
@@ -349,7 +347,9 @@ def x_must_require_grad(failure, student):
         return None
     plain = asked(student, name, CURVED[name], point(name, requires_grad=False), *more(name))
     return (
-        {"requires_grad": False, "text": said(plain)} if isinstance(plain, StudentError) else None
+        {"requires_grad": False, "text": said(plain)}
+        if isinstance(plain, StudentCodeError)
+        else None
     )
 
 

@@ -4,9 +4,7 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import drawing, graphs_figure
-from grader.worker.wire.program import program
-from grader.worker.wire.trace import trace
+from grader.authoring import drawing, graphs_figure, program, trace
 
 WRONG = "the second derivative is wrong"
 WRONG_ORDER = "the derivative of order {n} is wrong"

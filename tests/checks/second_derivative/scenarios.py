@@ -120,7 +120,7 @@ def graphs(student, name, orders, parameters, f, x, *more):
     ``orders`` are the names of f(x) and its derivatives, ``parameters`` f's own by their names; x
     is what f was last called with.
     """
-    from grader.worker.wire.trace import trace
+    from grader.authoring import trace
 
     given, result, raised = [], None, False
 

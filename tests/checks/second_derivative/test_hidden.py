@@ -4,17 +4,17 @@ import ast
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_not_used,
     assert_tensor,
     assert_that,
-    beside,
     check,
+    import_helpers,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = (
     helpers.WRONG,
     helpers.WRONG_ORDER,

@@ -5,10 +5,16 @@ The truth is torch.autograd.functional's; the functions are drawn anew for every
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.checks import assert_raises, assert_tensor, beside, check, fail
+from grader.authoring import (
+    StudentCodeError,
+    assert_raises,
+    assert_tensor,
+    check,
+    fail,
+    import_helpers,
+)
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = (
     helpers.WRONG,
     helpers.WRONG_ORDER,
@@ -115,7 +121,7 @@ def test_negative_order(student, draw):
             message="for n = {n} ValueError is promised",
             inputs=inputs,
         )
-    except StudentError as error:
+    except StudentCodeError as error:
         facts = {"raised": str(error), "line": error.line}
         fail(
             "for n = {n} ValueError is promised, but this was raised: {raised}",

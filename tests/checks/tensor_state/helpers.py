@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Tensor
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_tensor,

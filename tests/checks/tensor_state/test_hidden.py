@@ -4,10 +4,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, beside, check, fail, type_name
-from grader.worker.wire.program import program
+from grader.authoring import (
+    assert_equal,
+    assert_gradient,
+    check,
+    fail,
+    import_helpers,
+    program,
+    type_name,
+)
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state
 assert_entries, assert_gradients, drawn = (
     helpers.assert_entries,

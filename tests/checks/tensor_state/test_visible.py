@@ -4,10 +4,17 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import beside, check, fail, graph_figure, prediction_figure, predictions
-from grader.worker.wire.program import program
+from grader.authoring import (
+    check,
+    fail,
+    graph_figure,
+    import_helpers,
+    prediction_figure,
+    predictions,
+    program,
+)
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 FLAGS, state = helpers.FLAGS, helpers.state
 assert_entries, assert_gradients, drawn = (
     helpers.assert_entries,

@@ -5,9 +5,7 @@ expressions give.
 import math
 import re
 
-from grader.core.errors import StudentError
-from grader.judge.diagnosis import mistake
-from grader.worker.wire.values import Opaque
+from grader.authoring import Opaque, StudentCodeError, mistake
 
 BOTH = ("Value", "zero_grad")
 STRAIGHT = ("s = a * b\nroot = s * c", {"a": 2.0, "b": 3.0, "c": 5.0})
@@ -25,7 +23,7 @@ def ask(student, text, *roots, **leaves):
     """What ``run`` measures for an expression; None where it raises or a step gives no Value."""
     try:
         seen = student.observe("run", leaves, lines_of(text), list(roots) or ["root"])
-    except StudentError:
+    except StudentCodeError:
         return None
     return seen if seen["odd"] is None and seen["steps"] is not None else None
 

@@ -12,9 +12,15 @@ from functools import partial
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.checks import fail, graphs_figure, in_short, is_number, type_name
-from grader.worker.wire.trace import trace
+from grader.authoring import (
+    StudentCodeError,
+    fail,
+    graphs_figure,
+    is_number,
+    short_repr,
+    trace,
+    type_name,
+)
 
 BANNED = ("Value", "zero_grad")
 MOST_DRAWN = 200
@@ -96,7 +102,7 @@ def ask(student, asked, scenario, *args, **options):
             )
     try:
         seen = student.observe(scenario, *args, **options)
-    except StudentError as error:
+    except StudentCodeError as error:
         error.args = (f"{error}   [{asked}]",)
         raise
     if seen["operators"]:
@@ -394,4 +400,4 @@ def as_picture(seen, lines, what):
 
 def shown(value):
     """A number in short; of anything else the type."""
-    return in_short(float(value)) if is_number(value) else type_name(value)
+    return short_repr(float(value)) if is_number(value) else type_name(value)

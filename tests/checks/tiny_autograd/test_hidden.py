@@ -2,9 +2,9 @@
 
 import torch
 
-from grader.judge.checks import beside, check, fail, type_name
+from grader.authoring import check, fail, import_helpers, type_name
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared
 
 SUMS, PRODUCTS, TWICE = "test_sums_and_differences", "test_products", "test_a_value_used_twice"

@@ -1,8 +1,8 @@
 """tiny_autograd, the checks that students may read."""
 
-from grader.judge.checks import beside, check
+from grader.authoring import check, import_helpers
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.judge_cleared
 
 

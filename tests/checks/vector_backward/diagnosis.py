@@ -7,9 +7,7 @@ and each of them from their sum.
 
 import torch
 
-from grader.core.errors import StudentError
-from grader.judge.diagnosis import differs, mistake, same
-from grader.worker.wire.program import program
+from grader.authoring import StudentCodeError, differs, mistake, program, same
 
 ALL = ("vjp", "jacobian", "broadcast_dot")
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
@@ -56,7 +54,7 @@ def probed(student, v=V):
     """
     try:
         return student.observe("product", PROBE, ones(2), v)["result"]
-    except StudentError:
+    except StudentCodeError:
         return None
 
 
@@ -237,7 +235,7 @@ def answers(student, f, *, at=(2,)):
     """Whether jacobian returns anything for f at an x of a shape, or raises."""
     try:
         student.jacobian(f, ones(*at))
-    except StudentError:
+    except StudentCodeError:
         return False
     return True
 

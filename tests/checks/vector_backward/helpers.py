@@ -4,9 +4,16 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import assert_tensor, drawing, fail, graphs_figure, in_short, type_name
-from grader.worker.wire.program import program
-from grader.worker.wire.trace import trace
+from grader.authoring import (
+    assert_tensor,
+    drawing,
+    fail,
+    graphs_figure,
+    program,
+    short_repr,
+    trace,
+    type_name,
+)
 
 WRONG_PRODUCT = "not the product of v with the Jacobian of y"
 WRONG_JACOBIAN = "not the Jacobian of f"
@@ -112,7 +119,7 @@ def dot_figure(x, a, b, at):
     z = y @ b
     gradients = torch.autograd.grad(z, (y, x), retain_graph=True)
     notes = {
-        name: f"∂z/∂{name} = {in_short(grad)}" for name, grad in zip("yx", gradients, strict=True)
+        name: f"∂z/∂{name} = {short_repr(grad)}" for name, grad in zip("yx", gradients, strict=True)
     }
     return graphs_figure(None, trace(z, {"x": x, "y": y, "z": z}), notes=({}, notes), at=at)
 

@@ -134,7 +134,7 @@ class Watch(TorchFunctionMode):
 
     def graph(self):
         """The graph behind that tensor, as it is now."""
-        from grader.worker.wire.trace import trace
+        from grader.authoring import trace
 
         return trace(
             self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})}

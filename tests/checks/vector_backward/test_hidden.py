@@ -4,18 +4,18 @@ from functools import partial
 
 import torch
 
-from grader.judge.checks import (
+from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_tensor,
     assert_that,
-    beside,
     check,
     drawing,
     fail,
+    import_helpers,
 )
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot
 

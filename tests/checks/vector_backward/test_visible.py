@@ -6,9 +6,9 @@ are the lesson's own.
 
 import torch
 
-from grader.judge.checks import assert_gradient, assert_tensor, beside, check
+from grader.authoring import assert_gradient, assert_tensor, check, import_helpers
 
-helpers = beside(__file__)
+helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 WRONG_Z, WRONG_DX, WRONG_DY = helpers.WRONG_Z, helpers.WRONG_DX, helpers.WRONG_DY
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot

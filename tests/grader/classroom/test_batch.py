@@ -20,9 +20,9 @@ import pytest
 
 import grader
 from grader.classroom.batch import outputs
-from grader.classroom.gradebook.lock import sole
+from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.store import FILE, Gradebook
-from grader.cli.commands.batch import Wanted, grade_class
+from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, load_course
@@ -30,8 +30,8 @@ from grader.judge.pytest_plugin import check_seed
 from grader.judge.remote.worker_sources import REFUSED
 from grader.render.html import render_page
 from grader.runtime import pool
-from grader.runtime.client import Host
-from grader.runtime.pool import AHEAD, Hosts, over
+from grader.runtime.client import ForkServerClient
+from grader.runtime.pool import AHEAD, HostPool, map_unordered
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
@@ -50,7 +50,7 @@ class Lent:
     run.
     """
 
-    host: Host
+    host: ForkServerClient
     graded: list[str] = field(default_factory=list)
     closed: int = 0
     before: Callable[[dict[str, Any]], None] = lambda task: None
@@ -67,7 +67,7 @@ class Lent:
 
 
 @pytest.fixture
-def lent(host: Host) -> Lent:
+def lent(host: ForkServerClient) -> Lent:
     return Lent(host)
 
 
@@ -89,7 +89,7 @@ def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., Exi
             "place": tmp_path / "class",
             **options,
         }
-        return grade_class(course, Wanted(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
+        return grade_class(course, BatchOptions(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
 
     return run
 
@@ -444,7 +444,7 @@ def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[...,
 def test_a_second_batch_in_the_same_folder_is_told(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
-    with sole(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
+    with batch_lock(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
         batch()
     assert batch() is ExitCode.OK
 
@@ -605,8 +605,8 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
             drawn += 1
             yield number
 
-    hosts = Hosts(2, Idle)
-    for done, _ in enumerate(over(hosts, jobs(), lambda host, job: job), 1):
+    hosts = HostPool(2, Idle)
+    for done, _ in enumerate(map_unordered(hosts, jobs(), lambda host, job: job), 1):
         most = max(most, drawn - done)
     hosts.close()
     assert drawn == 50
@@ -624,10 +624,10 @@ def test_what_is_done_is_given_before_what_was_raised_beside_it(
         return job
 
     monkeypatch.setattr(pool, "wait", lambda running, **_: wait(running))  # until all have ended
-    hosts = Hosts(4, Idle)
+    hosts = HostPool(4, Idle)
     given = []
     with pytest.raises(Cut):
-        for one in over(hosts, range(AHEAD * 4), work):
+        for one in map_unordered(hosts, range(AHEAD * 4), work):
             given.append(one)
     hosts.close()
     assert sorted(given) == [1, 2, 3, 4, 5, 6, 7]

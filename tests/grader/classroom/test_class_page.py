@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from made_up_class import columns, entries
 
-from grader.classroom.gradebook.records import Entry
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.statistics.class_page import render_class
-from grader.classroom.statistics.collect import gather
+from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.disk_rows import RowsOnDisk
 from grader.classroom.statistics.records import Row
 
@@ -32,7 +32,7 @@ def test_names_are_text_and_links_are_encoded() -> None:
     hostile = replace(
         entry,
         name='a b"><script>/../%2e?#',
-        students=(Student("</table><script>alert(1)</script>"),),
+        students=(StudentIdentity("</table><script>alert(1)</script>"),),
     )
     page = "".join(render_class([hostile], columns()))
     assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
@@ -51,7 +51,10 @@ def test_what_was_passed_over_is_listed_with_its_reason() -> None:
 def test_who_has_no_report_has_no_link() -> None:
     page = "".join(
         render_class(
-            [Entry("ada", (), missing=True), Entry("alan", (), problem="work.zip is no zip")],
+            [
+                GradebookEntry("ada", (), missing=True),
+                GradebookEntry("alan", (), problem="work.zip is no zip"),
+            ],
             columns(),
         )
     )
@@ -62,10 +65,10 @@ def test_who_has_no_report_has_no_link() -> None:
 def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
     """As often as they are read, and while more are added."""
     with RowsOnDisk(tmp_path) as rows:
-        for place, row in enumerate(gather(entries(20), columns()).rows):
+        for place, row in enumerate(collect_statistics(entries(20), columns()).rows):
             rows.append(row)
             assert len(list(rows)) == len(rows) == place + 1
-        assert list(rows) == list(gather(entries(20), columns()).rows)
+        assert list(rows) == list(collect_statistics(entries(20), columns()).rows)
         assert list(zip(rows, rows, strict=True)) == [(row, row) for row in rows]
     assert list(tmp_path.iterdir()) == []
 

@@ -28,13 +28,13 @@ from grader.classroom.batch.dask_client import connected
 from grader.classroom.batch.dask_worker import answer, asked
 from grader.cli import main
 from grader.cli.commands import batch
-from grader.cli.commands.batch import Wanted, grade_class
+from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
 from grader.course.notebooks import LeftOut
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -59,8 +59,8 @@ def written(place: Path, count: int) -> Path:
     return place
 
 
-def wanted(place: Path, out: Path, **options: Any) -> Wanted:
-    return Wanted(
+def wanted(place: Path, out: Path, **options: Any) -> BatchOptions:
+    return BatchOptions(
         **{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options}
     )
 
@@ -183,7 +183,7 @@ class Here:
 
 
 @pytest.fixture
-def worker(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def worker(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker runs, with the tests' host."""
     monkeypatch.setattr(dask_worker, "warm_host", lambda: host)
 
@@ -250,7 +250,7 @@ NOTEBOOK = LessonFile(
     ],
 )
 def test_a_worker_answers_with_the_report_that_is_made_here(
-    worker: None, host: Host, small_course: Course, file: LessonFile
+    worker: None, host: ForkServerClient, small_course: Course, file: LessonFile
 ) -> None:
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
@@ -394,7 +394,7 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
     future: Future[str] = Future()
     future.set_exception(raised())
     client = SimpleNamespace(submit=lambda *_, **__: future)
-    seat = batch_cluster.Seat(batch_cluster.Cluster(client))  # type: ignore[arg-type]
+    seat = batch_cluster.ClusterSlot(batch_cluster.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
         batch_cluster.grade_in_cluster(
             seat, small_course, small_course.lessons, {}, Settings(1), name="someone"
@@ -420,7 +420,7 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
     cluster.stopping.set()
     with pytest.raises(EngineFault, match="stopped"):
         batch_cluster.grade_in_cluster(
-            batch_cluster.Seat(cluster),
+            batch_cluster.ClusterSlot(cluster),
             small_course,
             small_course.lessons,
             {},

@@ -20,8 +20,8 @@ from a_class import ALICE, BOB, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
 import grader
 from grader.classroom.exports.csv_escape import guarded, row
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import Piece, Request, number
-from grader.classroom.gradebook.records import Adjustment, Entry
+from grader.classroom.exports.records import ExportRequest, Piece, number
+from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.cli.commands.export import write_export
 from grader.core.errors import UsageError
 
@@ -29,12 +29,12 @@ PACKAGE = Path(grader.__file__).parent
 
 
 def made(
-    name: str, entries: Iterable[Entry] = CLASS, **asked: Any
+    name: str, entries: Iterable[GradebookEntry] = CLASS, **asked: Any
 ) -> tuple[dict[str, bytes], list[str]]:
     """The files of an export by path, and its notes."""
     files: dict[str, bytes] = {}
     notes = []
-    for part in FORMATS[name].export(iter(entries), COLUMNS, Request(**asked)):
+    for part in FORMATS[name].export(iter(entries), COLUMNS, ExportRequest(**asked)):
         if isinstance(part, Piece):
             files[part.path] = files.get(part.path, b"") + part.data
         else:
@@ -109,7 +109,9 @@ def test_the_table_shows_adjustments_and_lateness() -> None:
 @pytest.mark.parametrize(
     ("entry", "state"), [(FAULTY, "grader's fault"), (UNREAD, "problem"), (MISSING, "missing")]
 )
-def test_what_has_no_verdict_is_an_empty_cell_and_says_why(entry: Entry, state: str) -> None:
+def test_what_has_no_verdict_is_an_empty_cell_and_says_why(
+    entry: GradebookEntry, state: str
+) -> None:
     line = table()[entry.name]
     assert (line["score"], line["chains"], line["chains.all"], line["state"]) == ("", "", "", state)
     assert line["remarks"]
@@ -121,7 +123,7 @@ def test_missing_is_a_zero_only_when_asked() -> None:
 
 
 @pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
-def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: Entry) -> None:
+def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: GradebookEntry) -> None:
     """Also where a missing one is to be a zero."""
     by_hand = replace(
         entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),)
@@ -134,7 +136,7 @@ def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: Entry) 
 
 def test_a_name_that_is_a_formula_is_text() -> None:
     assert table()["bob"]["students"] == "Bob =1+1"
-    (data,) = made("csv", [Entry("=1+1", ())])[0].values()
+    (data,) = made("csv", [GradebookEntry("=1+1", ())])[0].values()
     assert b"\r\n'=1+1," in data
 
 
@@ -209,7 +211,7 @@ GRADESCOPE = {
 """The keys of the published format."""
 
 
-def gradescope(entry: Entry, **asked: Any) -> dict[str, Any]:
+def gradescope(entry: GradebookEntry, **asked: Any) -> dict[str, Any]:
     """One results.json, seen to be in the format."""
     (data,) = made("gradescope", [entry], **asked)[0].values()
     found: dict[str, Any] = json.loads(data)
@@ -276,7 +278,9 @@ def test_gradescope_is_told_which_guarantees_held() -> None:
 
 
 @pytest.mark.parametrize("entry", [FAULTY, UNREAD], ids=["fault", "unreadable"])
-def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(entry: Entry) -> None:
+def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
+    entry: GradebookEntry,
+) -> None:
     """A sum of the rest would be a zero for what was not judged."""
     found = gradescope(entry)
     assert "score" not in found
@@ -321,7 +325,7 @@ EXERCISM = {
 """The keys of the published format, version 3."""
 
 
-def exercism(entry: Entry) -> dict[str, Any]:
+def exercism(entry: GradebookEntry) -> dict[str, Any]:
     """One results.json, seen to be in the format."""
     (data,) = made("exercism", [entry])[0].values()
     found: dict[str, Any] = json.loads(data)
@@ -346,7 +350,7 @@ def test_exercism_gets_the_checks_in_order_with_their_task() -> None:
     ("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREAD, "dan.zip is damaged")]
 )
 def test_exercism_is_told_of_an_error_where_something_has_no_verdict(
-    entry: Entry, said: str
+    entry: GradebookEntry, said: str
 ) -> None:
     found = exercism(entry)
     assert found["status"] == "error"
@@ -419,7 +423,7 @@ def test_every_format_is_written_where_it_was_asked_for(name: str, tmp_path: Pat
         iter(CLASS),
         COLUMNS,
         name,
-        request=Request(),
+        request=ExportRequest(),
         folder=tmp_path,
         output=tmp_path / "deep" / "out",
     )
@@ -430,13 +434,15 @@ def test_every_format_is_written_where_it_was_asked_for(name: str, tmp_path: Pat
 
 
 def test_an_export_that_fails_midway_leaves_what_was_there(tmp_path: Path) -> None:
-    def breaks() -> Iterable[Entry]:
+    def breaks() -> Iterable[GradebookEntry]:
         yield ALICE
         raise UsageError("no more")
 
     (tmp_path / "grades.csv").write_text("before")
     with pytest.raises(UsageError, match="no more"):
-        write_export(breaks(), COLUMNS, "csv", request=Request(), folder=tmp_path, output=None)
+        write_export(
+            breaks(), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["grades.csv"]
     assert (tmp_path / "grades.csv").read_text() == "before"
 
@@ -453,7 +459,9 @@ def test_a_table_that_is_open_elsewhere_is_named(
 
     monkeypatch.setattr(Path, "replace", held)
     with pytest.raises(UsageError, match=r"grades\.csv can't be written: in use\. Close it, or"):
-        write_export(iter(CLASS), COLUMNS, "csv", request=Request(), folder=tmp_path, output=None)
+        write_export(
+            iter(CLASS), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -464,7 +472,7 @@ def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> N
             iter(CLASS),
             COLUMNS,
             "csv",
-            request=Request(),
+            request=ExportRequest(),
             folder=tmp_path,
             output=tmp_path / "file" / "x.csv",
         )
@@ -472,7 +480,12 @@ def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> N
 
 def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_export(
-        iter([MISSING, TEAM]), COLUMNS, "exercism", request=Request(), folder=tmp_path, output=None
+        iter([MISSING, TEAM]),
+        COLUMNS,
+        "exercism",
+        request=ExportRequest(),
+        folder=tmp_path,
+        output=None,
     )
     out, err = capsys.readouterr()
     assert (out, err) == ("", "note: Fay: nothing was handed in, so there is no results.json\n")
@@ -482,12 +495,12 @@ def test_an_export_reads_entries_one_by_one() -> None:
     """A line of the table is there before the next entry was asked for."""
     taken = []
 
-    def stream() -> Iterable[Entry]:
+    def stream() -> Iterable[GradebookEntry]:
         for entry in CLASS:
             taken.append(entry.name)
             yield entry
 
-    parts = FORMATS["csv"].export(stream(), COLUMNS, Request())
+    parts = FORMATS["csv"].export(stream(), COLUMNS, ExportRequest())
     while not taken:
         next(parts)
     assert taken == ["Alice Doe"]

@@ -14,8 +14,8 @@ from grader.classroom.gradebook import migrations, store
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.queries import CommonMistake
 from grader.classroom.gradebook.records import Adjustment
-from grader.classroom.gradebook.store import FILE, Gradebook, Key, Owner
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.store import FILE, AttemptKey, Gradebook, SubmissionRow
+from grader.classroom.imports.records import StudentIdentity
 from grader.cli.commands.adjust import adjust
 from grader.core.errors import UsageError
 from grader.core.report import (
@@ -25,10 +25,10 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 
-KEY = Key("d1", "c1", "0", 7, "auto", "en", "tiny")
+KEY = AttemptKey("d1", "c1", "0", 7, "auto", "en", "tiny")
 
 
 def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
@@ -56,7 +56,16 @@ def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False
     )
     identity = CourseIdentity("small", "0", "c1")
     return Report(
-        name, points, 3.0, 0.0, 7, identity, "0", Sandbox("auto"), lessons=(lesson,), seconds=0.5
+        name,
+        points,
+        3.0,
+        0.0,
+        7,
+        identity,
+        "0",
+        SandboxReport("auto"),
+        lessons=(lesson,),
+        seconds=0.5,
     )
 
 
@@ -71,7 +80,7 @@ def made(folder: Path) -> Gradebook:
 def grade(book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED) -> None:
     """One submission, graded."""
     book.keep(
-        Owner(name, (Student(name.title(), {"sid": "1"}),)),
+        SubmissionRow(name, (StudentIdentity(name.title(), {"sid": "1"}),)),
         book.begin("plan"),
         KEY,
         report(name, outcome=outcome),
@@ -86,12 +95,14 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     with made(tmp_path) as book:
         grade(book, "zoe")
         grade(book, "al")
-        book.keep_problem(Owner("mia", (Student("Mia"),), late=True), "broken zip", fault=False)
+        book.keep_problem(
+            SubmissionRow("mia", (StudentIdentity("Mia"),), late=True), "broken zip", fault=False
+        )
     with Gradebook.open(tmp_path) as book:
         entries = list(book.entries())
         assert [entry.name for entry in entries] == ["al", "mia", "zoe"]
         assert entries[0].report == report("al")
-        assert entries[0].students == (Student("Al", {"sid": "1"}),)
+        assert entries[0].students == (StudentIdentity("Al", {"sid": "1"}),)
         assert (entries[1].report, entries[1].problem, entries[1].late) == (
             None,
             "broken zip",
@@ -327,7 +338,13 @@ def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: P
             ("lee", "Park"),
             ("park", "Lee"),
         ):
-            book.keep(Owner(name, (Student(person),)), book.begin("plan"), KEY, report(name), [])
+            book.keep(
+                SubmissionRow(name, (StudentIdentity(person),)),
+                book.begin("plan"),
+                KEY,
+                report(name),
+                [],
+            )
         assert book.entry_of("Dan O'Brien").name == book.entry_of("danobrien").name == "danobrien"
         assert book.entry_of("lee").name == "lee"
         with pytest.raises(UsageError, match="may be kim-1 or kim-2"):

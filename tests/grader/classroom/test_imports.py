@@ -15,7 +15,7 @@ import pytest
 from classes import Students
 
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.records import Found, Student
+from grader.classroom.imports.records import ClassImport, StudentIdentity
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.submission import digest
 
@@ -47,11 +47,11 @@ def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
     return path
 
 
-def find(place: Path, layout: str | None = None) -> Found:
+def find(place: Path, layout: str | None = None) -> ClassImport:
     return find_class(place, lessons=LESSONS, layout=layout)
 
 
-def read(found: Found) -> dict[str, dict[str, str]]:
+def read(found: ClassImport) -> dict[str, dict[str, str]]:
     """By submission, by lesson: the text, or the problem in brackets."""
     return {
         one.name: {
@@ -62,11 +62,11 @@ def read(found: Found) -> dict[str, dict[str, str]]:
     }
 
 
-def names(found: Found) -> list[str]:
+def names(found: ClassImport) -> list[str]:
     return [one.name for one in found.handed]
 
 
-def passed_over(found: Found) -> dict[str, str]:
+def passed_over(found: ClassImport) -> dict[str, str]:
     return dict(found.passed_over)
 
 
@@ -206,7 +206,7 @@ def test_a_student_is_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
         "bob": {"tiny": "zipped\n"},
         "carol": {"tiny": "x = 1\n", "small": "x = 1\n"},
     }
-    assert found.handed[1].students == (Student("bob"),)
+    assert found.handed[1].students == (StudentIdentity("bob"),)
 
 
 def test_where_one_lesson_is_graded_a_file_is_named_after_its_student(tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_canvas_names_of_any_script_and_with_underscores(tmp_path: Path) -> None
 
 def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> None:
     (one,) = find(files(tmp_path, "anon_Zq81x_40_tiny.py")).handed
-    assert one.students == (Student("anon_Zq81x", {"canvas_anonymous_id": "Zq81x"}),)
+    assert one.students == (StudentIdentity("anon_Zq81x", {"canvas_anonymous_id": "Zq81x"}),)
 
 
 def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_path: Path) -> None:
@@ -483,7 +483,7 @@ def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_9")).handed
     assert one.name == "Jane Doe + Bob Roe"
-    assert one.students[0] == Student(
+    assert one.students[0] == StudentIdentity(
         "Jane Doe", {"sid": "00123", "email": "jane@x.edu", "gradescope_submission": "9"}
     )
     assert one.students[1].ids["sid"] == "7"
@@ -510,7 +510,7 @@ def test_yaml_makes_nothing(tmp_path: Path) -> None:
         " !!python/name:os.system s1\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_1")).handed
-    assert one.students == (Student("s1", {"sid": "s1", "gradescope_submission": "1"}),)
+    assert one.students == (StudentIdentity("s1", {"sid": "s1", "gradescope_submission": "1"}),)
 
 
 def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ from hypothesis import strategies as st
 
 from grader.classroom.exports.csv_template import Sheet
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import Piece, Request
-from grader.classroom.gradebook.records import Entry
-from grader.classroom.imports.records import Student
+from grader.classroom.exports.records import ExportRequest, Piece
+from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
 CANVAS = (
@@ -51,12 +51,14 @@ CANVAS = (
 
 
 def filled(
-    kind: str, folder: Path, text: str, entries: tuple[Entry, ...] = CLASS, **asked: Any
+    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = CLASS, **asked: Any
 ) -> tuple[str, list[str]]:
     """A template filled in, and the notes."""
     template = folder / "template.csv"
     template.write_bytes(text.encode())
-    parts = list(FORMATS[kind].export(iter(entries), COLUMNS, Request(template=template, **asked)))
+    parts = list(
+        FORMATS[kind].export(iter(entries), COLUMNS, ExportRequest(template=template, **asked))
+    )
     (data,) = [part.data for part in parts if isinstance(part, Piece)]
     return data.decode(), [part.text for part in parts if not isinstance(part, Piece)]
 
@@ -162,7 +164,7 @@ def test_canvas_keeps_who_is_excused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
 def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(
-    entry: Entry, tmp_path: Path
+    entry: GradebookEntry, tmp_path: Path
 ) -> None:
     text, notes = filled("canvas", tmp_path, CANVAS, (entry,))
     assert text == CANVAS
@@ -200,7 +202,7 @@ def test_canvas_gets_a_zero_for_who_is_missing_only_when_asked(tmp_path: Path) -
 def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
     tmp_path: Path,
 ) -> None:
-    stray = replace(ALICE, name="zoe", students=(Student("Zoe"),))
+    stray = replace(ALICE, name="zoe", students=(StudentIdentity("Zoe"),))
     text, notes = filled("canvas", tmp_path, CANVAS, (stray,), missing_as_zero=True)
     assert text == CANVAS
     assert "Zoe is not in the sheet; nothing was filled in" in notes
@@ -208,7 +210,7 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
 
 def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None:
     _, notes = filled(
-        "canvas", tmp_path, CANVAS, (replace(ALICE, students=(Student("Nobody"),)), BOB)
+        "canvas", tmp_path, CANVAS, (replace(ALICE, students=(StudentIdentity("Nobody"),)), BOB)
     )
     assert "Nobody is not in the sheet; nothing was filled in" in notes
     assert "Doe, Alice is in the sheet and has no submission" in notes
@@ -217,7 +219,7 @@ def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None
 
 def test_canvas_ids_count_before_names(tmp_path: Path) -> None:
     """Called Eve, and known as 104: Dan's row."""
-    named_eve = replace(ALICE, students=(Student("Eve", {"canvas_id": "104"}),))
+    named_eve = replace(ALICE, students=(StudentIdentity("Eve", {"canvas_id": "104"}),))
     text, _ = filled("canvas", tmp_path, CANVAS, (named_eve,))
     assert (column(text, 5)["Eve"], column(text, 5)["Dan"]) == ("5.0", "7.5")
 
@@ -225,7 +227,7 @@ def test_canvas_ids_count_before_names(tmp_path: Path) -> None:
 def test_canvas_never_guesses_between_two_of_one_name(tmp_path: Path) -> None:
     text = CANVAS + "Alice Doe,108,,,B,,,,,\r\n"
     same, notes = filled(
-        "canvas", tmp_path, text, (replace(ALICE, students=(Student("Alice Doe"),)),)
+        "canvas", tmp_path, text, (replace(ALICE, students=(StudentIdentity("Alice Doe"),)),)
     )
     assert same == text
     assert any("fits 2 rows" in note for note in notes)
@@ -284,7 +286,7 @@ def test_canvas_says_what_is_wrong_with_a_template(
 @pytest.mark.parametrize("kind", ["canvas", "moodle"])
 def test_a_template_is_needed(kind: str) -> None:
     with pytest.raises(UsageError, match="--template"):
-        list(FORMATS[kind].export((), COLUMNS, Request()))
+        list(FORMATS[kind].export((), COLUMNS, ExportRequest()))
 
 
 def test_canvas_with_semicolons_and_decimal_commas(tmp_path: Path) -> None:
@@ -360,10 +362,12 @@ def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(
         replace(
             ALICE,
             students=(
-                Student("Eve", {"moodle_participant": "12", "email": "alice@school.example"}),
+                StudentIdentity(
+                    "Eve", {"moodle_participant": "12", "email": "alice@school.example"}
+                ),
             ),
         ),
-        replace(BOB, students=(Student("Eve", {"email": "ALICE@school.example"}),)),
+        replace(BOB, students=(StudentIdentity("Eve", {"email": "ALICE@school.example"}),)),
     )
     text, _ = filled("moodle", tmp_path, ENGLISH, named)
     assert [line[4] for line in cells(text)[1:]] == ["10", "17.5", ""]
@@ -391,7 +395,7 @@ def test_moodle_keeps_the_grade_where_the_grader_is_at_fault_and_says_why(tmp_pa
 
 
 def test_moodle_feedback_is_no_markup_and_no_formula(tmp_path: Path) -> None:
-    hostile = replace(UNREAD, students=(Student("Eve"),), problem="<script>.zip")
+    hostile = replace(UNREAD, students=(StudentIdentity("Eve"),), problem="<script>.zip")
     assert "&lt;script&gt;" in cells(filled("moodle", tmp_path, ENGLISH, (hostile,))[0])[3][9]
 
 

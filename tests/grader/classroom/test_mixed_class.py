@@ -21,11 +21,11 @@ from classes import LAYOUTS, Students, write_class
 from mixed_class import HOSTILE, mixed_class
 
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.statistics.collect import gather
-from grader.cli.commands.batch import Wanted, grade_class
+from grader.classroom.statistics.collect import collect_statistics
+from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import ExitCode
 from grader.course.course import Course, find_course, load_course
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 """How large the class of ``make prove`` is."""
@@ -43,7 +43,7 @@ LOOK_SECONDS = 0.05
 class Kept:
     """The tests' host, which a batch leaves as it is."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ForkServerClient) -> None:
         self.judge = host.judge
 
     def close(self) -> None:
@@ -73,13 +73,13 @@ def checks(lesson: dict[str, Any]) -> list[Any]:
 
 
 def test_a_class_has_the_same_grades_in_every_layout(
-    tmp_path: Path, host: Host, small_course: Course
+    tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     students = mixed_class(12, small_course.lessons, seed=4)
     found = {}
     for layout in LAYOUTS:
         place, out = write_class(layout, tmp_path / layout, students), tmp_path / f"{layout}_out"
-        wanted = Wanted(place, out, seed=5, sandbox="auto", lang="en")
+        wanted = BatchOptions(place, out, seed=5, sandbox="auto", lang="en")
         assert grade_class(small_course, wanted, make_host=lambda: Kept(host)) is ExitCode.OK  # type: ignore[arg-type, return-value]
         found[layout] = verdicts(out)
     assert set(found["plain"]) == set(students)
@@ -118,9 +118,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
     return students, place
 
 
-def large_batch(place: Path, out: Path) -> Wanted:
+def large_batch(place: Path, out: Path) -> BatchOptions:
     """How the large class is graded."""
-    return Wanted(place, out, workers=WORKERS, seed=5, lang="en")
+    return BatchOptions(place, out, workers=WORKERS, seed=5, lang="en")
 
 
 @pytest.mark.proof
@@ -156,7 +156,7 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
 def test_a_large_classes_page_begins_with_what_most_got_wrong(large: tuple[Students, Path]) -> None:
     """The first to be retaught is the mistake that was made common."""
     with Gradebook.open(large[1] / "out") as book:
-        classroom = gather(book.entries(), book.columns())
+        classroom = collect_statistics(book.entries(), book.columns())
     first, second = classroom.mistakes[:2]
     assert {first.lesson: first.id} == COMMON
     assert first.people.count > second.people.count

@@ -18,7 +18,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 
 SECRET = "0.8125"
@@ -57,7 +57,7 @@ def made(outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.
         7,
         CourseIdentity("small", "0", "c"),
         "0",
-        Sandbox("auto"),
+        SandboxReport("auto"),
         lessons=(lesson,),
     )
 
@@ -90,9 +90,9 @@ def test_a_file_that_could_not_be_loaded_says_why_under_every_check() -> None:
 
 
 def test_what_is_said_in_place_of_it_is_in_the_readers_language() -> None:
-    say = engine_catalogue("ko")
-    (check,) = withheld(made(Outcome.FAILED, hidden=True), say).lessons[0].checks
-    assert check.message == say.texts[WITHHELD]
+    tr = engine_catalogue("ko")
+    (check,) = withheld(made(Outcome.FAILED, hidden=True), tr).lessons[0].checks
+    assert check.message == tr.texts[WITHHELD]
 
 
 def test_withholding_leaves_the_report_itself_as_it_was() -> None:

@@ -25,7 +25,7 @@ import yaml
 
 from grader.classroom.publish.filter import (
     check_names,
-    reached,
+    reachable_definitions,
     regions,
     texts_in,
     without_names,
@@ -469,8 +469,8 @@ def test_only_what_is_reached_stays() -> None:
     """Through others, decorators included; imports and the docstring always."""
     used = "A = 1\nB = A + 1\n\n\n@wraps\ndef used():\n    return B\n"
     code = f'"""Doc."""\nimport os\n\n{used}\n\ndef unused():\n    return os\n\n\nC: int = 2\n'
-    assert reached(code, ["used"]) == f'"""Doc."""\nimport os\n\n{used}'
-    assert reached(code, ["C"]) == '"""Doc."""\nimport os\n\nC: int = 2\n'
+    assert reachable_definitions(code, ["used"]) == f'"""Doc."""\nimport os\n\n{used}'
+    assert reachable_definitions(code, ["C"]) == '"""Doc."""\nimport os\n\nC: int = 2\n'
 
 
 def test_words_are_names_attributes_and_texts_that_could_be_names() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.matching import Matched, match
+from grader.classroom.gradebook.matching import MatchedStudents, match
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.records import Student
+from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
 
@@ -26,22 +26,26 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
 ) -> None:
     text = "이름,학번,이메일\n김민준,20261234,min@x.kr\n".replace(",", delimiter)
     roster = read_roster(written(tmp_path, text, encoding))
-    assert roster.students == ((2, Student("김민준", {"sid": "20261234", "email": "min@x.kr"})),)
+    assert roster.students == (
+        (2, StudentIdentity("김민준", {"sid": "20261234", "email": "min@x.kr"})),
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "student"),
     [
         ("Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n\"Kim, Min\",7,S1,mkim,A\n",
-         Student("Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"})),
-        ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", Student("Min Kim", {"sid": "S1", "email": "m@x"})),
-        ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", Student("Min Kim", {"sid": "S1", "email": "m@x"})),
-        ("username\nmkim\n", Student("mkim", {"username": "mkim"})),
-        ("Name, id \n Min Kim , 12 \n", Student("Min Kim", {"id": "12"})),
+         StudentIdentity("Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"})),
+        ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
+        ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
+        ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
+        ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
     ids=["canvas", "moodle", "gradescope", "logins", "by hand"],
 )  # fmt: skip
-def test_headers_of_other_systems_are_known(tmp_path: Path, text: str, student: Student) -> None:
+def test_headers_of_other_systems_are_known(
+    tmp_path: Path, text: str, student: StudentIdentity
+) -> None:
     assert [one for _, one in read_roster(written(tmp_path, text)).students] == [student]
 
 
@@ -81,17 +85,19 @@ def test_a_roster_that_is_not_there_is_said(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------------------- matching
 
 
-def matched(roster: list[Student], *handed: tuple[str, *tuple[Student, ...]]) -> Matched:
+def matched(
+    roster: list[StudentIdentity], *handed: tuple[str, *tuple[StudentIdentity, ...]]
+) -> MatchedStudents:
     return match(enumerate(roster, 2), [(name, tuple(students)) for name, *students in handed])
 
 
 def test_exact_ids_come_before_names() -> None:
     """The one called Ann has Bo's login."""
     found = matched(
-        [Student("Ann", {"username": "a"}), Student("Bo", {"username": "b"})],
-        ("Ann", Student("Ann", {"sis_login_id": "B"})),
+        [StudentIdentity("Ann", {"username": "a"}), StudentIdentity("Bo", {"username": "b"})],
+        ("Ann", StudentIdentity("Ann", {"sis_login_id": "B"})),
     )
-    assert found.students["Ann"] == (Student("Bo", {"username": "b", "sis_login_id": "B"}),)
+    assert found.students["Ann"] == (StudentIdentity("Bo", {"username": "b", "sis_login_id": "B"}),)
     assert [name for name, *_ in found.absent] == ["Ann (roster, line 2)"]
 
 
@@ -100,39 +106,46 @@ def test_exact_ids_come_before_names() -> None:
 )
 def test_a_submission_is_found_by_name_or_by_an_id_for_a_name(called: str) -> None:
     found = matched(
-        [Student("Minjun Kim", {"sid": "20261"}), Student("Other", {})], (called, Student(called))
+        [StudentIdentity("Minjun Kim", {"sid": "20261"}), StudentIdentity("Other", {})],
+        (called, StudentIdentity(called)),
     )
-    assert found.students[called] == (Student("Minjun Kim", {"sid": "20261"}),)
+    assert found.students[called] == (StudentIdentity("Minjun Kim", {"sid": "20261"}),)
     assert [name for name, *_ in found.absent] == ["Other"]
 
 
 def test_what_may_be_two_peoples_is_said_and_not_guessed() -> None:
     """Neither of them is listed as missing: each line says whose submission may be theirs."""
-    twins = [Student("Kim Min", {"sid": "1"}), Student("Min Kim", {"sid": "2"})]
-    found = matched(twins, ("kimmin", Student("kimmin")))
-    assert found.students["kimmin"] == (Student("kimmin"),)
+    twins = [StudentIdentity("Kim Min", {"sid": "1"}), StudentIdentity("Min Kim", {"sid": "2"})]
+    found = matched(twins, ("kimmin", StudentIdentity("kimmin")))
+    assert found.students["kimmin"] == (StudentIdentity("kimmin"),)
     assert "line 2 or 3" in found.notes[0]
     assert all(problem and "kimmin" in problem for _, _, problem in found.absent)
 
 
 def test_two_submissions_under_one_name_are_said() -> None:
-    found = matched([Student("Kim Min")], ("a", Student("Kim Min")), ("b", Student("kim min")))
-    assert found.students["a"] == (Student("Kim Min"),)
+    found = matched(
+        [StudentIdentity("Kim Min")],
+        ("a", StudentIdentity("Kim Min")),
+        ("b", StudentIdentity("kim min")),
+    )
+    assert found.students["a"] == (StudentIdentity("Kim Min"),)
     assert len([note for note in found.notes if "not certain" in note]) == 2
 
 
 def test_the_ids_of_two_kinds_are_not_taken_for_each_other() -> None:
     """Canvas' 12 is not the student number 12; an id of no said kind may be either."""
-    assert matched([Student("A", {"sid": "12"})], ("x", Student("X", {"canvas_id": "12"}))).absent
+    assert matched(
+        [StudentIdentity("A", {"sid": "12"})], ("x", StudentIdentity("X", {"canvas_id": "12"}))
+    ).absent
     assert not matched(
-        [Student("A", {"id": "12"})], ("x", Student("X", {"canvas_id": "12"}))
+        [StudentIdentity("A", {"id": "12"})], ("x", StudentIdentity("X", {"canvas_id": "12"}))
     ).absent
 
 
 def test_every_member_of_a_team_is_found() -> None:
     found = matched(
-        [Student("Ann", {"email": "a@x"}), Student("Bo", {"email": "b@x"})],
-        ("team", Student("Bo"), Student("A", {"email": "A@x"})),
+        [StudentIdentity("Ann", {"email": "a@x"}), StudentIdentity("Bo", {"email": "b@x"})],
+        ("team", StudentIdentity("Bo"), StudentIdentity("A", {"email": "A@x"})),
     )
     assert [one.name for one in found.students["team"]] == ["Bo", "Ann"]
     assert found.absent == ()
@@ -153,20 +166,23 @@ def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -
         def strip(self, chars: str | None = None) -> str:
             return Counted(super().strip(chars))
 
-    roster = [Student(f"S {n}", {"sid": Counted(n)}) for n in range(500)]
-    matched(roster, *((f"f{n}", Student(f"x{n}", {"sid": Counted(n)})) for n in range(500)))
+    roster = [StudentIdentity(f"S {n}", {"sid": Counted(n)}) for n in range(500)]
+    matched(roster, *((f"f{n}", StudentIdentity(f"x{n}", {"sid": Counted(n)})) for n in range(500)))
     assert counted <= 500 * 8
 
 
 def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path) -> None:
     with Gradebook.open(tmp_path, create=True) as book:
         book.set_absent(
-            [("Ann", Student("Ann", {"sid": "1"}), None), ("Bo", Student("Bo"), "may be x")]
+            [
+                ("Ann", StudentIdentity("Ann", {"sid": "1"}), None),
+                ("Bo", StudentIdentity("Bo"), "may be x"),
+            ]
         )
         assert [(entry.name, entry.missing, entry.problem) for entry in book.entries()] == [
             ("Ann", True, None),
             ("Bo", False, "may be x"),
         ]
-        book.set_absent([("Ann", Student("Ann"), None)])
+        book.set_absent([("Ann", StudentIdentity("Ann"), None)])
         assert [entry.name for entry in book.entries()] == ["Ann"]
         assert book.names() == set()

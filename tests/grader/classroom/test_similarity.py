@@ -17,8 +17,8 @@ from browser import Browser
 from click.testing import CliRunner
 from made_up_class import report
 
-from grader.classroom.gradebook.store import Gradebook, Key, Owner
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
+from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.statistics.similar_page import render_similar
 from grader.classroom.statistics.similarity import Side, Text, candidates, in_pieces, similar_pairs
 from grader.cli import cli
@@ -244,10 +244,10 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
         run = book.begin("test")
         for name, text in texts.items():
-            key = Key(name, "hash", "0", 1, "off", "en", "tiny")
+            key = AttemptKey(name, "hash", "0", 1, "off", "en", "tiny")
             files = [LessonFile("tiny", "tiny.py", text)]
             book.keep(
-                Owner(name, (Student(name.title()),)),
+                SubmissionRow(name, (StudentIdentity(name.title()),)),
                 run,
                 key,
                 report(name, random.Random(1), 1),

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from made_up_class import columns, entries, report
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, Entry, LessonColumn
-from grader.classroom.imports.records import Student
+from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.statistics.class_page import percent, topics
-from grader.classroom.statistics.collect import gather
+from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.item_analysis import (
     FEWEST,
     Moments,
@@ -47,7 +47,7 @@ def handed(
     *outcomes: Outcome,
     diagnoses: tuple[str | None, ...] = (None, None),
     bonus: float = 0.0,
-) -> Entry:
+) -> GradebookEntry:
     """A submission of the tiny lesson: an outcome and a mistake for each of its two checks."""
     checks = tuple(
         CheckResult(
@@ -72,9 +72,9 @@ def handed(
         4.0,
         checks=checks,
     )
-    return Entry(
+    return GradebookEntry(
         name,
-        (Student(name),),
+        (StudentIdentity(name),),
         replace(
             blank(), submission=name, score=score, max_score=4.0, bonus=bonus, lessons=(lesson,)
         ),
@@ -125,7 +125,9 @@ def test_a_checks_own_points_are_not_in_what_it_is_held_against() -> None:
     class_of_twenty = [
         handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)
     ]
-    assert check(gather(class_of_twenty, [LESSON]), 0).discrimination == pytest.approx(-1.0)
+    assert check(collect_statistics(class_of_twenty, [LESSON]), 0).discrimination == pytest.approx(
+        -1.0
+    )
 
 
 def test_full_marks_are_in_the_last_column_of_the_histogram_and_nothing_falls_out() -> None:
@@ -142,7 +144,7 @@ def test_those_who_did_not_begin_are_in_no_share() -> None:
     """One is right, one wrong, one waits, one has not begun: right is 1 of 3 who began, and 1 of
     the 2 for whom it was run.
     """
-    room = gather(
+    room = collect_statistics(
         [
             handed("a", PASSED, PASSED),
             handed("b", PASSED, FAILED),
@@ -156,14 +158,16 @@ def test_those_who_did_not_begin_are_in_no_share() -> None:
 
 
 def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> None:
-    room = gather([handed(name, PASSED, FAILED) for name in "abc"], [LESSON])
+    room = collect_statistics([handed(name, PASSED, FAILED) for name in "abc"], [LESSON])
     assert [one.column.id for one in room.doubtful] == ["tiny.two"]
     assert topics(room) == ()
-    assert gather([handed(name, PASSED, FAILED) for name in "ab"], [LESSON]).doubtful == ()
+    assert (
+        collect_statistics([handed(name, PASSED, FAILED) for name in "ab"], [LESSON]).doubtful == ()
+    )
 
 
 def test_a_check_against_the_rest_is_doubted() -> None:
-    room = gather(
+    room = collect_statistics(
         [handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)],
         [LESSON],
     )
@@ -179,16 +183,16 @@ def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
         + [(FAILED, FAILED)] * 3
     )
     few, many = ([handed(f"{n:03}", *pattern[n % 20]) for n in range(size)] for size in (20, 200))
-    assert check(gather(few, [LESSON]), 0).discrimination == pytest.approx(-0.4)
-    assert gather(few, [LESSON]).doubtful == ()
-    assert len(gather(many, [LESSON]).doubtful) == 2
+    assert check(collect_statistics(few, [LESSON]), 0).discrimination == pytest.approx(-0.4)
+    assert collect_statistics(few, [LESSON]).doubtful == ()
+    assert len(collect_statistics(many, [LESSON]).doubtful) == 2
 
 
 def test_a_mistake_counts_once_for_each_person() -> None:
     """However many checks it cost; the example is the first one's, and names nobody that the
     evidence doesn't.
     """
-    room = gather(
+    room = collect_statistics(
         [
             handed("a", FAILED, FAILED, diagnoses=("m", "m")),
             handed("b", FAILED, PASSED, diagnoses=("m", None)),
@@ -201,7 +205,7 @@ def test_a_mistake_counts_once_for_each_person() -> None:
 
 
 def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
-    room = gather(
+    room = collect_statistics(
         [
             handed("a", FAILED, FAILED, diagnoses=("rare", None)),
             handed("b", FAILED, FAILED, diagnoses=("common", None)),
@@ -219,7 +223,7 @@ def test_our_fault_is_no_zero() -> None:
     """A submission that we could not judge to the end is in no average, and the check has no
     verdict for it.
     """
-    room = gather(
+    room = collect_statistics(
         [handed("a", PASSED, PASSED), handed("b", PASSED, Outcome.GRADER_ERROR)], [LESSON]
     )
     assert room.scores == (4.0,)
@@ -229,14 +233,18 @@ def test_our_fault_is_no_zero() -> None:
 
 
 def test_what_we_failed_to_judge_at_all_is_our_fault_and_no_problem_of_theirs() -> None:
-    room = gather([Entry("a", (), problem="its host died twice", fault=True)], [LESSON])
+    room = collect_statistics(
+        [GradebookEntry("a", (), problem="its host died twice", fault=True)], [LESSON]
+    )
     assert [note.text for note in room.faults] == ["its host died twice"]
     assert room.problems == ()
     assert next(iter(room.rows)).states == (State.FAULT,)
 
 
 def test_missing_and_unreadable_are_rows_with_a_state_and_no_score() -> None:
-    room = gather([Entry("a", (), missing=True), Entry("b", (), problem="no zip")], [LESSON])
+    room = collect_statistics(
+        [GradebookEntry("a", (), missing=True), GradebookEntry("b", (), problem="no zip")], [LESSON]
+    )
     assert [row.states for row in room.rows] == [(State.MISSING,), (State.PROBLEM,)]
     assert room.scores == ()
     assert room.problems[0].text == "no zip"
@@ -247,7 +255,7 @@ def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
         handed("a", PASSED, FAILED),
         adjustments=(Adjustment(2.0, "the check was wrong", "ada", "2026-11-20T09:00:00Z"),),
     )
-    room = gather([entry], [LESSON])
+    room = collect_statistics([entry], [LESSON])
     assert room.scores == (4.0,)
     assert set(next(iter(room.rows)).states) == {State.ADJUSTED, State.FULL}
 
@@ -255,13 +263,14 @@ def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
 def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
     """A course that changed between two gradings: nothing of a report is lost."""
     assert [
-        one.column.id for one in gather([handed("a", PASSED, FAILED)], []).lessons[0].checks
+        one.column.id
+        for one in collect_statistics([handed("a", PASSED, FAILED)], []).lessons[0].checks
     ] == ["tiny.one", "tiny.two"]
 
 
 def test_entries_are_read_once() -> None:
     """A stream is enough."""
-    assert len(gather(iter(list(entries(9))), columns()).rows) == 9
+    assert len(collect_statistics(iter(list(entries(9))), columns()).rows) == 9
 
 
 def test_a_share_is_nothing_or_all_only_where_it_is() -> None:

@@ -31,7 +31,7 @@ from grader.cli.help import MARK, peek_language
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
 from grader.course.submission import read_submission
-from grader.verify.verify import LessonProof, Verification
+from grader.verify.verify import LessonSummary, VerifyResult
 
 PACKAGE = Path(grader.__file__).parent
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -269,7 +269,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(
-        "grader.cli.commands.grade.Host", contextlib.nullcontext
+        "grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext
     )  # nothing is graded, so nothing need be started
     (tmp_path / "notes.txt").write_text("mine\n")
     assert (
@@ -582,7 +582,7 @@ def test_a_lesson_whose_hints_are_not_written_yet_says_so(
 
 # ------------------------------------------------------------------------------------------- verify
 
-PROOF = LessonProof(
+PROOF = LessonSummary(
     "tiny",
     6,
     mistakes=2,
@@ -617,7 +617,7 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
 ) -> None:
     monkeypatch.setattr(
         "grader.cli.commands.verify.run_verification",
-        lambda *_, **__: Verification(problems, (PROOF,), 5),
+        lambda *_, **__: VerifyResult(problems, (PROOF,), 5),
     )
     assert (
         verify_course(small_course, (), seeds=2, workers=1, table=False, write_stubs=False) is code
@@ -630,7 +630,7 @@ def test_verify_prints_the_proof_as_a_table(
 ) -> None:
     monkeypatch.setattr(
         "grader.cli.commands.verify.run_verification",
-        lambda *_, **__: Verification((), (PROOF,), 5),
+        lambda *_, **__: VerifyResult((), (PROOF,), 5),
     )
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
@@ -652,7 +652,7 @@ def test_verify_writes_stubs_only_when_asked(
     stub = course.lesson("tiny").stub
     stub.write_text("old\n", "utf-8")
     monkeypatch.setattr(
-        "grader.cli.commands.verify.run_verification", lambda *_, **__: Verification((), (), 0)
+        "grader.cli.commands.verify.run_verification", lambda *_, **__: VerifyResult((), (), 0)
     )
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert stub.read_text("utf-8") == "old\n"

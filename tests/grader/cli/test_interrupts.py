@@ -18,13 +18,13 @@ import pytest
 from rich.console import Console
 
 from grader.classroom.gradebook.store import Gradebook
-from grader.cli.commands.batch import Wanted, grade_class
-from grader.cli.commands.interrupts import patience, stopping
+from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.cli.commands.interrupts import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
 from grader.course.course import Course
 from grader.runtime import pool
-from grader.runtime.client import Host
-from grader.runtime.pool import Hosts, NotBegun, over
+from grader.runtime.client import ForkServerClient
+from grader.runtime.pool import Cancelled, HostPool, map_unordered
 
 NAMES = ("ada", "alan", "edsger", "grace")
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -38,7 +38,7 @@ class Pressing:
     the one before has had its effect.
     """
 
-    host: Host
+    host: ForkServerClient
     times: int = 0
     graded: int = 0
     abandoned: threading.Event = field(default_factory=threading.Event)
@@ -72,7 +72,7 @@ class Pressing:
 
 
 @pytest.fixture
-def run(tmp_path: Path, small_course: Course, host: Host) -> Callable[..., Pressing]:
+def run(tmp_path: Path, small_course: Course, host: ForkServerClient) -> Callable[..., Pressing]:
     """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so
     often at the second.
     """
@@ -82,7 +82,7 @@ def run(tmp_path: Path, small_course: Course, host: Host) -> Callable[..., Press
 
     def grade(out: str, times: int = 0) -> Pressing:
         pressing = Pressing(host, times)
-        wanted = Wanted(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
+        wanted = BatchOptions(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
         if times:
             with pytest.raises(KeyboardInterrupt):
                 grade_class(small_course, wanted, make_host=lambda: pressing)  # type: ignore[arg-type, return-value]
@@ -153,18 +153,18 @@ def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None
         )
 
     monkeypatch.setattr(pool, "wait", wait)
-    hosts: Hosts[Any] = Hosts(1, lambda: SimpleNamespace(close=lambda: None))
-    assert sorted(over(hosts, range(5), lambda _, job: job)) == [0, 1, 2, 3, 4]
+    hosts: HostPool[Any] = HostPool(1, lambda: SimpleNamespace(close=lambda: None))
+    assert sorted(map_unordered(hosts, range(5), lambda _, job: job)) == [0, 1, 2, 3, 4]
     assert waits and all(timeout is not None and timeout < 1 for timeout in waits)
 
 
 def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
     """Neither one that is with the threads already, nor one that would be drawn."""
-    hosts: Hosts[Any] = Hosts(1, Host)
+    hosts: HostPool[Any] = HostPool(1, ForkServerClient)
     hosts.finishing.set()
-    with pytest.raises(NotBegun):
+    with pytest.raises(Cancelled):
         hosts.lend(lambda host, job: job, 1)
-    assert list(over(hosts, range(3), lambda host, job: job)) == []
+    assert list(map_unordered(hosts, range(3), lambda host, job: job)) == []
     assert hosts.busy == 0
 
 
@@ -178,7 +178,7 @@ def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
     """As under nohup."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with patience(Console(), Hosts(1, Host)):
+        with graceful_interrupt(Console(), HostPool(1, ForkServerClient)):
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
@@ -193,7 +193,7 @@ def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
 def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> (
     None
 ):
-    with Host(apart=True) as apart:
+    with ForkServerClient(apart=True) as apart:
         assert apart._process is not None
         assert os.getsid(apart._process.pid) != os.getsid(0)
         apart.abandon()

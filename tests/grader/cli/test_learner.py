@@ -30,9 +30,9 @@ from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.render.diff import compare
 from grader.render.html import render_page
-from grader.render.learner_page import Keepsake
+from grader.render.learner_page import LearnerExtras
 from grader.render.terminal import make_console
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 PACKAGE = Path(grader.__file__).parent
@@ -80,7 +80,7 @@ def solved(course: Course) -> str:
     return without_markers(course.lesson("tiny").solution.read_text("utf-8"))
 
 
-def graded(host: Host, course: Course, work: Path) -> Report:
+def graded(host: ForkServerClient, course: Course, work: Path) -> Report:
     settings = Settings(1, "auto", course.limits)
     return grade_submission(
         host, course, course.lessons, read_submission(work, ["tiny"]), settings, name="work"
@@ -91,7 +91,7 @@ def graded(host: Host, course: Course, work: Path) -> Report:
 
 
 def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
-    work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]
+    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete
     is the end.
@@ -125,7 +125,7 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
 
 
 def test_stubs_are_answered_with_how_to_begin(
-    work: Path, host: Host, small_course: Course, capsys: pytest.CaptureFixture[str]
+    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No attempt is counted, and no longer is it said once something is written."""
     keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
@@ -139,7 +139,7 @@ def test_stubs_are_answered_with_how_to_begin(
 @pytest.mark.parametrize("graded_lessons", [1, 2])
 def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
     work: Path,
-    host: Host,
+    host: ForkServerClient,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
     graded_lessons: int,
@@ -181,7 +181,7 @@ def test_full_marks_name_the_solution_where_there_is_one(
 
 
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
-    work: Path, host: Host, small_course: Course
+    work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     before = (work / FILE).read_text()
     assert (
@@ -194,7 +194,7 @@ def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
 
 
 def test_no_file_appears_where_init_made_no_folder(
-    tmp_path: Path, host: Host, small_course: Course, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, host: ForkServerClient, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tiny.py").write_text(solved(small_course))
     monkeypatch.chdir(tmp_path)
@@ -206,7 +206,7 @@ def test_no_file_appears_where_init_made_no_folder(
 
 def test_progress_that_can_not_be_written_costs_nothing_but_itself(
     work: Path,
-    host: Host,
+    host: ForkServerClient,
     small_course: Course,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -508,12 +508,12 @@ def test_the_shell_completes_commands_lessons_and_checks(
 
 
 def test_the_page_shows_the_end_when_there_is_one(
-    work: Path, host: Host, small_course: Course
+    work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     report = replace(graded(host, small_course, work), submission="me")
     assert 'class="finish"' not in render_page(report)
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
-        report, keepsake=Keepsake(finish=[("140 / 140", "points")])
+        report, keepsake=LearnerExtras(finish=[("140 / 140", "points")])
     )
 
 
@@ -532,7 +532,7 @@ def said_texts(path: Path) -> set[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and node.args
     ]
-    said = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] == "say"]
+    said = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] == "tr"]
     return {
         node.value
         for node in said

@@ -19,12 +19,12 @@ from browser import Browser
 from nbclient import NotebookClient
 from nbformat import v4
 
-from grader.cli.commands.notebook import Asked, Kernel, Shown, greeting
+from grader.cli.commands.notebook import Kernel, MagicOptions, Shown, greeting
 from grader.cli.magics import GradeMagic, asked, unregister
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
 from grader.course.notebooks import as_notebook
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 
 WRONG = (
     "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 *"
@@ -41,13 +41,13 @@ PID = (
 
 
 @pytest.fixture
-def kernel(host: Host) -> Kernel:
+def kernel(host: ForkServerClient) -> Kernel:
     return Kernel(host)
 
 
 @pytest.fixture
-def ask(small_course: Course) -> Asked:
-    return Asked(("tiny",), small_course.root, 7, "off", "en")
+def ask(small_course: Course) -> MagicOptions:
+    return MagicOptions(("tiny",), small_course.root, 7, "off", "en")
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic()
     )
 
 
-def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: Asked, tmp_path: Path) -> None:
+def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: MagicOptions, tmp_path: Path) -> None:
     """Magics in it are left out, what a notebook knows by itself is known."""
     code = f"%pwd\n{RIGHT}from __future__ import annotations\ndisplay(1)\n"
     result = kernel.grade_cell(ask, code, tmp_path)
@@ -218,7 +218,7 @@ def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: Asked, tmp_path: Path
     [("", "has no code below it"), ("a\0", "line 1 holds"), ("#" * (1 << 20), "larger than 1 MB")],
 )
 def test_a_cell_that_is_no_lesson_is_told_so(
-    kernel: Kernel, ask: Asked, tmp_path: Path, code: str, said: str
+    kernel: Kernel, ask: MagicOptions, tmp_path: Path, code: str, said: str
 ) -> None:
     lesson = kernel.grade_cell(ask, code + "\n", tmp_path).report.lessons[0]
     assert lesson.status == "invalid"
@@ -227,14 +227,14 @@ def test_a_cell_that_is_no_lesson_is_told_so(
 
 @pytest.mark.parametrize("lessons", [(), ("tiny", "tiny")])
 def test_a_cell_is_one_lesson(
-    kernel: Kernel, ask: Asked, tmp_path: Path, lessons: tuple[str, ...]
+    kernel: Kernel, ask: MagicOptions, tmp_path: Path, lessons: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match="name it, and no other"):
         kernel.grade_cell(replace(ask, lessons=lessons), RIGHT, tmp_path)
 
 
 def test_an_interrupted_grading_ends_the_host(
-    kernel: Kernel, ask: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: Kernel, ask: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its next answer would be to a question that nobody asks any more."""
     closed = []
@@ -266,7 +266,7 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     kernel: Kernel,
-    ask: Asked,
+    ask: MagicOptions,
     tmp_path: Path,
     browser: Browser,
 ) -> None:

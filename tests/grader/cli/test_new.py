@@ -14,7 +14,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.course.course import Course, load_course
 from grader.course.scaffold import MARK, lesson_files
 from grader.runtime.grading import Settings
-from grader.verify.verify import Verification, unwritten
+from grader.verify.verify import VerifyResult, unwritten
 from grader.verify.verify import verify as run_verification
 
 
@@ -25,7 +25,7 @@ def new(*words: str) -> object:
     return ended.value.code
 
 
-def verified(course: Course) -> Verification:
+def verified(course: Course) -> VerifyResult:
     """Everything known of a course, graded from one seed."""
     settings = Settings(seed=0, limits=course.limits)
     return run_verification(course, course.lessons, seeds=[1], settings=settings, workers=1)

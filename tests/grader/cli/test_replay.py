@@ -18,8 +18,8 @@ import torch
 import grader
 from grader.cli import main
 from grader.cli.commands.replay import (
-    Asked,
     Replay,
+    ReplayRequest,
     asked_of_debugger,
     comment,
     debug_command,
@@ -33,10 +33,10 @@ from grader.course.course import Course, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.debugger import told
-from grader.judge.replay.literals import Inexpressible, literal
+from grader.judge.replay.literals import NoLiteral, literal
 from grader.judge.replay.script import reached_by
-from grader.runtime.client import Host
-from grader.runtime.grading import Judged, Settings, grade_lesson
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -54,10 +54,10 @@ def handed_in(folder: Path, lesson: str, text: str) -> Path:
 
 
 def recorded(
-    host: Host, course: Course, place: Path, target: str, seed: int = 5
-) -> tuple[Replay, Judged, CheckResult]:
+    host: ForkServerClient, course: Course, place: Path, target: str, seed: int = 5
+) -> tuple[Replay, LessonOutcome, CheckResult]:
     """A check judged and written down."""
-    what = understood(course, Asked(target, place, seed, lang="en"))
+    what = understood(course, ReplayRequest(target, place, seed, lang="en"))
     settings = Settings(seed, limits=course.limits, recorded=what.check_id)
     judged = grade_lesson(host, what.lesson, what.file, settings)
     (check,) = [one for one in judged.result.checks if one.id == what.check_id]
@@ -99,7 +99,7 @@ def numbers(value: Any) -> list[float]:
     ],
 )
 def test_a_shown_script_gives_the_wrong_number_of_the_report(
-    lesson: str, mistake: str, name: str, host: Host, tmp_path: Path
+    lesson: str, mistake: str, name: str, host: ForkServerClient, tmp_path: Path
 ) -> None:
     """… with plain Python, and what was expected beside it: derivatives, a scenario with a function
     that is data, one with modules.
@@ -126,7 +126,7 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
 
 
 def test_a_script_of_code_that_raises_raises_the_same(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
@@ -138,7 +138,7 @@ def test_a_script_of_code_that_raises_raises_the_same(
 
 
 def test_what_is_written_down_changes_no_verdict(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     what, _, check = recorded(host, small_course, place, "tiny.double")
@@ -159,7 +159,9 @@ def test_what_is_written_down_changes_no_verdict(
         assert getattr(same, name) == getattr(check, name)
 
 
-def test_a_constant_is_shown_as_one(host: Host, small_course: Course, tmp_path: Path) -> None:
+def test_a_constant_is_shown_as_one(
+    host: ForkServerClient, small_course: Course, tmp_path: Path
+) -> None:
     place = handed_in(tmp_path / "work", "tiny", RIGHT.replace("20.0", "19.0"))
     what, judged, check = recorded(host, small_course, place, "tiny.limit")
     done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
@@ -167,11 +169,13 @@ def test_a_constant_is_shown_as_one(host: Host, small_course: Course, tmp_path: 
 
 
 def test_a_check_without_a_script_is_shown_itself(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
-    text = script(Judged(judged.result, script="it reads the file"), check, place / "tiny.py", what)
+    text = script(
+        LessonOutcome(judged.result, script="it reads the file"), check, place / "tiny.py", what
+    )
     assert "# This can't be done without the grader: it reads the file." in text
     assert '@check(points=3, about="double")\ndef test_double(student, draw):' in text
 
@@ -212,7 +216,7 @@ def test_a_literal_is_the_tensor(tensor: torch.Tensor) -> None:
 
 
 def test_a_tensor_that_is_too_long_is_not_written_out() -> None:
-    with pytest.raises(Inexpressible, match="10,001 elements"):
+    with pytest.raises(NoLiteral, match="10,001 elements"):
         literal(torch.zeros(10_001))
 
 
@@ -265,16 +269,21 @@ def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, s
 
 
 @pytest.fixture
-def shared_host(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
+def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> ForkServerClient:
     """The tests' host, in place of one that each command starts."""
     import contextlib
 
-    monkeypatch.setattr("grader.cli.commands.replay.Host", lambda: contextlib.nullcontext(host))
+    monkeypatch.setattr(
+        "grader.cli.commands.replay.ForkServerClient", lambda: contextlib.nullcontext(host)
+    )
     return host
 
 
 def test_a_replay_shows_the_check_and_nothing_else(
-    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shared_host: ForkServerClient,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", SQUARES)
     common = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
@@ -291,7 +300,10 @@ def test_a_replay_shows_the_check_and_nothing_else(
 
 
 def test_a_replay_folds_nothing(
-    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shared_host: ForkServerClient,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """All that was printed is there; of a lesson its one check that is wrong is taken."""
     place = handed_in(
@@ -319,7 +331,7 @@ def test_a_replay_folds_nothing(
 @pytest.mark.parametrize("way", [(), ("--show",), ("--pdb",)])
 def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     way: tuple[str, ...],
-    shared_host: Host,
+    shared_host: ForkServerClient,
     small_course: Course,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -376,7 +388,7 @@ def as_cells(folder: Path, text: str) -> Path:
     ],
 )
 def test_a_script_of_a_notebook_runs_its_cells_without_us(
-    text: str, host: Host, small_course: Course, tmp_path: Path
+    text: str, host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     """The notebook need not be there; what it has by itself, and what it imports from __future__,
     is.
@@ -394,7 +406,7 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
 
 
 def test_a_script_of_a_notebook_names_the_cell_that_raises(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     place = as_cells(tmp_path / "work", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
@@ -403,7 +415,10 @@ def test_a_script_of_a_notebook_names_the_cell_that_raises(
 
 
 def test_what_is_right_has_nothing_to_reproduce(
-    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shared_host: ForkServerClient,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", RIGHT)
     words = ("--in", str(place), "--show", "--course", str(small_course.root), "--lang", "en")
@@ -439,7 +454,7 @@ def test_what_is_right_has_nothing_to_reproduce(
 def test_what_cannot_be_replayed_is_said_with_a_remedy(
     words: tuple[str, ...],
     answer: str,
-    shared_host: Host,
+    shared_host: ForkServerClient,
     small_course: Course,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -543,7 +558,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
 ) -> None:
     """… under the cell's number and with its lines."""
     place = as_cells(tmp_path / "work", text)
-    what = understood(small_course, Asked("tiny.double", place, 3, lang="en"))
+    what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
     request.write_text(
         json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)),
@@ -569,7 +584,10 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
 
 
 def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
-    shared_host: Host, small_course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shared_host: ForkServerClient,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = handed_in(tmp_path / "work", "tiny", RIGHT)
     code, out, err = replayed(
@@ -620,10 +638,10 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
 
 
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
-    say = Catalogue("ko", {"{name} is not twice {x}": "{name} 은 {x} 의 두 배가 아닙니다"})
+    tr = Catalogue("ko", {"{name} is not twice {x}": "{name} 은 {x} 의 두 배가 아닙니다"})
     failure = CheckFailure("{name} is not twice {x}", inputs={"x": 3}, facts={"name": "double"})
-    assert told(failure, Source(RIGHT, "tiny.py"), say) == "double 은 3 의 두 배가 아닙니다"
-    assert told(ValueError("no"), Source(RIGHT, "tiny.py"), say) == "ValueError: no"
+    assert told(failure, Source(RIGHT, "tiny.py"), tr) == "double 은 3 의 두 배가 아닙니다"
+    assert told(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
@@ -636,4 +654,4 @@ def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
 
 def test_an_unknown_lesson_is_told_as_ever(small_course: Course) -> None:
     with pytest.raises(UsageError, match="Did you mean tiny"):
-        understood(small_course, Asked("tinny.double", Path()))
+        understood(small_course, ReplayRequest("tinny.double", Path()))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands.replay import Asked
-from grader.cli.commands.replay_target import SHOWN, settled
+from grader.cli.commands.replay import ReplayRequest
+from grader.cli.commands.replay_target import SHOWN, resolve_target
 from grader.cli.commands.workspace import make_workspace
 from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
@@ -53,18 +53,18 @@ def were_wrong(work: Path, **wrong: dict[str, int]) -> None:
 
 def asked(
     target: str = "", place: Path | None = None, *options: str, seed: int | None = None
-) -> Asked:
-    return Asked(target, place or Path(), seed=seed, lang="en", options=options)
+) -> ReplayRequest:
+    return ReplayRequest(target, place or Path(), seed=seed, lang="en", options=options)
 
 
 def test_the_one_lesson_that_is_here_is_taken(work: Path, course: Course) -> None:
-    taken = settled(course, asked(place=work / "second"))
+    taken = resolve_target(course, asked(place=work / "second"))
     assert taken is not None and taken.target == "second"
 
 
 def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> None:
     were_wrong(work, tiny={}, second={"second.triple": 7})
-    taken = settled(course, asked())
+    taken = resolve_target(course, asked())
     assert taken is not None and (taken.target, taken.place) == ("second", Path())
 
 
@@ -78,7 +78,7 @@ def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
 ) -> None:
     many = {f"second.check_{number}": number for number in range(SHOWN + 2)}
     were_wrong(work, tiny={"tiny.double": 5, "other.check": 1}, second=many)
-    assert settled(course, asked("", None, "--pdb", seed=seed)) is None
+    assert resolve_target(course, asked("", None, "--pdb", seed=seed)) is None
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "2 lessons had something wrong when they were graded last. Take one:"
     assert ["grade", "replay", "tiny.double", *given, "--pdb"] in [
@@ -97,11 +97,11 @@ def test_where_nothing_is_known_to_be_wrong_the_way_is_told(work: Path, course: 
             r" replay tiny"
         ),
     ):
-        settled(course, asked())
+        resolve_target(course, asked())
 
 
 def test_a_lesson_is_taken_as_it_was_named(work: Path, course: Course) -> None:
-    assert settled(course, asked("tiny.double")) == asked("tiny.double")
+    assert resolve_target(course, asked("tiny.double")) == asked("tiny.double")
 
 
 def test_a_path_to_elsewhere_is_not_the_own_lesson(work: Path, course: Course) -> None:
@@ -110,5 +110,5 @@ def test_a_path_to_elsewhere_is_not_the_own_lesson(work: Path, course: Course) -
     bobs.parent.mkdir()
     bobs.write_text("x = 1\n")
     for target in ("../bob/tiny.py", "../bob"):
-        taken = settled(course, asked(target))
+        taken = resolve_target(course, asked(target))
         assert taken == replace(asked("tiny"), place=Path(target), options=("--in", target))

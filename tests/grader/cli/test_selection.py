@@ -17,7 +17,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.course.progress import FILE
 from grader.render.terminal import make_console
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 
@@ -137,7 +137,7 @@ def test_what_is_no_submission_is_told_with_why_and_what_to_do(
 
 @pytest.mark.parametrize(("word", "kept"), [("tiny/tiny.py", True), ("../bob/tiny.py", False)])
 def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
-    word: str, kept: bool, work: Path, host: Host, small_course: Course
+    word: str, kept: bool, work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     (work / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
     before = (work / FILE).read_text()

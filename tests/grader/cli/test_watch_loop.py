@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.watch_loop import Verdict, Watcher, change, folder_saves, half_written, remote_kind
+from grader.cli.watch_loop import (
+    Watcher,
+    WatchResult,
+    change,
+    folder_saves,
+    half_written,
+    remote_kind,
+)
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -20,7 +27,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 from grader.course.submission import LessonFile
 
@@ -42,7 +49,7 @@ def report(lesson: str, text: str) -> Report:
         1,
         CourseIdentity("c", "1", "h"),
         "0",
-        Sandbox("off"),
+        SandboxReport("off"),
         lessons=(result,),
     )
 
@@ -55,7 +62,7 @@ class Desk:
 
     files: dict[str, str] = field(default_factory=dict)
     saves: queue.Queue[tuple[str, ...]] = field(default_factory=queue.Queue)
-    shown: queue.Queue[Verdict] = field(default_factory=queue.Queue)
+    shown: queue.Queue[WatchResult] = field(default_factory=queue.Queue)
     graded: queue.Queue[str] = field(default_factory=queue.Queue)
     looked_at: queue.Queue[str | None] = field(default_factory=queue.Queue)
     ended: threading.Event = field(default_factory=threading.Event)

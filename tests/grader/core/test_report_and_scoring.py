@@ -24,13 +24,13 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 from grader.worker.wire.program import program
 from grader.worker.wire.values import Opaque, StudentRef
@@ -58,7 +58,10 @@ def lesson(*checks: CheckResult) -> LessonResult:
 def report(*lessons: LessonResult) -> Report:
     """A report made of those lessons."""
     score, most, bonus = report_score(lessons)
-    identity, sandbox = CourseIdentity("c", "1", "0" * 16), Sandbox("auto", ("time",), ("network",))
+    identity, sandbox = (
+        CourseIdentity("c", "1", "0" * 16),
+        SandboxReport("auto", ("time",), ("network",)),
+    )
     return Report(
         "someone", score, most, bonus, 7, identity, "0", sandbox, "en", ("a flag",), lessons
     )
@@ -391,7 +394,7 @@ SUBMISSIONS = {
 }
 
 
-def graded(host: Host, course: Course, source: str | None) -> Report:
+def graded(host: ForkServerClient, course: Course, source: str | None) -> Report:
     """The report on a submission of that one file, or of none."""
     files = {} if source is None else {"tiny": decode("tiny", "work/tiny.py", source.encode())}
     return grade_submission(
@@ -401,7 +404,7 @@ def graded(host: Host, course: Course, source: str | None) -> Report:
 
 @pytest.mark.parametrize("name", SUBMISSIONS)
 def test_a_graded_report_is_what_the_schema_says(
-    name: str, host: Host, small_course: Course
+    name: str, host: ForkServerClient, small_course: Course
 ) -> None:
     """And comes back from JSON as it was."""
     source, score, status = SUBMISSIONS[name]
@@ -417,7 +420,7 @@ def test_a_graded_report_is_what_the_schema_says(
 
 @pytest.mark.parametrize("started", [True, False], ids=["stub", "no file"])
 def test_a_report_on_nothing_done_is_what_the_schema_says(
-    started: bool, host: Host, small_course: Course
+    started: bool, host: ForkServerClient, small_course: Course
 ) -> None:
     source = small_course.lesson("tiny").stub.read_text("utf-8") if started else None
     data = json.loads(json.dumps(graded(host, small_course, source).as_json(), allow_nan=False))
@@ -428,7 +431,9 @@ def test_a_report_on_nothing_done_is_what_the_schema_says(
     )
 
 
-def test_what_a_student_returned_is_in_the_report(host: Host, small_course: Course) -> None:
+def test_what_a_student_returned_is_in_the_report(
+    host: ForkServerClient, small_course: Course
+) -> None:
     """NaN as a string; a long tensor cut, with its shape."""
     nan, long = (
         graded(host, small_course, SUBMISSIONS[name][0]).lessons[0].checks[0]
@@ -440,7 +445,7 @@ def test_what_a_student_returned_is_in_the_report(host: Host, small_course: Cour
 
 
 def test_the_seed_of_a_check_is_its_own_and_follows_from_the_runs(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     first, again = (
         graded(host, small_course, SUBMISSIONS["right"][0]).lessons[0].checks for _ in range(2)

@@ -26,7 +26,7 @@ MODULES = """
     render/terminal
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
-SAID = RAISED | {"say", "wrong", "phrase"}
+SAID = RAISED | {"tr", "wrong", "phrase"}
 TEMPLATE_AT = {"wrong": 2}
 """Which argument is the template, where it isn't the first."""
 
@@ -77,32 +77,32 @@ def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> 
 
 
 def test_help_has_korean_words() -> None:
-    say = engine_catalogue("ko")
+    tr = engine_catalogue("ko")
     for command in (cli, *learner.COMMANDS, magics.asked):
         context = click.Context(command, info_name="grade")
-        help.write_help(command, context.make_formatter(), say)
-        help.write_options(command, context, context.make_formatter(), say)
+        help.write_help(command, context.make_formatter(), tr)
+        help.write_options(command, context, context.make_formatter(), tr)
     for command in cli.commands.values():
-        help.summary(command, say)
+        help.summary(command, tr)
     for heading, _ in SECTIONS:
-        say(heading)
-    assert say.missing == set()
+        tr(heading)
+    assert tr.missing == set()
 
 
 def test_an_option_without_korean_words_is_found() -> None:
-    say = engine_catalogue("ko")
+    tr = engine_catalogue("ko")
     command = click.Command(
         "one", params=[click.Option(["--two"], help="Do three.")], help="Do one."
     )
     context = click.Context(command, info_name="grade")
-    help.write_help(command, context.make_formatter(), say)
-    help.write_options(command, context, context.make_formatter(), say)
-    assert say.missing == {"Do one.", "Do three."}
+    help.write_help(command, context.make_formatter(), tr)
+    help.write_options(command, context, context.make_formatter(), tr)
+    assert tr.missing == {"Do one.", "Do three."}
 
 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(
-        'REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\nsay("c" if x else'
+        'REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\ntr("c" if x else'
         ' "d")\n'
     )
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}

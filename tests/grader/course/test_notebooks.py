@@ -35,7 +35,7 @@ from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.github import error_lines
 from grader.render.html import render_page
 from grader.render.terminal import show_report
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 RIGHT = (
@@ -72,7 +72,7 @@ def problem(data: bytes) -> str:
     return file.problem
 
 
-def graded(host: Host, course: Course, file: LessonFile, lang: str = "en") -> Report:
+def graded(host: ForkServerClient, course: Course, file: LessonFile, lang: str = "en") -> Report:
     return grade_submission(
         host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice"
     )
@@ -346,9 +346,11 @@ def test_a_notebook_is_watched(
     """A save of it is a save of the lesson."""
     (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     told: list[dict[str, str]] = []
-    monkeypatch.setattr(watch, "Host", lambda **_: contextlib.nullcontext())  # nothing is graded
+    monkeypatch.setattr(
+        watch, "ForkServerClient", lambda **_: contextlib.nullcontext()
+    )  # nothing is graded
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
-    monkeypatch.setattr(watch.Session, "run", lambda *_: 0)
+    monkeypatch.setattr(watch.WatchSession, "run", lambda *_: 0)
     assert (
         watch.watch_lessons(
             small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en"
@@ -375,7 +377,7 @@ def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(
 
 
 @pytest.fixture(scope="module")
-def wrong(host: Host, small_course: Course) -> Report:
+def wrong(host: ForkServerClient, small_course: Course) -> Report:
     """The report on a notebook in which double is wrong and triple raises; magics in it."""
     return graded(
         host,
@@ -390,7 +392,9 @@ def wrong(host: Host, small_course: Course) -> Report:
     )
 
 
-def test_a_right_notebook_gets_what_the_file_gets(host: Host, small_course: Course) -> None:
+def test_a_right_notebook_gets_what_the_file_gets(
+    host: ForkServerClient, small_course: Course
+) -> None:
     assert graded(host, small_course, read(*RIGHT)).full_marks
 
 
@@ -456,33 +460,35 @@ def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
     assert in_cells({"line": "row"}, cells) == {"line": "row"}
 
 
-def test_a_cell_that_is_no_python_is_named(host: Host, small_course: Course) -> None:
+def test_a_cell_that_is_no_python_is_named(host: ForkServerClient, small_course: Course) -> None:
     lesson = graded(host, small_course, read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
     assert lesson.status == "invalid"
     assert (lesson.checks[0].cell, lesson.checks[0].source_line) == (3, 2)
 
 
-def test_flags_name_the_cell(host: Host, small_course: Course) -> None:
+def test_flags_name_the_cell(host: ForkServerClient, small_course: Course) -> None:
     assert any(
         flag.startswith("tiny.ipynb, cell 6, line 2 ")
         for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags
     )
 
 
-def test_a_broken_notebook_is_an_invalid_lesson(host: Host, small_course: Course) -> None:
+def test_a_broken_notebook_is_an_invalid_lesson(
+    host: ForkServerClient, small_course: Course
+) -> None:
     file = decode("tiny", "tiny.ipynb", b"{", notebook=True)
     lesson = graded(host, small_course, file).lessons[0]
     assert (lesson.status, lesson.score) == ("invalid", 0.0)
     assert "is no JSON" in (lesson.message or "")
 
 
-def test_notes_and_places_are_told_in_korean(host: Host, small_course: Course) -> None:
-    say = engine_catalogue("ko")
+def test_notes_and_places_are_told_in_korean(host: ForkServerClient, small_course: Course) -> None:
+    tr = engine_catalogue("ko")
     page = render_page(
         graded(
             host, small_course, read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:]), "ko"
         ),
-        say,
+        tr,
     )
     assert "2번째 셀 1번째 줄: 매직 명령" in page
     assert "tiny.ipynb, 3번째 셀 2번째 줄" in page

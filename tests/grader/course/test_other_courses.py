@@ -17,7 +17,7 @@ from grader.cli.commands.verify import verify_course
 from grader.core.errors import ExitCode
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 PACKAGE = Path(grader.__file__).parent
@@ -41,7 +41,9 @@ def test_a_course_about_something_else_is_verified(
     assert capsys.readouterr().out.splitlines() == ["1 lessons, 4 gradings, 1 seed: no problems"]
 
 
-def test_a_submission_to_it_is_graded_and_its_mistake_is_named(savings: Course, host: Host) -> None:
+def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
+    savings: Course, host: ForkServerClient
+) -> None:
     lesson = savings.lesson("compound_interest")
     wrong = "def grown(amount, rate, years):\n    return amount + amount * rate * years\n"
     files = {lesson.id: LessonFile(lesson.id, lesson.filename, wrong)}

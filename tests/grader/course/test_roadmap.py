@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.course.course import Course, Lesson
-from grader.course.progress import LessonProgress, Point, Progress, Sighting
-from grader.course.roadmap import Standing, achieved, needs, next_lesson, opened_by, standing
+from grader.course.progress import LessonProgress, MistakeRecord, Progress, ScorePoint
+from grader.course.roadmap import (
+    LessonState,
+    course_summary,
+    needs,
+    next_lesson,
+    opened_by,
+    standing,
+)
 
 FULL = LessonProgress(attempts=1, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00")
 
@@ -26,17 +33,17 @@ def done(*names: str) -> Progress:
 def test_a_lesson_waits_for_what_it_builds_on() -> None:
     assert needs(C, done("a")) == ("b",)
     assert [standing(one, done("a")) for one in COURSE.lessons] == [
-        Standing.COMPLETE,
-        Standing.OPEN,
-        Standing.WAITING,
-        Standing.OPEN,
+        LessonState.COMPLETE,
+        LessonState.OPEN,
+        LessonState.WAITING,
+        LessonState.OPEN,
     ]
 
 
 def test_a_lesson_taken_early_is_in_progress_as_soon_as_it_earned_a_point() -> None:
     early = Progress({"c": LessonProgress(attempts=1, best=2.0)})
-    assert standing(C, early) is Standing.BEGUN
-    assert standing(C, Progress({"c": LessonProgress(attempts=1)})) is Standing.WAITING
+    assert standing(C, early) is LessonState.BEGUN
+    assert standing(C, Progress({"c": LessonProgress(attempts=1)})) is LessonState.WAITING
 
 
 def test_next_is_the_first_unfinished_lesson_that_waits_for_none() -> None:
@@ -69,11 +76,11 @@ def test_the_end_counts_what_was_done_and_not_what_is_no_lesson() -> None:
         completed_at="2026-03-06T09:00:00+00:00",
         gave_up_at="2026-03-05T09:00:00+00:00",
         hints={"f": 2, "g": 1},
-        mistakes={"m": Sighting("c", "x", "y"), "n": Sighting("c", "x")},
-        history=(Point("2026-03-05T09:00:00+00:00", 3.0),),
+        mistakes={"m": MistakeRecord("c", "x", "y"), "n": MistakeRecord("c", "x")},
+        history=(ScorePoint("2026-03-05T09:00:00+00:00", 3.0),),
     )
     progress = Progress({"a": mine, "b": FULL, "gone": FULL})
-    found = achieved(COURSE, progress)
+    found = course_summary(COURSE, progress)
     assert (found.complete, found.lessons, found.score, found.max_score, found.bonus) == (
         2,
         4,
@@ -89,4 +96,4 @@ def test_the_end_counts_what_was_done_and_not_what_is_no_lesson() -> None:
         1,
     )
     assert (found.began, found.ended, found.finished) == ("2026-03-05", "2026-03-06", False)
-    assert achieved(COURSE, done("a", "b", "c", "d")).finished
+    assert course_summary(COURSE, done("a", "b", "c", "d")).finished

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.core.errors import StudentError
+from grader.core.errors import StudentCodeError
 from grader.course.source import Source
 from grader.judge.remote.proxies import RemoteStudent
 
@@ -477,7 +477,7 @@ def test_lines_are_counted_as_python_counts_them(separator: str) -> None:
 def test_the_worker_counts_lines_in_the_same_way(remote: Callable[..., RemoteStudent]) -> None:
     """So that a stub is still known for one below a form feed."""
     student = remote("# a\fb\ndef f(x):\n    raise NotImplementedError\n")
-    with pytest.raises(StudentError) as caught:
+    with pytest.raises(StudentCodeError) as caught:
         student.f(1)
     assert (caught.value.line, caught.value.raised_here) == (3, True)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files, zips
-from grader.course.files import Leaf
+from grader.course.files import FileEntry
 from grader.course.submission import (
     MAX_FILE_BYTES,
     LessonFile,
@@ -283,7 +283,7 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
         SubmissionError,
         match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$",
     ):
-        read_leaves([Leaf("alice.zip", refused)], LESSONS)
+        read_leaves([FileEntry("alice.zip", refused)], LESSONS)
 
 
 @given(st.integers(0, 2**32), st.data())
@@ -294,7 +294,7 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(
             st.sampled_from([0, 1, 8, 12, 14, 0x2E, 0x80, 0xFF])
         )
-    leaf = Leaf("alice.zip", lambda: io.BytesIO(bytes(whole)))
+    leaf = FileEntry("alice.zip", lambda: io.BytesIO(bytes(whole)))
     try:
         files = read_leaves([leaf], LESSONS)
     except SubmissionError as error:

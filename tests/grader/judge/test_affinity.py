@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from grader.judge.remote.affinity import join, one_processor
+from grader.judge.remote.affinity import one_processor, pin_to_same_cpu
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has affinity here")
 
@@ -24,7 +24,7 @@ def test_within_the_block_it_stays_on_one_processor() -> None:
 def test_another_process_joins() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         with one_processor():
-            join(other.pid)
+            pin_to_same_cpu(other.pid)
             assert os.sched_getaffinity(other.pid) == os.sched_getaffinity(0)
         other.kill()
 
@@ -32,4 +32,4 @@ def test_another_process_joins() -> None:
 def test_a_process_that_is_gone_is_no_trouble() -> None:
     other = subprocess.Popen([sys.executable, "-c", ""])
     other.wait()
-    join(other.pid)
+    pin_to_same_cpu(other.pid)

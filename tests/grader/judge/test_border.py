@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from torch.autograd import grad, gradcheck, gradgradcheck
 
-from grader.core.errors import MissingName, StudentError, WorkerLost
+from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import NotStarted, Session
+from grader.judge.remote.session import NotStarted, StudentSession
 from grader.worker.wire.program import program
 
 SOURCE = '''
@@ -136,7 +136,7 @@ def outcome(probe: Callable[[Any], Any], student: Any) -> Any:
     """What a probe gives, or how it raises, in a form that can be compared."""
     try:
         return plain(probe(student))
-    except StudentError as error:
+    except StudentCodeError as error:
         return ("raised", error.type_name, error.message)
     except RuntimeError as error:
         return ("raised", type(error).__name__, str(error))
@@ -320,7 +320,7 @@ def test_an_exception_arrives_with_type_message_and_the_students_line(
     remote: Callable[..., RemoteStudent],
 ) -> None:
     """… and with no frame of ours."""
-    with pytest.raises(StudentError) as caught:
+    with pytest.raises(StudentCodeError) as caught:
         remote(SOURCE).fail(double(2))
     line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "no_such_method" in text)
     assert caught.value.line == line
@@ -336,12 +336,12 @@ def test_a_stub_is_told_from_torchs_own_not_implemented(
     many words.
     """
     student = remote(SOURCE)
-    with pytest.raises(StudentError) as stub:
+    with pytest.raises(StudentCodeError) as stub:
         student.not_there_yet()
     assert stub.value.raised_here
     x = double(2)
     y = student.torch_not_implemented(x)
-    with pytest.raises(StudentError) as torchs:
+    with pytest.raises(StudentCodeError) as torchs:
         grad(y.sum(), x)
     assert torchs.value.is_a("NotImplementedError")
     assert not torchs.value.raised_here
@@ -386,7 +386,7 @@ def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStude
     """Output arrives in the order of the calls; beyond the cap it is counted."""
     student = remote("def f(n):\n    print('x' * n)\n", output_bytes=50)
     student.f(3)
-    assert isinstance(student._session, Session)
+    assert isinstance(student._session, StudentSession)
     assert student._session.take_output() == "xxx\n"
     student.f(1000)
     assert student._session.take_output() == "x" * 50 + "\n[951 more bytes were cut]"
@@ -456,14 +456,14 @@ def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) ->
         "import os\ndef f():\n    for _ in range(1000): os.write(1, b'y' * 10_000)\n    return 5\n"
     )
     assert student.f() == 5
-    assert isinstance(student._session, Session)
+    assert isinstance(student._session, StudentSession)
     assert "more bytes were cut" in student._session.take_output()
 
 
 def test_sys_exit_is_an_exception_like_another(remote: Callable[..., RemoteStudent]) -> None:
     """``sys.exit()`` in a function is what the student raised, not the end of the worker."""
     student = remote("import sys\ndef f(): sys.exit(0)\ndef g(): return 1")
-    with pytest.raises(StudentError, match="SystemExit"):
+    with pytest.raises(StudentCodeError, match="SystemExit"):
         student.f()
     assert student.g() == 1
 

@@ -39,10 +39,10 @@ def test_a_fact_that_is_missing_is_left_as_it_stands() -> None:
 
 def test_a_phrase_without_a_translation_is_missed() -> None:
     """So ``grade verify --lang`` tells it, where a finished sentence would have gone by unseen."""
-    say = Catalogue("ko", {"got {what}": "{what} 받음"})
+    tr = Catalogue("ko", {"got {what}": "{what} 받음"})
     assert (
-        fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, say)
+        fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, tr)
         == "a line of 3 받음"
     )
-    assert say.missing == {"a line of {count}"}
+    assert tr.missing == {"a line of {count}"}
     assert str(phrase("a line of {count}", count=3)) == "a line of 3"

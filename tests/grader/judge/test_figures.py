@@ -20,7 +20,7 @@ from rich.console import Console
 
 import grader
 from grader.classroom.redact import withheld
-from grader.core.errors import CheckFailure, StudentError
+from grader.core.errors import CheckFailure, StudentCodeError
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
@@ -31,26 +31,27 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
     check_from_json,
 )
 from grader.course.course import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
-from grader.judge.checks import assert_gradcheck, assert_gradgradcheck, assert_that
+from grader.judge.checks import assert_that
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
     drawing,
     graph_figure,
     graphs_figure,
-    in_short,
     jacobian_figure,
-    made,
     one_call,
     prediction_figure,
+    render_figures,
+    short_repr,
     visits,
 )
+from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import worded
 from grader.judge.verdicts import verdict_of
@@ -58,7 +59,7 @@ from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.html import render_page
 from grader.render.terminal import show_report
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.worker.wire.trace import trace
 
@@ -221,7 +222,7 @@ def test_a_graph_without_another_beside_it_is_that_of_the_question() -> None:
     ],
 )
 def test_a_note_is_short(value: Any, text: str) -> None:
-    assert in_short(value) == text
+    assert short_repr(value) == text
 
 
 def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
@@ -230,9 +231,9 @@ def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
     """
     x = leaf(1.0)
     lie = {"nodes": [{"id": "<b>", "kind": "op"}], "edges": []}
-    assert made([lambda: graphs_figure(lie, one_call("Square", {"x": x})), predictions]) == [
-        predictions()
-    ]
+    assert render_figures(
+        [lambda: graphs_figure(lie, one_call("Square", {"x": x})), predictions]
+    ) == [predictions()]
 
 
 def test_a_jacobian_shows_what_backward_and_differences_say() -> None:
@@ -295,7 +296,7 @@ def test_gradcheck_that_fails_brings_the_jacobians(
 
     with pytest.raises(CheckFailure) as caught:
         assertion(Detached.apply, [leaf(0.5, 1.0, 2.0)], names=["x"])
-    (figure,) = made(caught.value.figures)
+    (figure,) = render_figures(caught.value.figures)
     assert (figure["kind"], figure["input"]) == ("jacobian", kind)
     assert len(Jacobians.from_json(figure).differing()) == 3
 
@@ -309,7 +310,7 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
     )
     with pytest.raises(CheckFailure) as caught:
         assert_gradcheck(student.F.apply, [leaf(0.5, 1.0)], names=["x"])
-    (figure,) = made(caught.value.figures)
+    (figure,) = render_figures(caught.value.figures)
     assert (figure["analytic"][0][0], figure["numeric"][0][0]) == (
         pytest.approx(2.0),
         pytest.approx(3.0),
@@ -333,13 +334,13 @@ def test_a_check_that_passes_makes_no_figure() -> None:
     with pytest.raises(CheckFailure) as caught:
         assert_that(False, "always", figures=[lambda: asked.append(1)])
     assert asked == []
-    made(caught.value.figures)
+    render_figures(caught.value.figures)
     assert asked == [1]
 
 
-@pytest.mark.parametrize("error", [CheckFailure("no"), StudentError("RuntimeError", "no")])
+@pytest.mark.parametrize("error", [CheckFailure("no"), StudentCodeError("RuntimeError", "no")])
 def test_what_ends_a_block_that_draws_brings_its_figures(
-    error: CheckFailure | StudentError,
+    error: CheckFailure | StudentCodeError,
 ) -> None:
     """A verdict and an exception of the student's alike; nothing is drawn before the judge writes
     the verdict down.
@@ -356,26 +357,29 @@ def test_what_ends_a_block_that_draws_brings_its_figures(
     assert asked == []
     verdict = verdict_of(error, Source("", "file.py"), Limits())
     assert verdict is not None
-    made(verdict.figures[-1:])
+    render_figures(verdict.figures[-1:])
     assert asked == [1]
 
 
 def test_a_block_that_draws_leaves_a_failures_own_figures_first() -> None:
     with pytest.raises(CheckFailure) as caught, drawing(comparison):
         assert_that(False, "no", figures=[predictions])
-    assert [figure["kind"] for figure in made(caught.value.figures)] == ["prediction", "graph"]
+    assert [figure["kind"] for figure in render_figures(caught.value.figures)] == [
+        "prediction",
+        "graph",
+    ]
 
 
 def test_predictions_are_worded_in_the_language_of_the_report() -> None:
-    say = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
+    tr = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
     figure = worded(
         prediction_figure(
             [["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]
         ),
-        say,
+        tr,
     )
     assert figure["rows"] == [["x", "산다", "2.5", "N: s"]]
-    assert say.missing == set()
+    assert tr.missing == set()
 
 
 # ------------------------------------------------------------------------------------ what is shown
@@ -524,7 +528,7 @@ def drawn_report() -> Report:
         7,
         CourseIdentity("small", "1", "0"),
         "0.1.0",
-        Sandbox("auto"),
+        SandboxReport("auto"),
         lessons=(lesson,),
     )
 
@@ -569,16 +573,16 @@ def test_hostile_figures_are_text(drawn_report: Report) -> None:
 
 
 def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None:
-    say = engine_catalogue("ko")
+    tr = engine_catalogue("ko")
     for figure in (
         *(make() for make in EXAMPLES.values()),
         graphs_figure(None, comparison()["expected"]),
         lacking(),
     ):
-        figure_lines(figure, say, 80)
-        panels(figure, say)
-    render_page(drawn_report, say)
-    assert say.missing == set()
+        figure_lines(figure, tr, 80)
+        panels(figure, tr)
+    render_page(drawn_report, tr)
+    assert tr.missing == set()
 
 
 def test_a_result_without_figures_is_read(drawn_report: Report) -> None:
@@ -696,7 +700,7 @@ lesson's own scenario.
     ],
 )
 def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(
-    case: tuple[str, str, str], host: Host, tmp_path: Path
+    case: tuple[str, str, str], host: ForkServerClient, tmp_path: Path
 ) -> None:
     name, mistake, check = case
     course = load_course(find_course())

@@ -12,16 +12,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.core.errors import MissingName, StudentError, WorkerLost
+from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.remote.channel import Output
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import NotStarted, Session
-from grader.judge.remote.worker_sources import Death, WorkerProcess
+from grader.judge.remote.session import NotStarted, StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
 from grader.worker.wire.frames import HEADER, Frame, sizes, unpack
 
-EXPECTED = (StudentError, MissingName, WorkerLost, NotStarted)
+EXPECTED = (StudentCodeError, MissingName, WorkerLost, NotStarted)
 """What a check may meet: the student's own error, a missing or unwritten name, and the one error
 for a broken worker.
 """
@@ -40,7 +40,7 @@ class Liar:
     def start(self) -> WorkerProcess:
         return WorkerProcess(self, 0)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
 
     def send(self, data: bytes, deadline: float) -> None:
@@ -180,7 +180,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
     question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]
 ) -> None:
     """… than what a check expects; and the next worker can be asked."""
-    session = Session(
+    session = StudentSession(
         Liar([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
         scenarios="",
@@ -201,7 +201,7 @@ def test_the_liar_can_tell_the_truth() -> None:
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST
     answers = [(body, three), ({"grads": [body["value"]], "handle": None, "mutated": []}, three)]
-    session = Session(
+    session = StudentSession(
         Liar([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
         scenarios="",

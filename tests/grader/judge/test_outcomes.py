@@ -14,14 +14,14 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile, decode, read_submission
 from grader.judge.remote.worker_sources import REFUSED
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, grade_submission
 
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
 
 def grade(
-    host: Host, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en"
+    host: ForkServerClient, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en"
 ) -> LessonResult:
     """The result of a file of that text."""
     lesson = course.lesson("tiny")
@@ -49,7 +49,7 @@ def with_double(body: str) -> str:
 ALL = ("double", "triple", "gradient_of_double", "gradient_of_triple", "limit", "limit_is_a_float")
 
 
-def test_a_right_answer_gets_full_marks(host: Host, small_course: Course) -> None:
+def test_a_right_answer_gets_full_marks(host: ForkServerClient, small_course: Course) -> None:
     result = grade(host, small_course, GOOD)
     assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
 
@@ -66,7 +66,9 @@ def test_a_right_answer_gets_full_marks(host: Host, small_course: Course) -> Non
         ),
     ],
 )
-def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Course) -> None:
+def test_a_stream_may_be_wrapped_anew(
+    wrapped: str, host: ForkServerClient, small_course: Course
+) -> None:
     """What is printed is told in the order of the checks, whoever opened the stream."""
     body = (
         f"import codecs, io, sys\n{wrapped}\nprint('기울기')\ndef double(x):\n    print('두 배')\n "
@@ -77,7 +79,7 @@ def test_a_stream_may_be_wrapped_anew(wrapped: str, host: Host, small_course: Co
     assert by_id(result)["double"].output.endswith("두 배\n")
 
 
-def test_a_file_is_given_no_arguments(host: Host, small_course: Course) -> None:
+def test_a_file_is_given_no_arguments(host: ForkServerClient, small_course: Course) -> None:
     """As where it is run by itself."""
     parsed = (
         "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr',"
@@ -124,7 +126,7 @@ def test_a_file_is_given_no_arguments(host: Host, small_course: Course) -> None:
     ids=["folder", "logging", "tests", "file", "signals", "seeds", "environment", "printing"],
 )
 def test_what_people_put_at_the_top_of_a_file(
-    header: str, host: Host, small_course: Course
+    header: str, host: ForkServerClient, small_course: Course
 ) -> None:
     result = grade(host, small_course, f"{header}\n{GOOD}")
     assert (result.score, result.message) == (10.0, None)
@@ -140,13 +142,15 @@ def test_what_people_put_at_the_top_of_a_file(
     ],
 )
 def test_a_constant_may_be_filled_in_below_the_stubs_line(
-    below: str, host: Host, small_course: Course
+    below: str, host: ForkServerClient, small_course: Course
 ) -> None:
     result = grade(host, small_course, GOOD.replace("LIMIT = 20.0", f"LIMIT: float = ...\n{below}"))
     assert outcomes(result) == dict.fromkeys(ALL, "passed")
 
 
-def test_a_constant_that_is_only_looked_at_is_not_started(host: Host, small_course: Course) -> None:
+def test_a_constant_that_is_only_looked_at_is_not_started(
+    host: ForkServerClient, small_course: Course
+) -> None:
     result = grade(
         host, small_course, GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\nprint(LIMIT)")
     )
@@ -172,13 +176,15 @@ LEFT = "the stub's raise NotImplementedError is still there, and is reached"
     ],
 )
 def test_the_stubs_last_line_left_below_what_was_written(
-    body: str, outcome: str, message: str | None, host: Host, small_course: Course
+    body: str, outcome: str, message: str | None, host: ForkServerClient, small_course: Course
 ) -> None:
     found = by_id(grade(host, small_course, with_double(f"def double(x):\n{body}")))["double"]
     assert (found.outcome.value, found.message) == (outcome, message)
 
 
-def test_a_function_may_be_begun_inside_a_statement(host: Host, small_course: Course) -> None:
+def test_a_function_may_be_begun_inside_a_statement(
+    host: ForkServerClient, small_course: Course
+) -> None:
     """As in an ``if`` or a ``try``, with the stub's own lines left above."""
     stub = small_course.lesson("tiny").stub.read_text()
     result = grade(
@@ -190,13 +196,15 @@ def test_a_function_may_be_begun_inside_a_statement(host: Host, small_course: Co
     }
 
 
-def test_a_stub_is_not_started(host: Host, small_course: Course) -> None:
+def test_a_stub_is_not_started(host: ForkServerClient, small_course: Course) -> None:
     result = grade(host, small_course, small_course.lesson("tiny").stub.read_text())
     assert result.status is LessonStatus.NOT_STARTED
     assert set(outcomes(result).values()) == {"not_started"}
 
 
-def test_a_half_done_file_keeps_begun_and_not_begun_apart(host: Host, small_course: Course) -> None:
+def test_a_half_done_file_keeps_begun_and_not_begun_apart(
+    host: ForkServerClient, small_course: Course
+) -> None:
     """Not started counts by function, also where the stub was reworded."""
     result = grade(
         host,
@@ -214,7 +222,9 @@ def test_a_half_done_file_keeps_begun_and_not_begun_apart(host: Host, small_cour
     }
 
 
-def test_a_known_mistake_is_named_with_its_evidence(host: Host, small_course: Course) -> None:
+def test_a_known_mistake_is_named_with_its_evidence(
+    host: ForkServerClient, small_course: Course
+) -> None:
     check = by_id(grade(host, small_course, with_double("def double(x):\n    return x * x")))[
         "double"
     ]
@@ -225,7 +235,7 @@ def test_a_known_mistake_is_named_with_its_evidence(host: Host, small_course: Co
     assert (check.source_line, check.source_text) == (2, "return x * x")
 
 
-def test_what_needs_a_failed_check_is_skipped(host: Host, small_course: Course) -> None:
+def test_what_needs_a_failed_check_is_skipped(host: ForkServerClient, small_course: Course) -> None:
     assert (
         outcomes(grade(host, small_course, with_double("def double(x): return x")))[
             "gradient_of_double"
@@ -334,7 +344,9 @@ RAISING = {
 
 
 @pytest.mark.parametrize("name", RAISING)
-def test_one_bad_function_costs_only_itself(name: str, host: Host, small_course: Course) -> None:
+def test_one_bad_function_costs_only_itself(
+    name: str, host: ForkServerClient, small_course: Course
+) -> None:
     """Whatever ``double`` does, it is that check's outcome, and ``triple`` is graded as if nothing
     had been.
     """
@@ -372,7 +384,7 @@ UNLOADABLE: dict[str, tuple[bytes, str, str]] = {
 
 @pytest.mark.parametrize("name", UNLOADABLE)
 def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(
-    name: str, host: Host, small_course: Course
+    name: str, host: ForkServerClient, small_course: Course
 ) -> None:
     data, outcome, words = UNLOADABLE[name]
     result = grade(host, small_course, data)
@@ -384,7 +396,7 @@ def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(
 
 
 def test_that_a_file_can_not_be_read_is_said_in_the_reader_s_language(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     data, _, _ = UNLOADABLE["too long to be read"]
     assert (grade(host, small_course, data, lang="ko").message or "").startswith(
@@ -392,12 +404,14 @@ def test_that_a_file_can_not_be_read_is_said_in_the_reader_s_language(
     )
 
 
-def test_a_syntax_error_has_its_line(host: Host, small_course: Course) -> None:
+def test_a_syntax_error_has_its_line(host: ForkServerClient, small_course: Course) -> None:
     result = grade(host, small_course, "LIMIT = 20.0\n\ndef double(x)\n    return 2\n")
     assert {check.source_line for check in result.checks} == {3}
 
 
-def test_output_is_reported_with_the_check_that_caused_it(host: Host, small_course: Course) -> None:
+def test_output_is_reported_with_the_check_that_caused_it(
+    host: ForkServerClient, small_course: Course
+) -> None:
     checks = by_id(
         grade(
             host, small_course, with_double("def double(x):\n    print('here')\n    return 2 * x")
@@ -408,7 +422,7 @@ def test_output_is_reported_with_the_check_that_caused_it(host: Host, small_cour
 
 
 def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     """The judge may compute the truth from the tensors that it handed out: making both sides zero
     earns nothing.
@@ -422,7 +436,7 @@ def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
 
 
 def test_what_is_beside_the_file_does_nothing(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     """Only the lesson's own file reaches the worker: a conftest.py or a torch.py beside it is not
     even read.
@@ -443,7 +457,7 @@ def test_what_is_beside_the_file_does_nothing(
 
 
 def test_the_same_seed_gives_the_same_inputs_and_another_gives_others(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     wrong = with_double("def double(x): return x")
     first, again, other = (
@@ -452,7 +466,7 @@ def test_the_same_seed_gives_the_same_inputs_and_another_gives_others(
     assert first == again != other
 
 
-def test_a_missing_lesson_is_missing(host: Host, small_course: Course) -> None:
+def test_a_missing_lesson_is_missing(host: ForkServerClient, small_course: Course) -> None:
     report = grade_submission(
         host,
         small_course,
@@ -469,7 +483,7 @@ def test_a_missing_lesson_is_missing(host: Host, small_course: Course) -> None:
 
 
 def test_processes_that_were_left_behind_are_gone(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     """A grandchild with a session of its own is killed when its lesson ends."""
     marker = "left_behind_by_a_test_of_gradlings"
@@ -487,8 +501,8 @@ def test_processes_that_were_left_behind_are_gone(
 
 
 @pytest.fixture(scope="module")
-def spawning_host() -> Iterator[Host]:
-    with Host("spawn") as running:
+def spawning_host() -> Iterator[ForkServerClient]:
+    with ForkServerClient("spawn") as running:
         yield running
 
 
@@ -507,7 +521,7 @@ WRAPPED = (
     ],
 )
 def test_without_fork_a_plain_process_does_the_same(
-    body: str, host: Host, spawning_host: Host, small_course: Course
+    body: str, host: ForkServerClient, spawning_host: ForkServerClient, small_course: Course
 ) -> None:
     """Every outcome, message and line is that of the forked worker."""
 
@@ -536,7 +550,7 @@ def test_without_fork_a_plain_process_does_the_same(
     raise AssertionError(f"printed {printed(forked)}, but without fork {late}")
 
 
-def test_without_fork_each_lesson_has_its_own_checks(spawning_host: Host) -> None:
+def test_without_fork_each_lesson_has_its_own_checks(spawning_host: ForkServerClient) -> None:
     """Check files of all lessons have the same names, and one process collects them all."""
     stubs = [
         (lesson, LessonFile(lesson.id, lesson.filename, lesson.stub.read_text("utf-8")))
@@ -554,7 +568,7 @@ def test_without_fork_each_lesson_has_its_own_checks(spawning_host: Host) -> Non
 
 
 def test_without_fork_a_loop_and_a_death_are_told_apart_too(
-    spawning_host: Host, small_course: Course
+    spawning_host: ForkServerClient, small_course: Course
 ) -> None:
     source = (
         "import os\ndef double(x):\n    while True: pass\ndef triple(x): os._exit(4)\nLIMIT ="
@@ -570,7 +584,7 @@ def test_without_fork_a_loop_and_a_death_are_told_apart_too(
 
 
 def test_a_guarantee_that_can_not_be_given_is_refused(
-    spawning_host: Host, small_course: Course
+    spawning_host: ForkServerClient, small_course: Course
 ) -> None:
     settings = Settings(1, "require", small_course.limits)
     with pytest.raises(SandboxRefused) as refused:
@@ -586,7 +600,7 @@ def test_a_guarantee_that_can_not_be_given_is_refused(
 
 
 def test_without_fork_a_worker_made_ahead_does_the_same(
-    spawning_host: Host, small_course: Course
+    spawning_host: ForkServerClient, small_course: Course
 ) -> None:
     lesson, file = small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD)
     scores = [
@@ -604,7 +618,7 @@ def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
     """A fault of ours is a ``grader_error``, never a student's zero, and the next lesson is
     graded.
     """
-    with Host() as mine:
+    with ForkServerClient() as mine:
         assert mine._process is not None
         with monkeypatch.context() as patch:
             patch.setattr(mine, "settle", mine._process.kill)  # it dies when it has been looked at
@@ -614,7 +628,7 @@ def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
 
 
 def test_a_check_that_is_itself_broken_is_the_graders_fault(
-    host: Host, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     """An exception that the reference raises as well is ours; one that only what came back causes
     is the student's.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge.random_inputs import Draw
+from grader.judge.random_inputs import RandomInputs
 
 SEEDS = range(40)
 
@@ -16,7 +16,7 @@ SEEDS = range(40)
 def test_no_element_lies_near_zero(digits: int | None) -> None:
     """On either side of it, and in the bounds where these leave room."""
     for seed in SEEDS:
-        values = Draw(seed).tensor(50, low=-0.3, high=0.3, digits=digits)
+        values = RandomInputs(seed).tensor(50, low=-0.3, high=0.3, digits=digits)
         assert float(values.abs().min()) >= 0.1
         assert float(values.abs().max()) <= 0.3
         assert (values < 0).any()
@@ -24,7 +24,7 @@ def test_no_element_lies_near_zero(digits: int | None) -> None:
 
 
 def test_numbers_of_two_digits_have_two() -> None:
-    values = Draw(1).tensor(200)
+    values = RandomInputs(1).tensor(200)
     assert torch.equal(values, (values * 100).round() / 100)
 
 
@@ -33,18 +33,18 @@ def test_with_all_digits_no_two_elements_are_alike() -> None:
     wrong at every seed alike.
     """
     for seed in SEEDS:
-        values = Draw(seed).tensor(60, low=-0.2, high=0.2, digits=None)
+        values = RandomInputs(seed).tensor(60, low=-0.2, high=0.2, digits=None)
         assert len(set(values.tolist())) == 60
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 2.0), (-2.0, 0.0)])
 def test_a_bound_at_zero_keeps_its_side(low: float, high: float) -> None:
     for seed in SEEDS:
-        values = Draw(seed).tensor(30, low=low, high=high, digits=None)
+        values = RandomInputs(seed).tensor(30, low=low, high=high, digits=None)
         assert ((values > 0) == (high > 0)).all()
 
 
 def test_a_draw_repeats_itself() -> None:
-    first, second = (Draw(7).tensor(3, 4, digits=None) for _ in range(2))
+    first, second = (RandomInputs(7).tensor(3, 4, digits=None) for _ in range(2))
     assert torch.equal(first, second)
-    assert not torch.equal(first, Draw(8).tensor(3, 4, digits=None))
+    assert not torch.equal(first, RandomInputs(8).tensor(3, 4, digits=None))

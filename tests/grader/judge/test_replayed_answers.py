@@ -20,7 +20,7 @@ from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.checks import CheckSpec
 from grader.judge.local_student import LocalStudent
-from grader.judge.random_inputs import Draw
+from grader.judge.random_inputs import RandomInputs
 
 COURSE = load_course(find_course())
 RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
@@ -103,7 +103,7 @@ def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
     wanted = inspect.signature(check).parameters
 
     def run(student: Any, seed: int) -> None:
-        given = {"student": student, "reference": reference, "draw": Draw(seed)}
+        given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
         check(**{name: given[name] for name in wanted})
 
     for seed in ASKED_AGAIN:
@@ -158,7 +158,7 @@ def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
         "",
     )
 
-    def computed(student: Any, draw: Draw) -> None:
+    def computed(student: Any, draw: RandomInputs) -> None:
         x = draw.number()
         assert student.twice(x) == 2 * x
 

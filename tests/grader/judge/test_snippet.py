@@ -14,10 +14,10 @@ from grader.classroom.redact import withheld
 from grader.core.report import CheckResult
 from grader.course.course import Course
 from grader.course.submission import decode
-from grader.judge.remote.proxies import Asked
+from grader.judge.remote.proxies import LastCall
 from grader.judge.replay.literals import literal
 from grader.judge.replay.snippet import MAX_CHARACTERS, snippet
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 from grader.worker.wire.values import Opaque, StudentRef
 
@@ -26,7 +26,7 @@ def said(
     *args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any
 ) -> str | None:
     """The snippet of a call of ``f``."""
-    asked = Asked("f", args, {}, **{"grad": True} | more)
+    asked = LastCall("f", args, {}, **{"grad": True} | more)
     return snippet(asked, module="tiny", inputs=inputs or {}, gradcheck=gradcheck)
 
 
@@ -110,7 +110,7 @@ def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) 
 # -------------------------------------------------------------------------------------- in a report
 
 
-def results(host: Host, course: Course, source: str) -> dict[str, CheckResult]:
+def results(host: ForkServerClient, course: Course, source: str) -> dict[str, CheckResult]:
     """The checks of the small course's lesson by the part of their id after the dot."""
     files = {"tiny": decode("tiny", "tiny.py", source.encode())}
     report = grade_submission(
@@ -124,7 +124,7 @@ def results(host: Host, course: Course, source: str) -> dict[str, CheckResult]:
 
 
 def test_a_failed_check_has_its_call_and_it_runs(
-    tmp_path: Path, host: Host, small_course: Course
+    tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     """Pasted beside the learner's file it shows what the report says came back; what is right has
     none.
@@ -142,7 +142,9 @@ def test_a_failed_check_has_its_call_and_it_runs(
     assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 
-def test_what_wrote_into_its_input_has_no_call(host: Host, small_course: Course) -> None:
+def test_what_wrote_into_its_input_has_no_call(
+    host: ForkServerClient, small_course: Course
+) -> None:
     """The tensor is no longer the one that was handed over."""
     found = results(
         host,

@@ -19,7 +19,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 from grader.judge.figures import prediction_figure
 from grader.render.graph.svg import draw_svg
@@ -111,7 +111,7 @@ def report() -> Report:
         7,
         CourseIdentity("small", "1", "0"),
         "0.1.0",
-        Sandbox("auto"),
+        SandboxReport("auto"),
         lessons=(lesson,),
     )
 
@@ -119,11 +119,11 @@ def report() -> Report:
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> None:
     """From 2 to 200 nodes, as files of their own."""
-    say = engine_catalogue(lang)
+    tr = engine_catalogue(lang)
     path = tmp_path / "drawings.html"
     path.write_text(
         "<!doctype html><meta charset=utf-8>"
-        + "".join(draw_svg(picture(n), say, own_style=True) for n in (2, 30, 200)),
+        + "".join(draw_svg(picture(n), tr, own_style=True) for n in (2, 30, 200)),
         "utf-8",
     )
     assert browser.open(path, width=1280).evaluate(OUTSIDE) == []

@@ -131,11 +131,11 @@ def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
 
 
 def test_a_summary_in_korean_has_no_english_left() -> None:
-    say = engine_catalogue("ko")
+    tr = engine_catalogue("ko")
     found = replace(judged(SLOPES, WRONG, FAULT), held_checks=3, held_points=4.0)
-    summary(report("alice", found), say)
-    list(error_lines(report("alice", found), PurePosixPath(), say))
-    assert say.missing == set()
+    summary(report("alice", found), tr)
+    list(error_lines(report("alice", found), PurePosixPath(), tr))
+    assert tr.missing == set()
 
 
 def test_commands_are_off_in_between_and_on_again_even_after_an_error() -> None:

@@ -21,12 +21,12 @@ from rich.cells import cell_len
 
 import grader
 from grader.cli import cli
-from grader.cli.commands.graph import Wanted, numbers, run_function
+from grader.cli.commands.graph import GraphRequest, numbers, run_function
 from grader.core.errors import UsageError
 from grader.core.graph_data import MAX_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.render.graph.layout import lay_out
-from grader.render.graph.subprocess import Unusable, drawn
+from grader.render.graph.subprocess import GraphRequestError, drawn
 from grader.render.graph.svg import draw_svg, lines_of, size_of
 from grader.render.graph.tree import tree_lines, tree_text
 from grader.worker.wire.program import Cube
@@ -396,7 +396,7 @@ def test_a_tree_can_be_cut() -> None:
 
 
 def test_every_word_of_a_drawing_is_there_in_korean() -> None:
-    say = engine_catalogue("ko")
+    tr = engine_catalogue("ko")
     y = x = leaf(2)
     y.register_hook(lambda grad: grad)
     y = y * 2
@@ -406,9 +406,9 @@ def test_every_word_of_a_drawing_is_there_in_korean() -> None:
     for tensor in (z, (x * 3).exp(), torch.ones(1)):
         picture = picture_of(tensor, y=y)
         for part in (picture, picture.nearest(2)):
-            tree_text(part, say)
-            draw_svg(part, say)
-    assert say.missing == set()
+            tree_text(part, tr)
+            draw_svg(part, tr)
+    assert tr.missing == set()
 
 
 def test_a_drawing_names_the_variables_where_it_is_asked_for_and_saves(tmp_path: Path) -> None:
@@ -536,7 +536,7 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
 def test_what_can_not_be_drawn_is_told(tmp_path: Path, function: str, said: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
-    with pytest.raises(Unusable, match=re.escape(said)):
+    with pytest.raises(GraphRequestError, match=re.escape(said)):
         drawn({"file": str(path), "function": function, "inputs": [], "backward": False})
 
 
@@ -554,7 +554,7 @@ def test_a_process_that_ends_early_is_told(tmp_path: Path) -> None:
     path = tmp_path / "ends.py"
     path.write_text("import os; os._exit(7)", "utf-8")
     with pytest.raises(UsageError, match=r"ends\.py: the process ended \(7\)"):
-        run_function(Wanted(path, "f"))
+        run_function(GraphRequest(path, "f"))
 
 
 @pytest.mark.parametrize("target", ["mine.py", ":f", "nothing.py:f"])

@@ -17,7 +17,7 @@ from grader.core.report import Outcome
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.render.html import render_page, style, style_hash
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 CHROMIUM = (
@@ -52,7 +52,7 @@ def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedPro
 
 
 @pytest.fixture
-def page(tmp_path: Path, host: Host, small_course: Course) -> Path:
+def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
     """A page with a wrong answer, an exception, output, and text that would like to be markup."""
     source = (
         "def double(x):\n    print('<script>alert(1)</script>')\n    return x * x\ndef triple(x):"
@@ -122,7 +122,7 @@ def pages_in_print(tmp_path: Path, page: Path) -> int:
 
 
 def test_on_paper_a_check_that_waits_is_a_line(
-    tmp_path: Path, host: Host, small_course: Course
+    tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no
     paper.

@@ -15,13 +15,13 @@ from browser import Browser
 from grader.cli.commands.learner_page import keep
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course
-from grader.course.progress import LessonProgress, Point, Sighting
+from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
 from grader.course.submission import decode
 from grader.render.code import TEXTS_KEPT, beside, coloured, excerpt
 from grader.render.html import render_page
-from grader.render.learner_page import Keepsake, LessonStory, sparkline
-from grader.runtime.client import Host
+from grader.render.learner_page import LearnerExtras, LessonHistory, sparkline
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 WRONG = (
@@ -31,18 +31,18 @@ WRONG = (
 PROGRESS = LessonProgress(
     attempts=4,
     best=6,
-    history=(Point("2026-03-01", 0), Point("2026-03-02", 6)),
+    history=(ScorePoint("2026-03-01", 0), ScorePoint("2026-03-02", 6)),
     mistakes={
-        "squares": Sighting(
+        "squares": MistakeRecord(
             "a", "2026-03-01T08:00:00", "2026-03-02T09:00:00", "x is <b>squared</b>"
         ),
-        "old_one": Sighting("b", ""),
+        "old_one": MistakeRecord("b", ""),
     },
 )
 
 
 @pytest.fixture(scope="module")
-def wrong(host: Host, small_course: Course) -> Report:
+def wrong(host: ForkServerClient, small_course: Course) -> Report:
     """A report on a wrong file."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     return grade_submission(
@@ -63,7 +63,9 @@ def page(wrong: Report, small_course: Course, tmp_path_factory: pytest.TempPathF
     path.write_text(
         render_page(
             wrong,
-            keepsake=Keepsake("2026-03-02T10:00", {"tiny": LessonStory(WRONG, solution, PROGRESS)}),
+            keepsake=LearnerExtras(
+                "2026-03-02T10:00", {"tiny": LessonHistory(WRONG, solution, PROGRESS)}
+            ),
         ),
         "utf-8",
     )
@@ -151,8 +153,8 @@ def test_files_side_by_side_agree_but_where_they_differ() -> None:
 
 
 def test_a_line_of_scores_takes_two() -> None:
-    assert sparkline((Point("", 3),)) == ""
-    assert sparkline((Point("", 0), Point("", 10))) == "3.0,25.0 117.0,3.0"
+    assert sparkline((ScorePoint("", 3),)) == ""
+    assert sparkline((ScorePoint("", 0), ScorePoint("", 10))) == "3.0,25.0 117.0,3.0"
 
 
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
@@ -170,8 +172,8 @@ def test_the_solution_is_on_the_page_only_once_it_is_earned(
 
 @pytest.mark.parametrize(("attempts", "words"), [(1, ">1 run ·"), (4, ">4 runs ·")])
 def test_one_run_is_no_plural(wrong: Report, attempts: int, words: str) -> None:
-    story = LessonStory(WRONG, None, replace(PROGRESS, attempts=attempts))
-    assert words in render_page(wrong, keepsake=Keepsake("2026-03-02T10:00", {"tiny": story}))
+    story = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
+    assert words in render_page(wrong, keepsake=LearnerExtras("2026-03-02T10:00", {"tiny": story}))
 
 
 def test_a_page_of_a_batch_has_none_of_it(wrong: Report) -> None:

@@ -29,7 +29,7 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    Sandbox,
+    SandboxReport,
 )
 from grader.core.sanitize import MAX_CHARACTERS, clean
 from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
@@ -37,7 +37,7 @@ from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
 from grader.render.html import inlined, render_page, style
 from grader.render.labels import MARKS, STATUS_WORDS, WORDS
-from grader.render.learner_page import Keepsake, LessonStory
+from grader.render.learner_page import LearnerExtras, LessonHistory
 from grader.render.terminal import make_console, show_report
 
 # ------------------------------------------------------------------------------------------ reports
@@ -88,7 +88,7 @@ def report(*lessons: LessonResult, **more: Any) -> Report:
     score, most, bonus = report_score(lessons)
     identity, sandbox = (
         CourseIdentity("small", "1.2", "0123456789abcdef"),
-        Sandbox("auto", ("time", "memory"), ("network",)),
+        SandboxReport("auto", ("time", "memory"), ("network",)),
     )
     made = Report(
         "someone",
@@ -376,13 +376,13 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     """
 
     def show(
-        whole: Report, *, say: Catalogue | None = None, html: str | None = None, **environment: str
+        whole: Report, *, tr: Catalogue | None = None, html: str | None = None, **environment: str
     ) -> str:
         for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM", "LINES"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"TERM": "xterm-256color", **environment}.items():
             monkeypatch.setenv(name, value)
-        show_report(make_console(), whole, html=html, say=say)
+        show_report(make_console(), whole, html=html, tr=tr)
         return capsys.readouterr().out
 
     return show
@@ -735,14 +735,14 @@ def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None
 @pytest.mark.parametrize(
     ("keepsake", "made", "told"),
     [
-        (Keepsake("2026-03-02T10:00"), {}, True),
-        (Keepsake("2026-03-02T10:00"), {"places": {"two": Path("bob")}}, False),
+        (LearnerExtras("2026-03-02T10:00"), {}, True),
+        (LearnerExtras("2026-03-02T10:00"), {"places": {"two": Path("bob")}}, False),
         (None, {}, False),
     ],
     ids=["own", "somebody else's", "batch"],
 )
 def test_a_learner_who_has_begun_nothing_is_told_how(
-    keepsake: Keepsake | None, made: dict[str, Any], told: bool
+    keepsake: LearnerExtras | None, made: dict[str, Any], told: bool
 ) -> None:
     assert (
         "<code>grade next</code>" in render_page(REPORTS["fresh"], keepsake=keepsake, **made)
@@ -755,7 +755,7 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
     printed = replace(
         BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks)
     )
-    story = Keepsake("", {"one": LessonStory(progress=LessonProgress(attempts=3, best=1.5))})
+    story = LearnerExtras("", {"one": LessonHistory(progress=LessonProgress(attempts=3, best=1.5))})
     made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
     assert ("best 1.5" in made, "loaded" in made, made.count('class="lesson')) == (True, True, 2)
 
@@ -795,9 +795,9 @@ def test_a_korean_report_has_no_english_left(name: str, shown: Shown) -> None:
     """Every word of the renderers' own is in the catalogue, and the page says which language it is
     in.
     """
-    say = engine_catalogue("ko")
-    made = Page(render_page(ALL_PAGES[name], say))
-    output = shown(with_plain_paths(ALL_PAGES[name]), say=say)
+    tr = engine_catalogue("ko")
+    made = Page(render_page(ALL_PAGES[name], tr))
+    output = shown(with_plain_paths(ALL_PAGES[name]), tr=tr)
     assert made.tags[0] == ("html", {"lang": "ko"})
-    assert say.missing == set()
+    assert tr.missing == set()
     assert all(cell_len(line) <= 80 for line in output.splitlines())

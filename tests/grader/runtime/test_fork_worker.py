@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from grader.core.errors import StudentError
+from grader.core.errors import StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course
@@ -20,19 +20,19 @@ from grader.course.source import Source
 from grader.course.submission import LessonFile
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import Session
-from grader.judge.remote.worker_sources import Death, ForkedWorkers, WorkerProcess, greet
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, ForkedWorkers, WorkerProcess, read_hello
 from grader.runtime import fork_server
-from grader.runtime.client import Host, default_mode
-from grader.runtime.fork_server import Workshop
-from grader.runtime.fork_worker import Spare, Terms, fork_worker
+from grader.runtime.client import ForkServerClient, default_mode
+from grader.runtime.fork_server import WorkerBroker
+from grader.runtime.fork_worker import PreforkedWorker, WorkerOptions, fork_worker
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, discard, landlock, prepare, seccomp
+from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, remove_scratch, seccomp
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
-TERMS = Terms(Limits(), "auto", (), ahead=True)
+TERMS = WorkerOptions(Limits(), "auto", (), ahead=True)
 LOOKS_AROUND = """
 import gc, linecache, os, sys, torch
 BEFORE = sorted(name for name in sys.modules if "rehears" in name and not name.startswith("grader"))
@@ -54,29 +54,29 @@ class Handed:
 
     def start(self) -> WorkerProcess:
         pid, line, output = self.waiting.pop(0)
-        return greet(SocketChannel(line, output, output_bytes=1 << 14), pid)
+        return read_hello(SocketChannel(line, output, output_bytes=1 << 14), pid)
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         worker.channel.close()
         end_worker(worker.pid, died=died)
         return None
 
 
 @pytest.fixture
-def spare() -> Iterator[Spare]:
+def spare() -> Iterator[PreforkedWorker]:
     prepared = prepare()
-    made = Spare(prepared)
+    made = PreforkedWorker(prepared)
     yield made
     made.drop()
-    discard(prepared)
+    remove_scratch(prepared)
 
 
-def session(spare: Spare, *, ahead: bool) -> Session:
+def session(spare: PreforkedWorker, *, ahead: bool) -> StudentSession:
     """A session with the spare worker, or with one that is forked now."""
     worker = spare.take(TERMS) if ahead else fork_worker(TERMS, spare.prepared)
     assert worker is not None
     source = Source(LOOKS_AROUND, "lesson.py")
-    return Session(
+    return StudentSession(
         Handed((worker.pid, worker.line, worker.output)),
         source=source,
         scenarios="",
@@ -96,17 +96,17 @@ def gone(pid: int) -> bool:
 @pytest.mark.skipif(
     not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
 )
-def test_a_spare_worker_is_confined_like_any_other(spare: Spare) -> None:
+def test_a_spare_worker_is_confined_like_any_other(spare: PreforkedWorker) -> None:
     spare.make(TERMS)
     ahead = session(spare, ahead=True)
     student = RemoteStudent(ahead)
-    with pytest.raises(StudentError, match="denied"):
+    with pytest.raises(StudentCodeError, match="denied"):
         student.secret()
     assert ahead.guarantees == (tuple(GUARANTEES), ())
     ahead.close()
 
 
-def test_nothing_of_a_rehearsal_stays(spare: Spare) -> None:
+def test_nothing_of_a_rehearsal_stays(spare: PreforkedWorker) -> None:
     """No module, no class, no source; and the next random numbers are those of a worker that never
     rehearsed.
     """
@@ -121,7 +121,7 @@ def test_nothing_of_a_rehearsal_stays(spare: Spare) -> None:
     fresh.close()
 
 
-def test_a_spare_worker_is_handed_out_once(spare: Spare) -> None:
+def test_a_spare_worker_is_handed_out_once(spare: PreforkedWorker) -> None:
     spare.make(TERMS)
     spare.make(TERMS)  # one is enough
     worker = spare.take(TERMS)
@@ -140,7 +140,7 @@ def test_a_spare_worker_is_handed_out_once(spare: Spare) -> None:
     ],
 )
 def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(
-    spare: Spare, other: Terms
+    spare: PreforkedWorker, other: WorkerOptions
 ) -> None:
     spare.make(other)
     assert spare._worker is not None
@@ -149,7 +149,7 @@ def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(
     assert gone(pid)
 
 
-def test_a_spare_worker_that_died_is_not_handed_out(spare: Spare) -> None:
+def test_a_spare_worker_that_died_is_not_handed_out(spare: PreforkedWorker) -> None:
     spare.make(TERMS)
     assert spare._worker is not None
     pid = spare._worker.pid
@@ -158,7 +158,7 @@ def test_a_spare_worker_that_died_is_not_handed_out(spare: Spare) -> None:
     assert spare.take(TERMS) is None
 
 
-def test_a_spare_worker_that_is_dropped_is_gone(spare: Spare) -> None:
+def test_a_spare_worker_that_is_dropped_is_gone(spare: PreforkedWorker) -> None:
     spare.make(TERMS)
     assert spare._worker is not None
     pid = spare._worker.pid
@@ -170,16 +170,16 @@ def test_a_spare_worker_that_is_dropped_is_gone(spare: Spare) -> None:
 def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
     """The host ends it all the same, also where the judge's last words arrive together."""
     judge, host = socket.socketpair()
-    worker = fork_worker(Terms(Limits(), "off", ()), Prepared())
+    worker = fork_worker(WorkerOptions(Limits(), "off", ()), Prepared())
     channel = SocketChannel(worker.line, worker.output, output_bytes=1 << 10)
     with judge, host:
         workers = ForkedWorkers(judge, output_bytes=1 << 10)
-        assert workers.end(greet(channel, worker.pid), died=False) is None
+        assert workers.end(read_hello(channel, worker.pid), died=False) is None
         judge.sendall(pack({"do": "done"}))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
-            terms = Terms(Limits(lesson_seconds=1), "off", ())
-            assert Workshop(host, terms, Spare(Prepared())).serve()
+            terms = WorkerOptions(Limits(lesson_seconds=1), "off", ())
+            assert WorkerBroker(host, terms, PreforkedWorker(Prepared())).serve()
     assert gone(worker.pid)
 
 
@@ -189,7 +189,7 @@ BODY = (
 )
 
 
-def graded(host: Host, course: Course, source: str, *, ahead: bool) -> LessonResult:
+def graded(host: ForkServerClient, course: Course, source: str, *, ahead: bool) -> LessonResult:
     """A result, times and seeds alike."""
     file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
     return grade_lesson(
@@ -212,7 +212,7 @@ def printed(result: LessonResult) -> tuple[int, int]:
 
 
 def test_a_host_that_is_asked_to_has_a_worker_ready_for_the_next_submission(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     """That one has rehearsed, unlike the first ones; each submission has a worker of its own."""
     asked = (False, False, True, True, True)
@@ -233,7 +233,7 @@ def test_a_host_that_is_asked_to_has_a_worker_ready_for_the_next_submission(
     ],
 )
 def test_a_submission_is_judged_alike_by_a_worker_made_ahead(
-    source: str, host: Host, small_course: Course
+    source: str, host: ForkServerClient, small_course: Course
 ) -> None:
     """Also where the worker is never used, dies, or has to be killed."""
     limits = replace(small_course.limits, call_seconds=0.5)
@@ -247,7 +247,7 @@ def test_a_submission_is_judged_alike_by_a_worker_made_ahead(
 
 def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
     """Nobody's result is lost: the one before was there, and the next one is a new host's."""
-    with Host() as host:
+    with ForkServerClient() as host:
         before = graded(host, small_course, "def double(x): return 2 * x\n", ahead=True)
         host.settle()
         assert host._process is not None

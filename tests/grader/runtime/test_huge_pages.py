@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.runtime.huge_pages import LARGE, collapse, own_memory
+from grader.runtime.huge_pages import LARGE, own_memory, use_huge_pages
 
 MAPS = """\
 55d0c0000000-55d0c8000000 rw-p 00000000 00:00 0                          [heap]
@@ -36,7 +36,7 @@ def test_much_of_a_process_becomes_large_pages_and_keeps_what_it_holds() -> None
         pytest.skip("this kernel collapses no pages when asked")
     code = (
         "held = bytes(range(256)) * (1 << 16); lists = [[n] for n in range(1 << 19)]\nfrom"
-        " grader.runtime.huge_pages import collapse\ndone = collapse()\nassert held =="
+        " grader.runtime.huge_pages import use_huge_pages\ndone = use_huge_pages()\nassert held =="
         " bytes(range(256)) * (1 << 16) and all(one == [n] for n, one in"
         " enumerate(lists))\nprint(done)"
     )
@@ -53,4 +53,4 @@ def test_much_of_a_process_becomes_large_pages_and_keeps_what_it_holds() -> None
 
 def test_a_system_without_the_call_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert collapse() == 0
+    assert use_huge_pages() == 0

@@ -14,7 +14,7 @@ from grader.core.report import Outcome
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.runtime import lazy_imports
-from grader.runtime.client import Host, default_mode
+from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.grading import Settings, grade_lesson
 
 USES = {
@@ -122,7 +122,7 @@ def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
     """From that submission's own worker on, though one without it was made ahead."""
     lesson = small_course.lesson("tiny")
     settings = Settings(7, limits=small_course.limits, ahead=True)
-    with Host() as host:
+    with ForkServerClient() as host:
         for source in (
             ASKS.format(modules=lazy_imports.MODULES, expected=False),
             ASKS.format(modules=lazy_imports.MODULES, expected=True) + USING,

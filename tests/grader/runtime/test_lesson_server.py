@@ -16,9 +16,9 @@ import pytest
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.runtime import lesson_server
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
-from grader.runtime.lesson_server import Court
+from grader.runtime.lesson_server import LessonServer
 from grader.worker.wire.frames import pack, read_body, read_frame, write_frame
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -34,7 +34,7 @@ BODIES = {
 }
 
 
-def graded(host: Host, course: Course, name: str) -> dict[str, Any]:
+def graded(host: ForkServerClient, course: Course, name: str) -> dict[str, Any]:
     """What a submission's result is, times apart."""
     lesson = course.lesson("tiny")
     judged = grade_lesson(
@@ -50,7 +50,7 @@ def graded(host: Host, course: Course, name: str) -> dict[str, Any]:
 
 
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     forward = {name: graded(host, small_course, name) for name in BODIES}
     backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
@@ -61,7 +61,7 @@ def test_a_submission_is_judged_alike_whatever_was_judged_before(
 
 
 def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
-    host: Host, small_course: Course
+    host: ForkServerClient, small_course: Course
 ) -> None:
     """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told
     in order.
@@ -107,7 +107,7 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            Court(theirs, jobs, results).relay(
+            LessonServer(theirs, jobs, results).relay(
                 lambda task, workers: {"task": task, "pid": os.getpid()}
             )
     theirs.close()

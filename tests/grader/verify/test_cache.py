@@ -27,14 +27,14 @@ import grader
 from grader.cli.commands.verify import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.course.course import Course, load_course
-from grader.runtime.client import Host
+from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.verify.cache import Kept
-from grader.verify.case_result import Finding
+from grader.verify.case_result import CaseResult
 from grader.verify.ingredients import Ingredients
 from grader.verify.ledger import Ledger
 from grader.verify.proved import Proved, read_proved, write_proved
-from grader.verify.verify import Verification, cases_of, verify
+from grader.verify.verify import VerifyResult, cases_of, verify
 
 CASES = 6
 LONGEST_SECONDS = 60.0
@@ -49,7 +49,7 @@ class Counting:
     Ctrl-C, at a certain one.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ForkServerClient) -> None:
         self.host = host
         self.seeds: list[int] = []
         self.breaks_at = 0
@@ -92,10 +92,10 @@ class Counting:
 
 
 @pytest.fixture
-def counting(host: Host, monkeypatch: pytest.MonkeyPatch) -> Counting:
+def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
     """All that ``verify`` has judged goes through this."""
     one = Counting(host)
-    monkeypatch.setattr("grader.verify.verify.Host", lambda **_: one)
+    monkeypatch.setattr("grader.verify.verify.ForkServerClient", lambda **_: one)
     return one
 
 
@@ -118,7 +118,7 @@ def run(
     seeds: int = 1,
     lang: str = "en",
     proof: Path | None = None,
-) -> Verification:
+) -> VerifyResult:
     settings = Settings(0, "off", course.limits, lang=lang)
     return verify(
         course,
@@ -248,13 +248,13 @@ def test_a_cut_run_tells_the_trouble_that_it_had(
     """And nothing that a grading which is left may yet show, such as the proof of a mistake."""
     counting.breaks_at = 1
     counting.presses_at = 2
-    from grader.cli.commands.interrupts import patience
+    from grader.cli.commands.interrupts import graceful_interrupt
     from grader.render.terminal import make_console
 
     settings = Settings(0, "off", course.limits)
     found = verify(
         course, course.lessons, seeds=[1], settings=settings, workers=1, keep=tmp_path / "f",
-        during=lambda hosts: patience(make_console(stderr=True), hosts, what="grading"),
+        during=lambda hosts: graceful_interrupt(make_console(stderr=True), hosts, what="grading"),
     )  # fmt: skip
     assert (found.left, found.kept, found.proofs) == (CASES - 2, 1, ())
     assert found.problems and all(
@@ -275,7 +275,7 @@ def test_a_cut_run_tells_the_trouble_that_it_had(
 def test_lessons_that_are_equally_far_are_told_together(
     complete: tuple[tuple[str, int], ...], lines: list[str]
 ) -> None:
-    assert list(completeness(Verification((), (), 0, complete=complete))) == lines
+    assert list(completeness(VerifyResult((), (), 0, complete=complete))) == lines
 
 
 # ------------------------------------------------------------------------------ the text of a proof
@@ -514,7 +514,7 @@ def test_a_finding_comes_back_as_it_was(tmp_path: Path) -> None:
     """Also texts that UTF-8 can't hold; equal ones are one object, so that memory hardly grows with
     the seeds.
     """
-    finding = Finding(
+    finding = CaseResult(
         ("a", "\udc80 \x00 글"),
         ("t",),
         True,
@@ -524,7 +524,7 @@ def test_a_finding_comes_back_as_it_was(tmp_path: Path) -> None:
     )
     with Ledger.open(tmp_path / "f") as ledger:
         ledger.drop_others("s", {"tiny": {"k"}})
-        ledger.keep("k", 1, Finding())
+        ledger.keep("k", 1, CaseResult())
         ledger.keep("k", 1, finding)
         ledger.keep("k", 2, finding)
     with Ledger.open(tmp_path / "f") as ledger:
@@ -539,4 +539,4 @@ def test_a_key_that_another_run_dropped_is_told(tmp_path: Path) -> None:
         ledger.drop_others("s", {"tiny": {"k"}})
         ledger.drop_others("s", {"tiny": {"other"}})
         with pytest.raises(UsageError, match="used by a run of other files"):
-            ledger.keep("k", 1, Finding())
+            ledger.keep("k", 1, CaseResult())

@@ -20,11 +20,11 @@ import pytest
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
-from grader.runtime.grading import Judged, Settings
+from grader.runtime.grading import LessonOutcome, Settings
 from grader.verify.case_result import Case, finding_of, mistake_id
 from grader.verify.verify import (
-    LessonProof,
-    Verification,
+    LessonSummary,
+    VerifyResult,
     catalogue_problems,
     judge_lesson,
     static_problems,
@@ -214,8 +214,8 @@ def misnamed_mistake(lesson: Copy) -> None:
     )
     (lesson.mistakes / "any.py").write_text("def double(x):\n    return 5 * x\n")
     path = lesson.checks / "diagnosis.py"
-    before, squares = path.read_text("utf-8").split('@mistake("squares"')
-    path.write_text(f'{before}{rule.lstrip()}\n\n@mistake("squares"{squares}')
+    before, squares = path.read_text("utf-8").split('@mistake(\n    "squares"')
+    path.write_text(f'{before}{rule.lstrip()}\n\n@mistake(\n    "squares"{squares}')
 
 
 def syntax_error_in_a_mistake(lesson: Copy) -> None:
@@ -448,7 +448,7 @@ BREAKAGES = {
 class Verified:
     """What came of verifying the course of broken lessons."""
 
-    found: Verification
+    found: VerifyResult
     progress: list[tuple[int, int]]
 
     def problems(self, name: str) -> list[str]:
@@ -530,7 +530,7 @@ def test_every_problem_names_its_lesson(verified: Verified) -> None:
 def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
     """Caught is a mistake that lost marks, named one that was called by its name."""
     proofs = {proof.lesson: proof for proof in verified.found.proofs}
-    whole = LessonProof(
+    whole = LessonSummary(
         "whole",
         checks=6,
         mistakes=2,
@@ -572,7 +572,7 @@ def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
 # ---------------------------------------------------------------------------- verdicts held against
 
 
-def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Judged:
+def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> LessonOutcome:
     """A grading of the small course's lesson whose checks of ``double`` came out so; the catalogue
     is that of its mistakes.
     """
@@ -590,7 +590,7 @@ def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Jud
         )
         for k, outcome in enumerate(outcomes)
     )
-    return Judged(
+    return LessonOutcome(
         LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=checks),
         catalogue={"squares": ("double",)},
     )
@@ -628,7 +628,7 @@ def test_the_first_diagnosis_is_what_a_mistake_is_called(
         "tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks
     )
     proof, problems = judge_lesson(
-        case.lesson, {case: [(1, finding_of(case, Judged(both, catalogue=one.catalogue)))]}
+        case.lesson, {case: [(1, finding_of(case, LessonOutcome(both, catalogue=one.catalogue)))]}
     )
     assert (proof.named, len(problems)) == (named, 1 - named)
 
@@ -639,7 +639,7 @@ def test_an_alternative_may_lose_a_bonus_and_a_solution_may_not(
 ) -> None:
     lesson = small_course.lesson("tiny")
     cases = [Case(lesson, kind, "x", "") for kind in ("accepted", "solution")]
-    shown = Judged(judged(Outcome.FAILED, bonus=bonus).result)
+    shown = LessonOutcome(judged(Outcome.FAILED, bonus=bonus).result)
     found = [judge_lesson(lesson, {case: [(1, finding_of(case, shown))]})[1] for case in cases]
     assert ["is failed, should be passed" in " ".join(problems) for problems in found] == [
         not bonus,

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import CheckFailure, StudentError, WorkerLost
-from grader.judge.checks import assert_gradcheck, assert_gradgradcheck
+from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
+from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.rpc import several_replies
-from grader.judge.remote.session import Session
+from grader.judge.remote.session import StudentSession
 from grader.worker.wire.batching import MAX_QUESTIONS, gradcheck_questions
 from grader.worker.wire.frames import BrokenFrame, Frame
 
@@ -64,13 +64,13 @@ UNFORESEEN = 3
 def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of question crossed the border."""
     found: Counter[str] = Counter()
-    ask = Session._ask
+    ask = StudentSession._ask
 
-    def counting(self: Session, do: str, *args: Any, **more: Any) -> Frame:
+    def counting(self: StudentSession, do: str, *args: Any, **more: Any) -> Frame:
         found[do] += 1
         return ask(self, do, *args, **more)
 
-    monkeypatch.setattr(Session, "_ask", counting)
+    monkeypatch.setattr(StudentSession, "_ask", counting)
     return found
 
 
@@ -94,7 +94,7 @@ def test_the_verdict_is_that_of_a_gradcheck_without_foresight(
         inputs = [leaf(0.5, -1.2, 0.8)] + ([leaf(1.0, 2.0, 3.0)] if name == "product" else [])
         try:
             assert_gradcheck(function if foresight else (lambda *args: function(*args)), inputs)
-        except (CheckFailure, StudentError) as error:
+        except (CheckFailure, StudentCodeError) as error:
             return f"{type(error).__name__}: {error}"
         return "passed"
 

@@ -13,24 +13,24 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.errors import StudentError, WorkerLost
+from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import Session
-from grader.judge.remote.worker_sources import Death, WorkerProcess, greet
-from grader.runtime.fork_worker import Terms, worker_process
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
+from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import (
     GUARANTEES,
     LAYERS,
     Prepared,
-    discard,
-    empty_scratch,
+    clear_scratch,
     landlock,
     monitor,
     prepare,
+    remove_scratch,
     seccomp,
 )
 
@@ -57,24 +57,26 @@ class Confined:
             worker_process(
                 far_line.fileno(),
                 far_output,
-                Terms(self.limits, "auto", self.without),
+                WorkerOptions(self.limits, "auto", self.without),
                 self.prepared,
             )
         far_line.close()
         os.close(far_output)
-        return greet(SocketChannel(line, output, output_bytes=self.limits.output_bytes), self.pid)
+        return read_hello(
+            SocketChannel(line, output, output_bytes=self.limits.output_bytes), self.pid
+        )
 
-    def end(self, worker: WorkerProcess, *, died: bool) -> Death | None:
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else Death.of_status(status)
+        return None if status is None else ExitStatus.of_status(status)
 
 
 @pytest.fixture(scope="module")
 def prepared() -> Iterator[Prepared]:
     made = prepare()
     yield made
-    discard(made)
+    remove_scratch(made)
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
 
     def make(source: str, without: tuple[str, ...] = (), **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
-        session = Session(
+        session = StudentSession(
             Confined(bounds, prepared, without),
             source=Source(source, "lesson.py"),
             scenarios="",
@@ -96,7 +98,7 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
     yield make
     for session in sessions:
         session.close()
-    empty_scratch(prepared)
+    clear_scratch(prepared)
 
 
 FORBIDDEN = {
@@ -159,7 +161,7 @@ def test_what_is_forbidden_fails(act: str, confined: Callable[..., RemoteStudent
     """… with an error in the student's code, not with a death."""
     if "syscall(310" in FORBIDDEN[act] and platform.machine() != "x86_64":
         pytest.skip("the number is x86_64's")
-    with pytest.raises(StudentError) as refused:
+    with pytest.raises(StudentCodeError) as refused:
         confined(f"{PRELUDE}\ndef f():\n    {FORBIDDEN[act]}\n").f()
     assert refused.value.is_a("OSError")
     assert not Path("/tmp/gradlings_was_here").exists()
@@ -199,7 +201,7 @@ def test_what_computing_needs_works(act: str, confined: Callable[..., RemoteStud
 def test_all_guarantees_hold_here(confined: Callable[..., RemoteStudent]) -> None:
     student = confined("x = 1")
     assert student.x == 1
-    assert isinstance(student._session, Session)
+    assert isinstance(student._session, StudentSession)
     assert student._session.guarantees == (tuple(GUARANTEES), ())
 
 
@@ -210,7 +212,7 @@ def test_without_a_layer_its_guarantees_are_said_to_be_missing(
     """A weaker host says what it can't promise, and still computes."""
     student = confined("x = 1", without=(layer,))
     assert student.x == 1
-    assert isinstance(student._session, Session)
+    assert isinstance(student._session, StudentSession)
     missing = tuple(name for name, layers in GUARANTEES.items() if layer in layers)
     assert missing
     assert student._session.guarantees[1] == missing
@@ -231,7 +233,7 @@ def test_each_layer_stops_something_that_no_other_does(
     tested.
     """
     source = f"{PRELUDE}\ndef f():\n    {STOPPED_BY[layer]}\n    return 'done'\n"
-    with pytest.raises(StudentError):
+    with pytest.raises(StudentCodeError):
         confined(source).f()
     assert confined(source, without=(layer,)).f() == "done"
 
@@ -252,7 +254,7 @@ def test_memory_over_the_limit_is_a_memory_error(confined: Callable[..., RemoteS
         "import torch\ndef f(): return torch.zeros(1 << 28).sum()\ndef g(): return 1",
         memory_bytes=200 << 20,
     )
-    with pytest.raises(StudentError, match="memory"):
+    with pytest.raises(StudentCodeError, match="memory"):
         student.f()
     assert student.g() == 1
 
@@ -268,7 +270,7 @@ def test_a_file_over_the_limit_fails_to_grow(confined: Callable[..., RemoteStude
     student = confined(
         "def f():\n    with open('big', 'wb') as f: f.write(bytes(3 << 20))", file_bytes=1 << 20
     )
-    with pytest.raises(StudentError, match="File too large"):
+    with pytest.raises(StudentCodeError, match="File too large"):
         student.f()
 
 
@@ -296,7 +298,7 @@ def test_the_scratch_folder_is_emptied(prepared: Prepared) -> None:
     (prepared.scratch / "folder" / "deep").mkdir(parents=True)
     (prepared.scratch / "folder" / "file").write_text("x")
     (prepared.scratch / "link").symlink_to("/etc")
-    empty_scratch(prepared)
+    clear_scratch(prepared)
     assert list(prepared.scratch.iterdir()) == []
     assert Path("/etc/passwd").exists()
 
@@ -338,7 +340,7 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
         assert made.scratch.stat().st_mode & 0o077 == 0
         assert made.scratch.parent == Path(tempfile.gettempdir())
     finally:
-        discard(made)
+        remove_scratch(made)
         if made.ruleset is not None:
             os.close(made.ruleset)
 
@@ -386,7 +388,7 @@ def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -
         here = deeper
     os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=here))
     os.close(here)
-    empty_scratch(Prepared(scratch))
+    clear_scratch(Prepared(scratch))
     assert list(scratch.iterdir()) == []
     assert [path.name for path in outside.iterdir()] == ["kept"]
 
@@ -406,7 +408,7 @@ def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
         "it made folders that can't be looked into",
         0,
     )
-    empty_scratch(Prepared(tmp_path))
+    clear_scratch(Prepared(tmp_path))
     assert monitor.overuse(0, tmp_path / "gone", Limits()) is None
 
 
@@ -419,7 +421,7 @@ def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(
     code = f"import os\ndef f(flags): return os.close(os.open({str(target)!r}, flags))"
     student = confined(code, without=("landlock",))
     student.f(os.O_RDONLY)
-    with pytest.raises(StudentError, match="not permitted"):
+    with pytest.raises(StudentCodeError, match="not permitted"):
         student.f(os.O_RDONLY | os.O_TRUNC)
     assert target.read_text() == "content"
     student.f(os.O_WRONLY | os.O_TRUNC)

@@ -28,7 +28,7 @@ from grader.worker.wire.frames import (
 )
 from grader.worker.wire.program import Program, program
 from grader.worker.wire.tensors import DTYPES
-from grader.worker.wire.values import Decoder, Encoder, Opaque, copied, decode, fill
+from grader.worker.wire.values import Decoder, Encoder, Opaque, decode, fill, round_trip
 
 PLAIN = st.recursive(
     st.none()
@@ -209,7 +209,7 @@ def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple
         .reshape(shape)
         .to(dtype)
     )
-    back = copied(tensor)
+    back = round_trip(tensor)
     assert back.dtype == dtype
     assert back.shape == tensor.shape
     assert torch.equal(back, tensor)
@@ -225,7 +225,7 @@ def test_strides_offset_and_expansion_cross_towards_the_worker() -> None:
         torch.arange(3.0).expand(4, 3),
         base.as_strided((2, 2), (1, 1), 3),
     ):
-        back = copied(tensor)
+        back = round_trip(tensor)
         assert (back.stride(), back.storage_offset()) == (tensor.stride(), tensor.storage_offset())
         assert torch.equal(back, tensor)
         assert not back._is_view()
@@ -233,7 +233,7 @@ def test_strides_offset_and_expansion_cross_towards_the_worker() -> None:
 
 def test_requires_grad_crosses_and_a_copy_shares_nothing() -> None:
     tensor = torch.ones(3, requires_grad=True)
-    back = copied(tensor)
+    back = round_trip(tensor)
     assert back.requires_grad
     assert back.is_leaf
     assert back.data_ptr() != tensor.data_ptr()
@@ -241,29 +241,29 @@ def test_requires_grad_crosses_and_a_copy_shares_nothing() -> None:
 
 def test_the_same_tensor_twice_is_one_tensor_there() -> None:
     tensor = torch.ones(3)
-    first, second, third = copied([tensor, tensor, tensor.clone()])
+    first, second, third = round_trip([tensor, tensor, tensor.clone()])
     assert first is second
     assert first is not third
 
 
 def test_conjugate_views_cross_by_value() -> None:
     z = torch.tensor([1 + 2j])
-    assert torch.equal(copied(z.conj()), z.conj().resolve_conj())
+    assert torch.equal(round_trip(z.conj()), z.conj().resolve_conj())
 
 
 def test_what_has_no_tag_is_known_by_its_type() -> None:
-    assert copied(math) == Opaque("module")
+    assert round_trip(math) == Opaque("module")
 
 
 def test_numpys_scalars_count_as_pythons_where_they_are_no_less_exact() -> None:
-    found = copied(
+    found = round_trip(
         [numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)]
     )
     assert found == [True, -3, 2**64 - 1, 0.1]
     assert [type(one) for one in found] == [bool, int, int, float]
     for other in (numpy.float32(0.1), numpy.timedelta64(3, "D"), numpy.array(True)):
-        assert copied(other) == Opaque(type(other).__name__)
-    assert copied(torch.ones(2).to_sparse()).type_name == "Tensor"
+        assert round_trip(other) == Opaque(type(other).__name__)
+    assert round_trip(torch.ones(2).to_sparse()).type_name == "Tensor"
 
 
 def test_a_bool_tensor_holds_only_zero_and_one() -> None:
@@ -283,7 +283,7 @@ def test_a_program_does_on_the_other_side_what_it_does_here() -> None:
         return 1 - first, 2 / second, (x**2).cube().blend(y), 2**y, -(x @ y), x.cat(y)
 
     here = program(body, inputs=2, parameters=[w])
-    there = copied(here)
+    there = round_trip(here)
     x, y = torch.linspace(0.5, 2, 4), torch.linspace(1, 3, 4)
     for left, right in zip(here(x, y), there(x, y), strict=True):
         assert torch.equal(left, right)

@@ -4,9 +4,7 @@ from torch import Tensor
 
 
 def grown(amount: Tensor, rate: float, years: int) -> Tensor:
-    """Return what amounts have become after whole years at a yearly rate, interest paid on
-    interest.
-    """
+    """Return amounts after whole years at a yearly rate, with compound interest."""
     # solution
     return amount * (1 + rate) ** years
     # end solution

@@ -1,6 +1,6 @@
 """compound_interest: its mistakes."""
 
-from grader.judge.diagnosis import mistake, same
+from grader.authoring import mistake, same
 
 
 @mistake(

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_tensor, assert_that, check
+from grader.authoring import assert_equal, assert_tensor, assert_that, check
 
 
 @check(points=2, about="grown", needs="test_interest_is_paid_on_interest")

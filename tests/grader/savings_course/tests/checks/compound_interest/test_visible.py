@@ -1,6 +1,6 @@
 """compound_interest, visible."""
 
-from grader.judge.checks import assert_equal, assert_tensor, check
+from grader.authoring import assert_equal, assert_tensor, check
 
 
 @check(points=3, about="grown")

@@ -1,6 +1,6 @@
 """tiny: its mistakes."""
 
-from grader.judge.diagnosis import mistake, same
+from grader.authoring import mistake, same
 
 
 @mistake(

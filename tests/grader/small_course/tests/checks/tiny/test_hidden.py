@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.judge.checks import assert_equal, assert_gradient, assert_that, check
+from grader.authoring import assert_equal, assert_gradient, assert_that, check
 
 
 @check(points=2, about="double", needs="test_double")

@@ -1,6 +1,6 @@
 """tiny, visible."""
 
-from grader.judge.checks import assert_tensor, check
+from grader.authoring import assert_tensor, check
 
 
 @check(points=3, about="double")

@@ -1,0 +1,66 @@
+"""What a lesson's files may use of the engine is one module with a pinned list of names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import authoring
+from grader.core.paths import CHECKOUT
+from grader.course import scaffold
+
+NAMES = """
+EngineFault Failure MissingName Mistake Opaque Phrase RandomInputs Student StudentCodeError
+assert_equal assert_gradcheck assert_gradgradcheck assert_gradient assert_hands_on assert_not_used
+assert_raises assert_tensor assert_that check differs drawing fail graph_figure graphs_figure
+import_helpers is_number mistake own_graph phrase prediction_figure predictions program same
+short_repr trace type_name
+""".split()
+COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
+FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]
+
+
+def engine_imports(text: str) -> set[str]:
+    """The modules of the engine that a file imports, at the top or inside functions."""
+    nodes = list(ast.walk(ast.parse(text)))
+    named = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    named |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {name for name in named if name.split(".")[0] == "grader"}
+
+
+def test_the_names_are_these() -> None:
+    assert authoring.__all__ == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_there_and_documented(name: str) -> None:
+    value = getattr(authoring, name)
+    assert value is getattr(importlib.import_module(authoring._HOMES[name]), name)
+    assert f"\n``{name}``  " in (authoring.__doc__ or "")
+
+
+def test_another_name_is_not_there() -> None:
+    with pytest.raises(AttributeError, match=r"'grader\.authoring' has no attribute 'Judge'"):
+        authoring.Judge  # noqa: B018
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_lessons_file_imports_nothing_else_of_the_engine(path: Path) -> None:
+    assert engine_imports(path.read_text("utf-8")) <= {"grader.authoring"}
+
+
+def test_what_grade_new_writes_imports_nothing_else_either() -> None:
+    for text in (scaffold.VISIBLE, scaffold.HIDDEN, scaffold.SCENARIOS, scaffold.DIAGNOSIS):
+        assert engine_imports(text.replace("$", "_")) <= {"grader.authoring"}
+
+
+def test_a_scenario_that_traces_a_graph_loads_nothing_that_judges() -> None:
+    code = "import sys; from grader.authoring import trace; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {name for name in done.stdout.split() if name.startswith("grader.")}
+    assert {name.split(".")[1] for name in ours} == {"authoring", "worker"}
