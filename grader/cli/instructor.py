@@ -13,7 +13,7 @@ import click
 from grader.cli.options import PATH, course, course_option, lang_option
 from grader.core.errors import UsageError
 
-FORMATS = ("csv", "canvas", "moodle", "gradescope", "exercism", "junit", "json")
+FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
 hidden_option = click.option(
     "--hidden-checks",

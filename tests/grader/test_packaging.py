@@ -109,7 +109,9 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
     for path in (ROOT / "grader").rglob("*"):
         if path.suffix in (".py", ".po", ".json"):
             assert path.relative_to(ROOT).as_posix() in names
-    assert {f"grader/_templates/{path.name}" for path in (ROOT / "templates").iterdir()} <= names
+    templates = ROOT / "templates"
+    shipped = {path.relative_to(templates) for path in templates.rglob("*") if path.is_file()}
+    assert {f"grader/_templates/{path.as_posix()}" for path in shipped} <= names
     assert {
         "grader/report.schema.json",
         "grader/_templates/report.html",

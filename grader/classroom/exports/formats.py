@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from grader.classroom.exports import (
     canvas,
     csv_table,
-    exercism,
     gradescope,
     json_list,
     junit,
@@ -32,7 +31,6 @@ FORMATS = {
     "canvas": Format(canvas.export, "canvas.csv"),
     "moodle": Format(moodle.export, "moodle.csv"),
     "gradescope": Format(gradescope.export, "gradescope", files=True),
-    "exercism": Format(exercism.export, "exercism", files=True),
     "junit": Format(junit.export, "junit.xml"),
     "json": Format(json_list.export, "export.json"),
 }

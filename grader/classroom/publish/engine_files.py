@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 from grader import __version__
 from grader.core.paths import CHECKOUT, PACKAGE, templates
+from grader.core.templates import render_text
 
 CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
-LEFT_OUT = frozenset({"__pycache__", "_course"})
+LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
+"""Folders that are not handed out: caches, the course, and templates that only teachers need."""
 TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 """PyTorch's build without CUDA: a tenth of the size."""
 
@@ -23,7 +25,7 @@ def engine_files() -> Iterator[tuple[str, str]]:
         if path.suffix in CARRIED and not LEFT_OUT.intersection(path.relative_to(PACKAGE).parts):
             yield f"grader/{path.relative_to(PACKAGE).as_posix()}", path.read_text("utf-8")
     if not (PACKAGE / "_templates").is_dir():
-        for path in sorted(templates().iterdir()):
+        for path in sorted(path for path in templates().iterdir() if path.is_file()):
             yield f"grader/_templates/{path.name}", path.read_text("utf-8")
     yield "requirements.txt", "".join(f"{line}\n" for line in requirements())
     yield "pyproject.toml", pyproject()
@@ -44,26 +46,4 @@ def requirements() -> list[str]:
 
 def pyproject() -> str:
     """What pip installs the engine by."""
-    needed = "".join(f'    "{line}",\n' for line in requirements())
-    return f"""\
-[build-system]
-requires = ["hatchling>=1.25"]
-build-backend = "hatchling.build"
-
-[project]
-name = "gradlings"
-version = "{__version__}"
-description = "The engine that grades these lessons"
-requires-python = ">=3.11"
-dependencies = [
-{needed}]
-
-[project.scripts]
-grade = "grader.cli:main"
-
-[tool.hatch.build]
-ignore-vcs = true # what the .gitignore around it names, report.html, is a page of the engine too
-
-[tool.hatch.build.targets.wheel]
-packages = ["grader"]
-"""
+    return render_text("engine/pyproject.toml.j2", version=__version__, requirements=requirements())

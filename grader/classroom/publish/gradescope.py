@@ -3,7 +3,7 @@ the course.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
 image is built, ``run_autograder`` for each submission; both must lie at the zip's root. What runs
-in the container is ``bundles.container``.
+in the container is ``gradescope_main``.
 
 The course in it is whole, solutions too: the zip is the instructor's. The image holds it readable,
 so what keeps a submission from reading it is the sandbox; every ``results.json`` says whether that
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from grader.classroom.publish.engine_files import TORCH, engine_files
 from grader.core.errors import UsageError
+from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
@@ -28,39 +29,6 @@ SECONDS = 570
 """Gradescope ends a container after ten minutes, by default; a little sooner there is still time to
 say so.
 """
-SETUP = f"""\
-#!/usr/bin/env bash
-# Runs once, when the image is built: Python 3.11 or later, PyTorch without CUDA, and what the engine needs.
-set -euo pipefail
-root="${{AUTOGRADER_ROOT:-/autograder}}"
-export DEBIAN_FRONTEND=noninteractive
-apt-get update
-python=python3
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || python=python3.11
-apt-get install -y --no-install-recommends "$python" "$python-venv"
-"$python" -m venv "$root/venv"
-"$root/venv/bin/"{TORCH.replace("pip install", "pip install --no-cache-dir")}
-"$root/venv/bin/"pip install --no-cache-dir -r "$root/source/engine/requirements.txt"
-"""
-RUN = f"""\
-#!/usr/bin/env bash
-# Grades what is in submission/ and writes results/results.json. Should that fail, the file says so and gives no score.
-root="${{AUTOGRADER_ROOT:-/autograder}}"
-results="$root/results/results.json"
-python="$root/venv/bin/python"
-[ -x "$python" ] || python=python3
-mkdir -p "$root/results"
-rm -f "$results"
-export PYTHONPATH="$root/source/engine" PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8
-timeout --kill-after=10 {SECONDS} "$python" -m grader.classroom.publish.gradescope_main "$root"
-status=$?
-if [ ! -s "$results" ]; then
-  echo "the grader ended with status $status and without a result"
-  cat > "$results" <<'JSON'
-{{"output": "The grader itself failed, or ran out of the container's time or memory. This is not your score: nothing was judged. Your instructor can run it again.", "stdout_visibility": "hidden"}}
-JSON
-fi
-"""  # noqa: E501 - a JSON text has no line breaks
 
 
 def make_zip(
@@ -107,8 +75,9 @@ def zip_files(
     course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str
 ) -> Iterator[tuple[str, bytes]]:
     """``(path, data)`` of each file."""
-    yield "setup.sh", SETUP.encode()
-    yield "run_autograder", RUN.encode()
+    install_torch = TORCH.replace("pip install", "pip install --no-cache-dir")
+    yield "setup.sh", render_text("gradescope/setup.sh", torch=install_torch).encode()
+    yield "run_autograder", render_text("gradescope/run_autograder", seconds=SECONDS).encode()
     settings = {
         "lessons": [lesson.id for lesson in lessons],
         "hidden_checks": hidden_checks,

@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.publish import front_page
-from grader.classroom.publish.engine_files import engine_files
+from grader.classroom.publish.engine_files import TORCH, engine_files
 from grader.classroom.publish.filter import (
     check_names,
     hints_without,
@@ -37,6 +36,7 @@ from grader.classroom.publish.filter import (
 from grader.core.errors import CourseError, UsageError
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import add_up
+from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
@@ -103,11 +103,7 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
             )
             write(
                 made,
-                front_page.front_pages(
-                    course.title,
-                    released_points(released),
-                    sum(one.held.checks for one in released),
-                ),
+                front_pages(course.title, released),
             )
             if folder.is_dir():
                 folder.rmdir()
@@ -123,6 +119,15 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
     """Points that can be earned in the bundle, and points that are held back."""
     rows = list(released)
     return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
+
+
+def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
+    """Return ``(path, text)`` of the bundle's README in each language."""
+    points, held_points = released_points(released)
+    values = {"title": title, "torch": TORCH, "points": f"{points:g}"}
+    held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
+    for name in ("README.md", "README.ko.md"):
+        yield name, render_text(f"handout/{name}", **values, **held)
 
 
 def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
@@ -147,8 +152,8 @@ def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[st
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
         yield from lesson_files(lesson)
     yield from ((f"engine/{path}", text) for path, text in engine_files())
-    yield ".github/workflows/grade.yml", front_page.WORKFLOW
-    yield ".gitignore", front_page.IGNORED
+    yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=TORCH)
+    yield ".gitignore", render_text("handout/gitignore")
 
 
 def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import junitparser
 import pytest
-from a_class import ALICE, BOB, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
+from a_class import ALICE, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
 
 import grader
 from grader.classroom.exports.csv_escape import guarded, row
@@ -288,81 +288,6 @@ def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
     assert "grader's own fault" in found["output"] or "dan.zip is damaged" in found["output"]
 
 
-# ----------------------------------------------------------------------------------------- exercism
-
-EXERCISM = {
-    "type": "object",
-    "required": ["version", "status"],
-    "additionalProperties": False,
-    "properties": {
-        "version": {"const": 3},
-        "status": {"enum": ["pass", "fail", "error"]},
-        "message": {"type": ["string", "null"], "maxLength": 65535},
-        "tests": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["name", "status"],
-                "additionalProperties": False,
-                "properties": {
-                    "name": {"type": "string"},
-                    "status": {"enum": ["pass", "fail", "error"]},
-                    "message": {"type": ["string", "null"], "maxLength": 65535},
-                    "output": {"type": ["string", "null"], "maxLength": 500},
-                    "test_code": {"type": "string"},
-                    "task_id": {"type": "integer", "minimum": 1},
-                },
-            },
-        },
-    },
-    "if": {"properties": {"status": {"const": "error"}}},
-    "then": {
-        "required": ["message"],
-        "properties": {"message": {"type": "string", "minLength": 1}},
-    },
-    "else": {"required": ["tests"]},
-}
-"""The keys of the published format, version 3."""
-
-
-def exercism(entry: GradebookEntry) -> dict[str, Any]:
-    """One results.json, seen to be in the format."""
-    (data,) = made("exercism", [entry])[0].values()
-    found: dict[str, Any] = json.loads(data)
-    jsonschema.validate(found, EXERCISM)
-    return found
-
-
-def test_exercism_gets_the_checks_in_order_with_their_task() -> None:
-    found = exercism(ALICE)
-    assert found["status"] == "fail"
-    assert [(test["status"], test["task_id"]) for test in found["tests"]] == [
-        ("pass", 1),
-        ("fail", 1),
-        ("pass", 1),
-        ("pass", 2),
-    ]
-    assert found["tests"][0]["output"].endswith("Output was cut.")
-    assert "secret" not in json.dumps(found["tests"][1])
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREAD, "dan.zip is damaged")]
-)
-def test_exercism_is_told_of_an_error_where_something_has_no_verdict(
-    entry: GradebookEntry, said: str
-) -> None:
-    found = exercism(entry)
-    assert found["status"] == "error"
-    assert said in found["message"]
-
-
-def test_exercism_is_told_that_a_lesson_is_missing() -> None:
-    assert [test["message"] for test in exercism(BOB)["tests"] if test["task_id"] == 2] == [
-        "there is no chains.py"
-    ]
-
-
 # -------------------------------------------------------------------------------------------- junit
 
 
@@ -482,7 +407,7 @@ def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     write_export(
         iter([MISSING, TEAM]),
         COLUMNS,
-        "exercism",
+        "gradescope",
         request=ExportRequest(),
         folder=tmp_path,
         output=None,

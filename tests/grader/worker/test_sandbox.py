@@ -15,6 +15,7 @@ import pytest
 
 from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.limits import Limits
+from grader.core.paths import PACKAGE as ENGINE
 from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
@@ -104,7 +105,7 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
 FORBIDDEN = {
     "read /etc/passwd": "open('/etc/passwd').read()",
     "read the home folder": "os.listdir(os.path.expanduser('~root'))",
-    "read our own code": "open(PACKAGE + '/judge.py').read()",
+    "read our own code": "open(PACKAGE + '/judge/runner.py').read()",
     "read the solutions": "open(PACKAGE + '/../solutions/hooks.py').read()",
     "read the temporary folder of others": "os.listdir('/tmp')",
     "read /proc": "open('/proc/self/status').read()",
@@ -148,7 +149,7 @@ FORBIDDEN = {
 PRELUDE = f"""
 import ctypes, multiprocessing, os, socket, subprocess
 import numpy, torch
-PACKAGE = {str(Path(seccomp.__file__).parents[1])!r}
+PACKAGE = {str(ENGINE)!r}
 libc = ctypes.CDLL(None, use_errno=True)
 def check(result):
     if result < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
