@@ -42,15 +42,12 @@ class ForkServerClient:
     """One fork host. It is started at once and imports torch while the caller does something else;
     a dead one is replaced.
 
-    One that is ``lasting``, for dozens of submissions, takes a moment longer to start and forks
-    faster ever after. With ``apart``, Ctrl-C on a terminal reaches the caller alone, who then says
-    what becomes of a job under way.
+    With ``apart``, Ctrl-C on a terminal reaches the caller alone, who then says what becomes of a
+    job under way.
     """
 
-    def __init__(
-        self, mode: str | None = None, *, lasting: bool = False, apart: bool = False
-    ) -> None:
-        self._arguments = [mode or default_mode(), *(["lasting"] if lasting else [])]
+    def __init__(self, mode: str | None = None, *, apart: bool = False) -> None:
+        self._arguments = [mode or default_mode()]
         self._apart = apart
         self._abandoned = False
         self._process: subprocess.Popen[bytes] | None = None

@@ -12,9 +12,7 @@ host for workers, and writes its result to standard output itself::
         │ └──────task──────────────────────────────────────────────▶ │ └────────── socket, output ───────────┘
         ◀────────result──────────────────────────────────────────────┘
 
-When nothing of the job is left, the host closes it with a frame of its own. Where the envelope asks
-for it, it then forks a *spare* worker, which is confined before there is a job for it
-(``forked.PreforkedWorker``).
+When nothing of the job is left, the host closes it with a frame of its own.
 
 So no check, no solution, no submission and no result is ever in the fork host's memory, and a
 worker, which is its copy, has none either. The host runs no torch operation: a fork of a process
@@ -38,10 +36,17 @@ import time
 from typing import Any, BinaryIO, NoReturn, cast
 
 from grader.core.limits import Limits
-from grader.runtime import huge_pages, lazy_imports
-from grader.runtime.fork_worker import PreforkedWorker, WorkerOptions, fork_worker
+from grader.runtime import lazy_imports
+from grader.runtime.fork_worker import WorkerOptions, fork_worker
 from grader.runtime.reaper import end_worker, kill_everything
-from grader.worker.sandbox import adopt_orphans, clear_scratch, monitor, prepare, remove_scratch
+from grader.worker.sandbox import (
+    Prepared,
+    adopt_orphans,
+    clear_scratch,
+    monitor,
+    prepare,
+    remove_scratch,
+)
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
@@ -51,22 +56,16 @@ fault.
 
 
 def main() -> NoReturn:
-    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``, and
-    ``lasting`` where many jobs will come.
-    """
+    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``."""
     jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
     results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
     warm_up()
-    if sys.argv[1:] == ["fork", "lasting"]:
-        huge_pages.use_huge_pages()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)
-    os._exit(
-        0
-    )  # an interpreter takes longer to take torch apart than to judge, and nothing is left to be saved
+    os._exit(0)  # taking torch apart takes longer than judging, and nothing is left to be saved
 
 
 def warm_up() -> None:
@@ -83,7 +82,6 @@ def warm_up() -> None:
     import grader.authoring
     import grader.judge.runner
     import grader.runtime.lesson_server
-    import grader.runtime.warmup
 
     torch.set_num_threads(1)
     grader.judge.runner.warm_up()
@@ -120,31 +118,24 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs, one after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
-    spare = PreforkedWorker(prepared)
     lessons: dict[str, LessonServerHandle] = {}
     try:
         while (envelope := read_frame(jobs)) is not None:
             terms = WorkerOptions.from_dict(envelope.body)
             if envelope.body["new"]:
-                spare.drop()  # what is forked now would keep its line
                 lessons[envelope.body["lesson"]] = LessonServerHandle(jobs, results)
             if envelope.body["late_imports"] and not lazy_imports.loaded():
-                spare.drop()  # which has not got them
                 lazy_imports.load()
             if not serve_job(
                 lessons[envelope.body["lesson"]],
                 {lesson.pid for lesson in lessons.values()},
                 terms,
-                spare,
+                prepared,
             ):
-                sys.exit(
-                    70
-                )  # the job may be half read and the result half written: only a new host is sure to be in step
+                # The job may be half read and the result half written. A new host is in step.
+                sys.exit(70)
             write_frame(results, {"clean": True})
-            if terms.ahead:
-                spare.make(terms)
     finally:
-        spare.drop()
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
@@ -152,7 +143,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_job(
-    lesson: LessonServerHandle, lesson_pids: set[int], terms: WorkerOptions, spare: PreforkedWorker
+    lesson: LessonServerHandle, lesson_pids: set[int], terms: WorkerOptions, prepared: Prepared
 ) -> bool:
     """Have a judge take the next task and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
@@ -160,15 +151,14 @@ def serve_job(
         lesson.judge(theirs, terms.limits)
         theirs.close()
         with ours:
-            done = WorkerBroker(ours, terms, spare).serve()
+            done = WorkerBroker(ours, terms, prepared).serve()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
     if not done:
         lesson.close()
-    spare.drop()
     kill_everything(spare=lesson_pids)
-    clear_scratch(spare.prepared)
+    clear_scratch(prepared)
     return done
 
 
@@ -205,13 +195,10 @@ class WorkerBroker:
     meanwhile.
     """
 
-    def __init__(
-        self, control: socket.socket, terms: WorkerOptions, spare: PreforkedWorker
-    ) -> None:
+    def __init__(self, control: socket.socket, terms: WorkerOptions, prepared: Prepared) -> None:
         self.control = control
         self.terms = terms
-        self.spare = spare
-        self.prepared = spare.prepared
+        self.prepared = prepared
         self.overused: dict[int, tuple[str, int]] = {}
         self.living: int | None = None
 
@@ -246,10 +233,8 @@ class WorkerBroker:
             os.kill(self.living, signal.SIGKILL)
 
     def start(self) -> None:
-        """Have a worker, the spare one if there is one, and give the judge its line, its output and
-        its pid.
-        """
-        worker = self.spare.take(self.terms) or fork_worker(self.terms, self.prepared)
+        """Fork a worker and give the judge its line, its output and its pid."""
+        worker = fork_worker(self.terms, self.prepared)
         self.living = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))

@@ -36,7 +36,7 @@ class Settings:
 
     ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded``
     is the check that is written down as a script. ``without`` leaves layers of the sandbox away, to
-    see what a weaker host would do. ``ahead`` has the host make a worker ready for the next
+    see what a weaker host would do. ``ahead`` has a host without fork start the worker of the next
     submission while nobody waits.
     """
 

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
 from grader.core.errors import SandboxRefused
-from grader.judge.remote.affinity import one_processor
 from grader.judge.remote.worker_sources import ForkedWorkers
 from grader.judge.runner import Judge, Judging
 from grader.worker.wire.frames import (
@@ -126,10 +125,9 @@ class LessonServer:
         ).body
         with socket.socket(fileno=descriptors[0]) as line:
             task = read_body(self.jobs)
-            with one_processor():
-                result = result_of(
-                    lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"]))
-                )
+            result = result_of(
+                lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"]))
+            )
             try:
                 write_frame(self.results, result)
             except BrokenFrame as error:  # over the cap: nothing has been written yet

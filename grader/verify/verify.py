@@ -200,7 +200,7 @@ def _grade_rest(
         closing(
             HostPool(
                 max(1, min(workers, len(runs))),
-                lambda: ForkServerClient(lasting=True, apart=kept.lasts),
+                lambda: ForkServerClient(apart=kept.lasts),
             )
         ) as hosts,
         during(hosts),

@@ -27,12 +27,10 @@ from grader.core.limits import Limits
 from grader.course.course import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
-from grader.judge.remote.affinity import one_processor
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
-from grader.runtime import huge_pages
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
@@ -84,7 +82,6 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
     warm_up()
-    huge_pages.use_huge_pages()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
     source, scenarios = (
@@ -96,7 +93,6 @@ def main() -> None:
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
     with contextlib.ExitStack() as stack:
         stack.callback(remove_scratch, prepared)
-        stack.enter_context(one_processor())
         for number in range(rounds + 1):
             session = StudentSession(
                 Forks(prepared), source=source, scenarios=scenarios, limits=Limits()

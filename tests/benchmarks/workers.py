@@ -20,7 +20,6 @@ import time
 from grader.core.limits import Limits
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.worker_sources import read_hello
-from grader.runtime import huge_pages
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import WorkerOptions, worker_process
 from grader.runtime.reaper import end_worker
@@ -55,7 +54,6 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()
-    huge_pages.use_huge_pages()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
     kinds = {"off": WorkerOptions(Limits(), "off", ()), "all": WorkerOptions(Limits(), "auto", ())}

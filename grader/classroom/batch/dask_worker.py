@@ -111,6 +111,6 @@ def same_course(path: str | None, wanted: str, run: str) -> Course:
 def warm_host() -> ForkServerClient:
     """This thread's host. It ends with the process, whose end it sees."""
     if not hasattr(_warm, "host"):
-        _warm.host = ForkServerClient(lasting=True)
+        _warm.host = ForkServerClient()
     host: ForkServerClient = _warm.host
     return host

@@ -49,7 +49,7 @@ def watch_lessons(
     lang: str | None,
 ) -> ExitCode | int:
     """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
-    with ForkServerClient(lasting=True) as host:
+    with ForkServerClient() as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
         if not learner.folder.is_dir():

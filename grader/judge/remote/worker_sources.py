@@ -21,7 +21,6 @@ from typing import Any, BinaryIO, Protocol, cast
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE
-from grader.judge.remote.affinity import pin_to_same_cpu
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
 from grader.worker.wire.frames import pack, read_frame
 
@@ -174,7 +173,6 @@ class ForkedWorkers:
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
             raise EngineFault("the fork host is gone")
-        pin_to_same_cpu(pid.body)
         channel = SocketChannel(
             socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
         )

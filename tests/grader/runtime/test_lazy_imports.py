@@ -119,9 +119,9 @@ def test_it_is_all_that_torch_imports_at_first_use() -> None:
 
 @pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
 def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
-    """From that submission's own worker on, though one without it was made ahead."""
+    """From that submission's own worker on."""
     lesson = small_course.lesson("tiny")
-    settings = Settings(7, limits=small_course.limits, ahead=True)
+    settings = Settings(7, limits=small_course.limits)
     with ForkServerClient() as host:
         for source in (
             ASKS.format(modules=lazy_imports.MODULES, expected=False),
