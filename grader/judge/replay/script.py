@@ -8,23 +8,26 @@ scenario is printed whole, with the call.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.overrides import resolve_name
 
-from grader.course.source import defined_names
 from grader.judge.replay.literals import NoLiteral, definition, literal, operation
 from grader.judge.replay.recording import Step, tensors_in
+from grader.judge.replay.scenario_source import reached_by, scenario_names
+from grader.judge.replay.steps import (
+    STUDENT_STEPS,
+    call_name,
+    looks_only,
+    parts_of,
+    returns_nothing,
+)
 from grader.worker.wire.program import CUSTOM, Program, Register, pieces
 from grader.worker.wire.values import StudentRef
 
-STUDENTS = ("call", "observe", "get")
 PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
 
 
@@ -108,7 +111,7 @@ class _Writer:
         found: set[int] = set()
         for step in self.recorder.steps:
             needs = (self.origin.get(id(tensor)) for tensor in tensors_in((step.args, step.kwargs)))
-            if step.kind in STUDENTS or any(
+            if step.kind in STUDENT_STEPS or any(
                 need is not None and id(need[0]) in found for need in needs
             ):
                 found.add(id(step))
@@ -121,7 +124,7 @@ class _Writer:
         steps = [
             step
             for step in self.recorder.steps
-            if id(step) in self.students and not _looks_only(step)
+            if id(step) in self.students and not looks_only(step)
         ]
         if not steps:
             raise NoLiteral("the check asked nothing of your code: it reads the file")
@@ -141,10 +144,10 @@ class _Writer:
         if id(step) in self.written:
             return
         self.written.add(id(step))
-        if step.kind == "torch" and _name_of(step.what).endswith("grad.__get__"):
+        if step.kind == "torch" and call_name(step.what).endswith("grad.__get__"):
             self._require_backwards(before=step)
         call = self._call(step)
-        if _returns_nothing(step):
+        if returns_nothing(step):
             self.lines.append(call)
             return
         name = self._new_name(
@@ -159,7 +162,7 @@ class _Writer:
     def _require_backwards(self, *, before: Step) -> None:
         """Whoever reads a gradient needs the backward passes that left it there."""
         for step in itertools.takewhile(lambda one: one is not before, self.recorder.steps):
-            if _returns_nothing(step) and id(step) in self.students:
+            if returns_nothing(step) and id(step) in self.students:
                 self._require(step)
 
     def _call(self, step: Step) -> str:
@@ -170,7 +173,7 @@ class _Writer:
             return f"{step.what}({', '.join([self.module, *self._arguments(step)])})"
         if step.kind == "call":
             return f"{self.module}.{step.what}({', '.join(self._arguments(step))})"
-        name, arguments = _name_of(step.what), self._arguments(step)
+        name, arguments = call_name(step.what), self._arguments(step)
         if not name.startswith("torch.Tensor."):
             return f"{name}({', '.join(arguments)})"
         method = name.removeprefix("torch.Tensor.")
@@ -220,11 +223,8 @@ class _Writer:
         if isinstance(value, tuple):
             return "(" + ", ".join(map(self.value, value)) + ("," if len(value) == 1 else "") + ")"
         if isinstance(value, dict):
-            return (
-                "{"
-                + ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in value.items())
-                + "}"
-            )
+            items = (f"{self.value(key)}: {self.value(item)}" for key, item in value.items())
+            return "{" + ", ".join(items) + "}"
         if isinstance(value, StudentRef):
             return f"{self.module}.{value.path}"
         if isinstance(value, Program):
@@ -250,20 +250,13 @@ class _Writer:
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """The input that a plain tensor is a copy of."""
+        """Return the input that a plain tensor is a copy of: a check hands out copies of what it
+        compares with.
+        """
         for one in self.inputs:
-            same = (
-                one.dtype == tensor.dtype
-                and one.shape == tensor.shape
-                and one.stride() == tensor.stride()
-            )
-            if (
-                same
-                and not one.requires_grad
-                and not tensor.requires_grad
-                and torch.equal(one, tensor)
-            ):
-                # a check hands copies over, so that nobody writes into what it compares with
+            if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
+                continue
+            if one.dtype == tensor.dtype and one.shape == tensor.shape and torch.equal(one, tensor):
                 return one
         return None
 
@@ -306,87 +299,3 @@ class _Writer:
         if name in CUSTOM:
             self.definitions.setdefault(name, definition(name))
         return operation(name, given)
-
-
-def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the
-    top have no identity to know them by.
-    """
-    if isinstance(value, Tensor | list | tuple | dict | float | str) or (
-        path == "" and value is not None
-    ):
-        yield path, value
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from parts_of(item, f"{path}[{key!r}]")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from parts_of(item, f"{path}[{index}]")
-
-
-def _name_of(function: Any) -> str:
-    """A function of torch as one writes it."""
-    if function is torch.autograd.grad:
-        return "torch.autograd.grad"
-    if function is torch.autograd.backward:
-        return "torch.autograd.backward"
-    name = resolve_name(function)
-    if name is None:
-        raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
-    return str(name)
-
-
-def _returns_nothing(step: Step) -> bool:
-    return step.what in (Tensor.backward, torch.autograd.backward)
-
-
-def _looks_only(step: Step) -> bool:
-    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there
-    before.
-    """
-    return (
-        step.kind == "torch"
-        and step.raised is None
-        and not (step.what is torch.autograd.grad or _returns_nothing(step))
-    )
-
-
-def scenario_names(scenarios: str) -> set[str]:
-    """What a scenarios file defines or imports at its top level."""
-    tree = ast.parse(scenarios)
-    imported = {
-        a.asname or a.name.split(".")[0]
-        for n in tree.body
-        if isinstance(n, ast.Import | ast.ImportFrom)
-        for a in n.names
-    }
-    return imported | {name for node in tree.body for name in defined_names(node)}
-
-
-def reached_by(scenarios: str, name: str) -> str:
-    """One scenario with the definitions that it uses, and the imports of its file; torch is there
-    already.
-    """
-    tree = ast.parse(scenarios)
-    lines = scenarios.splitlines()
-    defined = {defined: node for node in tree.body for defined in defined_names(node)}
-    used, todo = set[str](), [name]
-    while todo:
-        word = todo.pop()
-        if word in defined and word not in used:
-            used.add(word)
-            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
-    if name not in used:
-        raise NoLiteral(f"there is no scenario {name!r}")
-    kept = [
-        n
-        for n in tree.body
-        if isinstance(n, ast.Import | ast.ImportFrom) or used.intersection(defined_names(n))
-    ]
-    kept = [n for n in kept if ast.unparse(n) != "import torch"]
-    pieces = []
-    for node in kept:
-        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        space = "\n" if isinstance(node, ast.Import | ast.ImportFrom) else "\n\n\n"
-        pieces.append(space + "\n".join(lines[start - 1 : node.end_lineno]))
-    return "".join(pieces).lstrip("\n") + "\n"

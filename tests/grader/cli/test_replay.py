@@ -34,7 +34,7 @@ from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.debugger import told
 from grader.judge.replay.literals import NoLiteral, literal
-from grader.judge.replay.script import reached_by
+from grader.judge.replay.scenario_source import reached_by
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program

@@ -1,0 +1,58 @@
+"""What a recorded step did: what its result holds, and how one writes its call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import resolve_name
+
+from grader.judge.replay.literals import NoLiteral
+from grader.judge.replay.recording import Step
+
+STUDENT_STEPS = ("call", "observe", "get")
+
+
+def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the
+    top have no identity to know them by.
+    """
+    if isinstance(value, Tensor | list | tuple | dict | float | str) or (
+        path == "" and value is not None
+    ):
+        yield path, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts_of(item, f"{path}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from parts_of(item, f"{path}[{index}]")
+
+
+def call_name(function: Any) -> str:
+    """A function of torch as one writes it."""
+    if function is torch.autograd.grad:
+        return "torch.autograd.grad"
+    if function is torch.autograd.backward:
+        return "torch.autograd.backward"
+    name = resolve_name(function)
+    if name is None:
+        raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
+    return str(name)
+
+
+def returns_nothing(step: Step) -> bool:
+    return step.what in (Tensor.backward, torch.autograd.backward)
+
+
+def looks_only(step: Step) -> bool:
+    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there
+    before.
+    """
+    return (
+        step.kind == "torch"
+        and step.raised is None
+        and not (step.what is torch.autograd.grad or returns_nothing(step))
+    )
