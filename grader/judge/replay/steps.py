@@ -44,6 +44,7 @@ def call_name(function: Any) -> str:
 
 
 def returns_nothing(step: Step) -> bool:
+    """Return whether a step is a backward pass, which has no result."""
     return step.what in (Tensor.backward, torch.autograd.backward)
 
 
