@@ -98,8 +98,8 @@ if TYPE_CHECKING:
     from grader.judge.random_inputs import RandomInputs
     from grader.judge.remote.session import Student
     from grader.worker.wire.program import program
+    from grader.worker.wire.references import Opaque
     from grader.worker.wire.trace import trace
-    from grader.worker.wire.values import Opaque
 
 _NAMES = {
     "grader.core.errors": "EngineFault MissingName StudentCodeError",
@@ -113,7 +113,7 @@ _NAMES = {
     "grader.judge.remote.session": "Student",
     "grader.worker.wire.program": "program",
     "grader.worker.wire.trace": "trace",
-    "grader.worker.wire.values": "Opaque",
+    "grader.worker.wire.references": "Opaque",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -36,7 +36,7 @@ from grader.judge.figures import (
 )
 from grader.judge.local_student import execute
 from grader.judge.remote.session import NotStarted, Student
-from grader.worker.wire.values import Opaque, StudentRef
+from grader.worker.wire.references import Opaque, StudentRef
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -25,14 +25,11 @@ from torch import Tensor
 
 from grader.core.errors import CheckFailure, StudentCodeError
 from grader.core.graph_data import GraphPicture, first_difference
-from grader.judge.describe import number
 from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
 MAX_FIGURE_NODES = 60
 """What a report draws of a graph; ``grade graph`` draws more."""
-MAX_SIDE = 12
-"""Rows and columns of a Jacobian: each row costs a backward pass, each column two forward ones."""
 MAX_NOTED = 40
 MAX_SHORT = 4
 
@@ -198,106 +195,6 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------------------------------- Jacobians
-
-
-def jacobian_figure(
-    function: Callable[..., Any],
-    inputs: Sequence[Tensor],
-    names: Sequence[str],
-    *,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    eps: float = 1e-6,
-) -> Figure | None:  # fmt: skip
-    """The Jacobian by backward beside that by central differences, for the first input in which
-    they disagree; None where they agree.
-    """
-    for place, name in enumerate(names):
-        if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
-            continue
-        copies = [
-            (
-                one.detach().clone().requires_grad_(one.requires_grad)
-                if isinstance(one, Tensor)
-                else one
-            )
-            for one in inputs
-        ]
-        analytic, numeric, cut = both_jacobians(function, copies, place, eps)
-        if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
-            return {
-                "kind": "jacobian",
-                "analytic": rows_of(analytic),
-                "numeric": rows_of(numeric),
-                "atol": atol,
-                "rtol": rtol,
-                "input": name,
-                "output": "y",
-                "cut": cut,
-            }
-    return None
-
-
-def rows_of(matrix: Tensor) -> list[list[float | str]]:
-    """A matrix as rows of numbers, NaN and infinities as strings."""
-    return [[number(value) for value in row] for row in matrix.tolist()]
-
-
-def both_jacobians(
-    function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
-) -> tuple[Tensor, Tensor, list[int]]:
-    """∂y/∂x by backward and by central differences, a row for each output, a column for each
-    element of the input; how many are cut.
-    """
-
-    def value(x: Tensor) -> Tensor:
-        result = function(*inputs[:place], x, *inputs[place + 1 :])
-        return next(
-            one
-            for one in (result if isinstance(result, tuple) else (result,))
-            if isinstance(one, Tensor)
-        )
-
-    base = inputs[place].detach()
-    x = base.clone().requires_grad_()
-    y = value(x).flatten()
-    rows, columns = min(y.numel(), MAX_SIDE), min(x.numel(), MAX_SIDE)
-    analytic, numeric = (
-        torch.zeros(rows, columns, dtype=torch.float64),
-        torch.zeros(rows, columns, dtype=torch.float64),
-    )
-    for row in range(rows):
-        (gradient,) = (
-            torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True)
-            if y.requires_grad
-            else (None,)
-        )
-        if gradient is not None:
-            analytic[row] = gradient.detach().flatten()[:columns]
-    for column in range(columns):
-        step = torch.zeros_like(base).flatten()
-        step[column] = eps
-        step = step.reshape(base.shape)
-        ends = [
-            value((base + sign * step).requires_grad_()).detach().flatten()[:rows]
-            for sign in (1, -1)
-        ]
-        numeric[:, column] = (ends[0] - ends[1]) / (2 * eps)
-    return analytic, numeric, [y.numel() - rows, x.numel() - columns]
-
-
-def gradient_of(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Callable[..., Any]:
-    """The function whose Jacobian gradgradcheck looks at: x and an incoming gradient to the
-    gradient at x.
-    """
-
-    def gradient(*values: Tensor) -> Tensor:
-        *xs, v = values
-        wanted = [x for x in xs if x.requires_grad]
-        first, *_ = torch.autograd.grad(function(*xs), wanted, v, create_graph=True)
-        return first
-
-    return gradient
 
 
 # -------------------------------------------------------------------------------------- predictions

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.core.errors import CheckFailure
-from grader.judge.figures import Figure, gradient_of, jacobian_figure
+from grader.judge.figures import Figure
+from grader.judge.jacobians import gradient_of, jacobian_figure
 from grader.judge.remote.proxies import RemoteCallable
 from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_questions
 

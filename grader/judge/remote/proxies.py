@@ -20,7 +20,7 @@ from grader.core.errors import WorkerLost
 from grader.course.source import Source
 from grader.judge.remote.worker_sources import WorkerProcess
 from grader.worker.wire.batching import Request
-from grader.worker.wire.values import StudentRef
+from grader.worker.wire.references import StudentRef
 
 
 class SessionProtocol(Protocol):

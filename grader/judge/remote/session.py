@@ -24,7 +24,8 @@ from grader.course.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
 from grader.judge.remote.rpc import RpcClient, missing_name
 from grader.worker.wire.frames import BrokenFrame, Frame
-from grader.worker.wire.values import Decoder, Encoder, TensorRef, encode_tensors, fill
+from grader.worker.wire.references import TensorRef
+from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
 
 class Student(Protocol):

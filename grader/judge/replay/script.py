@@ -26,7 +26,7 @@ from grader.judge.replay.steps import (
     returns_nothing,
 )
 from grader.worker.wire.program import CUSTOM, Program, Register, pieces
-from grader.worker.wire.values import StudentRef
+from grader.worker.wire.references import StudentRef
 
 PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
 

@@ -20,7 +20,6 @@ short text, for messages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -29,6 +28,7 @@ from torch import Tensor
 
 from grader.worker.wire.frames import BrokenFrame
 from grader.worker.wire.program import Program, Register
+from grader.worker.wire.references import Opaque, StudentRef, TensorRef
 from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
 
 MAX_DEPTH = 64
@@ -36,28 +36,6 @@ MAX_TEXT = 4000
 
 PLAIN = frozenset((type(None), bool, int, float, str))
 """What stands for itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """Something that the wire can't carry, known by its type's name."""
-
-    type_name: str
-    text: str = ""
-
-
-class StudentRef:
-    """A name in the student's module, as an argument: ``Sigmoid``, ``Sigmoid.apply``."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-
-@dataclass(frozen=True, slots=True)
-class TensorRef:
-    """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
-
-    index: int
 
 
 # ----------------------------------------------------------------------------------------- encoding

@@ -33,7 +33,7 @@ from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 from grader.worker.wire.program import program
-from grader.worker.wire.values import Opaque, StudentRef
+from grader.worker.wire.references import Opaque, StudentRef
 
 SCHEMA = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
 WRONG = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]

@@ -44,7 +44,6 @@ from grader.judge.figures import (
     drawing,
     graph_figure,
     graphs_figure,
-    jacobian_figure,
     one_call,
     prediction_figure,
     render_figures,
@@ -52,6 +51,7 @@ from grader.judge.figures import (
     visits,
 )
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
+from grader.judge.jacobians import jacobian_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import worded
 from grader.judge.verdicts import verdict_of

@@ -19,7 +19,7 @@ from grader.judge.replay.literals import literal
 from grader.judge.replay.snippet import MAX_CHARACTERS, snippet
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
-from grader.worker.wire.values import Opaque, StudentRef
+from grader.worker.wire.references import Opaque, StudentRef
 
 
 def said(

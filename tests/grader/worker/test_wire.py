@@ -27,8 +27,9 @@ from grader.worker.wire.frames import (
     unpack,
 )
 from grader.worker.wire.program import Program, program
+from grader.worker.wire.references import Opaque
 from grader.worker.wire.tensors import DTYPES
-from grader.worker.wire.values import Decoder, Encoder, Opaque, decode, fill, round_trip
+from grader.worker.wire.values import Decoder, Encoder, decode, fill, round_trip
 
 PLAIN = st.recursive(
     st.none()
