@@ -42,6 +42,7 @@ from grader.runtime import huge_pages, lazy_imports
 from grader.runtime.fork_worker import PreforkedWorker, WorkerOptions, fork_worker
 from grader.runtime.reaper import end_worker, kill_everything
 from grader.worker.sandbox import adopt_orphans, clear_scratch, monitor, prepare, remove_scratch
+from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
@@ -77,7 +78,6 @@ def warm_up() -> None:
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
     import torch
-    import torch.fx.experimental.symbolic_shapes
     import torch.testing
 
     import grader.authoring
@@ -85,6 +85,7 @@ def warm_up() -> None:
     import grader.runtime.lesson_server
     import grader.runtime.warmup
 
+    import_for_gradcheck()
     torch.set_num_threads(1)
     grader.judge.runner.warm_up()
     grader.authoring.load_all()  # a scenario can't read the engine's files from inside the sandbox
