@@ -17,6 +17,7 @@ from grader.judge.figures import Figure
 from grader.judge.jacobians import gradient_of, jacobian_figure
 from grader.judge.remote.proxies import RemoteCallable
 from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_questions
+from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 
 
 def assert_gradcheck(
@@ -72,11 +73,9 @@ def _gradcheck(
             "gradcheck_call": (checker.__name__, function, tuple(inputs), options),
         }
         details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
-        raise CheckFailure(message, **{**details, **jacobians(text)}) from None
+        raise CheckFailure(message, **{**details, **gradcheck_jacobians(text)}) from None
     except RuntimeError as error:
-        if "element 0 of tensors does not require grad" in str(
-            error
-        ) or "none have requires_grad" in str(error):
+        if CUT_OFF in str(error):
             raise CheckFailure(
                 "the result is cut off from the graph: it does not require grad", **details
             ) from None
@@ -100,31 +99,3 @@ def _disagreement(
         .requires_grad_()
     )
     return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
-
-
-def jacobians(text: str) -> dict[str, Tensor]:
-    """``{"expected": numeric, "actual": analytic}`` as far as they can be read from gradcheck's
-    message.
-    """
-    found = {}
-    for key, label in (("expected", "numerical:"), ("actual", "analytical:")):
-        _, _, rest = text.partition(label)
-        matrix = _matrix(rest)
-        if matrix is not None:
-            found[key] = matrix
-    return found
-
-
-def _matrix(text: str) -> Tensor | None:
-    start = text.find("tensor(")
-    end = text.find("]])", start)
-    if start < 0 or end < 0 or text[start:end].count("tensor(") > 1:
-        return None
-    rows = text[start + len("tensor([[") : end].split("],")
-    try:
-        return torch.tensor(
-            [[float(number) for number in row.strip(" [\n").split(",")] for row in rows],
-            dtype=torch.float64,
-        )
-    except ValueError:
-        return None

@@ -28,17 +28,13 @@ from grader.judge.pytest_plugin import LessonPlugin
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.results import results_in
+from grader.worker.wire.compat import PLUGINS_LEFT_OUT, json_report_of
 
-PLUGINS_LEFT_OUT = (
-    "cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin "
-    "faulthandler logging warnings debugging setuponly setupplan recwarn nose monkeypatch "
-    "tmpdir python_path terminal capture skipping unittest subtests"
-)
 PYTEST_OPTIONS = (
     "--noconftest",
     "--import-mode=importlib",
     "--assert=plain",
-    *(word for name in PLUGINS_LEFT_OUT.split() for word in ("-p", f"no:{name}")),
+    *(word for name in PLUGINS_LEFT_OUT for word in ("-p", f"no:{name}")),
     "--json-report-file=none",
     "--json-report-omit",
     "log",
@@ -248,7 +244,7 @@ def forget_check_files() -> None:
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:
     """Run what was collected, once; pytest-json-report's report of it."""
-    report: SubmissionReport = checks.config._json_report  # type: ignore[attr-defined]
+    report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)

@@ -16,6 +16,7 @@ from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge.figures import FigureMaker
 from grader.judge.remote.session import NotStarted
+from grader.worker.wire.compat import CANNOT_ALLOCATE
 
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 
@@ -47,7 +48,7 @@ LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
         lambda limits: limits.memory_bytes // MIB,
     ),
     (
-        "can't allocate memory",
+        CANNOT_ALLOCATE,
         "the limit of {limit} MB of memory was hit: {raised}",
         lambda limits: limits.memory_bytes // MIB,
     ),

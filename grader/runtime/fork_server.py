@@ -47,6 +47,7 @@ from grader.worker.sandbox import (
     prepare,
     remove_scratch,
 )
+from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
@@ -76,13 +77,13 @@ def warm_up() -> None:
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
     import torch
-    import torch.fx.experimental.symbolic_shapes
     import torch.testing
 
     import grader.authoring
     import grader.judge.runner
     import grader.runtime.lesson_server
 
+    import_for_gradcheck()
     torch.set_num_threads(1)
     grader.judge.runner.warm_up()
     grader.authoring.load_all()  # a scenario can't read the engine's files from inside the sandbox

@@ -12,11 +12,8 @@ import gc
 import re
 
 from grader.course.source import Source
+from grader.worker.wire.compat import LATE_IMPORTS
 
-MODULES = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
-"""Transforms and forward mode (``torch._functorch.eager_transforms``,
-``torch.autograd.forward_ad``) import both, the others the last.
-"""
 TRANSFORMS = ("grad", "grad_and_value", "vjp", "jvp", "linearize", "jacrev", "jacfwd", "hessian")
 NAMES = frozenset(
     f"{package}.{name}" for package in ("torch.func", "functorch") for name in TRANSFORMS
@@ -46,13 +43,13 @@ _tried: set[str] = set()
 
 def loaded() -> bool:
     """Whether this process has all of it that there is."""
-    return _tried.issuperset(MODULES)
+    return _tried.issuperset(LATE_IMPORTS)
 
 
 def load() -> None:
     """Import it all and freeze it for the collector. No operation runs, no thread starts."""
     gc.disable()
-    for name in MODULES:
+    for name in LATE_IMPORTS:
         _tried.add(name)
         with contextlib.suppress(
             Exception

@@ -27,6 +27,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
+from grader.worker.wire.compat import undefined_gradient, version_counter
 from grader.worker.wire.frames import BrokenFrame, Frame, pack, read_frame
 from grader.worker.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors, fill
 
@@ -195,7 +196,7 @@ class Worker:
         body = request.body
         function = self.lookup(body["path"])
         args, kwargs, decoder = self.arguments(request)
-        versions = [t._version for t in decoder.tensors]
+        versions = [version_counter(t) for t in decoder.tensors]
         with torch.set_grad_enabled(body["grad"]):
             result = function(*args, **kwargs)
         return self.reply(result, decoder.tensors, versions)
@@ -237,7 +238,7 @@ class Worker:
         changed = [
             k
             for k, (t, version) in enumerate(zip(inputs, versions, strict=True))
-            if t._version != version
+            if version_counter(t) != version
         ]
         if not changed:
             body["mutated"] = []
@@ -269,15 +270,14 @@ class Worker:
         decoder = Decoder(request.blob, strided=True)
         incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
         vectors = [t for t in incoming if t is not None]
-        versions = [t._version for t in vectors]
+        versions = [version_counter(t) for t in vectors]
         pairs = [
             (out, v)
             for out, v in zip(call.outputs, incoming, strict=True)
             if v is not None and out.requires_grad
         ]
         if not pairs:
-            make_undefined: Callable[[Tensor], Any] = torch._C._functions.UndefinedGrad()
-            undefined = [make_undefined(out) for out in call.outputs if out.requires_grad]
+            undefined = [undefined_gradient(out) for out in call.outputs if out.requires_grad]
             pairs = [(out, torch.zeros_like(out)) for out in undefined]
         wanted = [
             k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from grader.worker.streams import open_streams
+from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import write_frame
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ def main() -> None:
     os.dup2(2, 1)
     open_streams()
     import torch
-    import torch.fx.experimental.symbolic_shapes
 
     from grader.core.limits import Limits
     from grader.worker.process import serve
     from grader.worker.sandbox import GUARANTEES, set_limits
 
+    import_for_gradcheck()
     torch.set_num_threads(1)
     mode, limits = sys.argv[1], Limits.from_dict(json.loads(sys.argv[2]))
     held = ["environment", "descriptors"]

@@ -26,6 +26,7 @@ ROOT = Path(grader.__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DISTRIBUTIONS = {
     "IPython": "ipython",
+    "_pytest": "pytest",
     "click_default_group": "click-default-group",
     "pytest_jsonreport": "pytest-json-report",
     "yaml": "pyyaml",

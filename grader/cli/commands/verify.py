@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from grader.render.terminal import make_console
 from grader.runtime.grading import Settings
 from grader.verify.verify import VerifyResult
 from grader.verify.verify import verify as run_verification
+from grader.verify.versions import missing_internals
 
 
 def verify_course(
@@ -46,7 +48,11 @@ def verify_course(
             )
     settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
+        internals = pool.submit(missing_internals)
         task = bar.add_task("grading what is known")
         found = run_verification(
             course,
@@ -65,7 +71,8 @@ def verify_course(
         print(proof_table(found))
     for line in completeness(found) if table or found.left else ():
         print(line)
-    for problem in found.problems:
+    problems = (*internals.result(), *found.problems)
+    for problem in problems:
         print(problem)
     if found.left:
         print(
@@ -73,13 +80,13 @@ def verify_course(
             " goes on from there"
         )
         raise KeyboardInterrupt
-    count = len(found.problems)
+    count = len(problems)
     said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
     print(
         f"{len(lessons)} lessons, {found.gradings} gradings, {seeds}"
         f" seed{'' if seeds == 1 else 's'}: {said}"
     )
-    return ExitCode.NOT_FULL_MARKS if found.problems else ExitCode.OK
+    return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:

@@ -23,6 +23,7 @@ from grader.core.errors import MissingName
 from grader.course.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
 from grader.judge.remote.rpc import RpcClient, missing_name
+from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
 from grader.worker.wire.references import TensorRef
 from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
@@ -151,7 +152,7 @@ class StudentSession(RpcClient):
             grads=[None if v is None else next(remaining) for v in incoming],
             needs=list(needs),
             create_graph=torch.is_grad_enabled(),
-            retain_graph=torch._C._autograd._get_current_graph_task_keep_graph(),
+            retain_graph=keeps_graph(),
             blob=blob,
         )
 

@@ -26,6 +26,7 @@ from grader.judge.remote.proxies import (
     SessionProtocol,
 )
 from grader.worker.wire.batching import Request
+from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
 LONGEST = 10_000
@@ -98,7 +99,7 @@ class Recorder:
 
     def _snapshot(self, tensor: Tensor) -> None:
         if id(tensor) not in self.snapshots:
-            with torch._C.DisableTorchFunction():
+            with without_torch_function():
                 self.snapshots[id(tensor)] = (
                     tensor,
                     tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach(),

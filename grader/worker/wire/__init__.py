@@ -7,6 +7,7 @@
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.
 * ``trace``: the graph behind a tensor as plain data.
+* ``compat``: the private names and messages of torch and pytest that we rely on.
 
 The worker imports this package and nothing else of ours; this package imports nothing of ours
 beyond itself. Everything that comes out of a worker is hostile: whatever is decoded here either is

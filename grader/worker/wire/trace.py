@@ -14,10 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.worker.wire import compat
+
 MAX_NODES = 200
 MAX_COUNTED = 20_000
 """How many further nodes are counted before the count stops."""
-RAW = "_raw_saved_"
 
 
 def trace(
@@ -131,7 +132,7 @@ class _Walk:
 
     def described(self, node: Any, key: str) -> dict[str, Any]:
         """A node with what is known of it."""
-        variable = getattr(node, "variable", None)
+        variable = compat.leaf_of(node)
         if isinstance(variable, Tensor):
             tensors = [(name, value) for name, value in self.leaves if value is variable]
             facts = {
@@ -180,7 +181,7 @@ def shape_of(tensor: Tensor) -> str:
 def shapes_of(node: Any) -> list[str]:
     """Dtype and shape of each of a node's outputs, as far as it tells."""
     try:
-        metadata = node._input_metadata  # the gradients that come in are shaped as the outputs were
+        metadata = compat.output_metadata(node)
         return [f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}" for one in metadata]
     except (AttributeError, RuntimeError, TypeError):
         return []
@@ -188,11 +189,7 @@ def shapes_of(node: Any) -> list[str]:
 
 def hooks_on(tensor: Tensor) -> int:
     """How many Python hooks a tensor has, for its gradient and for its accumulation."""
-    kinds = (
-        getattr(tensor, "_backward_hooks", None),
-        getattr(tensor, "_post_accumulate_grad_hooks", None),
-    )
-    return sum(len(hooks) for hooks in kinds if hooks)
+    return sum(len(hooks) for hooks in compat.hooks_of(tensor) if hooks)
 
 
 def saved_in(node: Any) -> list[dict[str, Any]]:
@@ -200,25 +197,20 @@ def saved_in(node: Any) -> list[dict[str, Any]]:
     whether they are freed.
     """
     found = []
-    for raw in sorted(name for name in dir(type(node)) if name.startswith(RAW)):
-        name = raw.removeprefix(RAW)
+    for name in compat.saved_names(node):
         if name == "tensors" and hasattr(type(node), "save_for_backward"):
             found += _saved_by_context(node)
             continue
         try:
-            kept = getattr(node, raw)
-            if not hasattr(kept, "unpack_hook"):
-                shape = ""  # a tuple of them
-            elif kept.unpack_hook is not None:
-                shape = ""  # looking would run somebody's hook
-            else:
-                value = getattr(node, f"_saved_{name}")
+            shape = ""
+            if compat.has_no_unpack_hook(compat.raw_saved(node, name)):
+                value = compat.saved(node, name)
                 if value is None:
                     continue
                 shape = shape_of(value) if isinstance(value, Tensor) else ""
             found.append({"name": name, "shape": shape, "freed": False})
         except RuntimeError as error:
-            if "freed" in str(error):
+            if compat.FREED in str(error):
                 found.append({"name": name, "shape": "", "freed": True})
     return found
 
@@ -226,8 +218,8 @@ def saved_in(node: Any) -> list[dict[str, Any]]:
 def _saved_by_context(node: Any) -> list[dict[str, Any]]:
     """What ``ctx.save_for_backward`` kept: its tensors have no names."""
     try:
-        kept = node._raw_saved_tensors
-        if any(one.unpack_hook is not None for one in kept):
+        kept = compat.raw_saved(node, "tensors")
+        if not all(map(compat.has_no_unpack_hook, kept)):
             return [{"name": f"tensor {k}", "shape": "", "freed": False} for k in range(len(kept))]
         values = node.saved_tensors
         return [

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -595,6 +595,15 @@ PROOF = LessonSummary(
 )
 
 
+def verification_finds(
+    monkeypatch: pytest.MonkeyPatch, result: VerifyResult, internals: Sequence[str] = ()
+) -> None:
+    """Have verification end at once, with this result and these sentences about the versions."""
+    verify = "grader.cli.commands.verify"
+    monkeypatch.setattr(f"{verify}.run_verification", lambda *_, **__: result)
+    monkeypatch.setattr(f"{verify}.missing_internals", lambda: list(internals))
+
+
 @pytest.mark.parametrize(
     ("problems", "code", "last"),
     [
@@ -615,23 +624,27 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(
-        "grader.cli.commands.verify.run_verification",
-        lambda *_, **__: VerifyResult(problems, (PROOF,), 5),
-    )
+    verification_finds(monkeypatch, VerifyResult(problems, (PROOF,), 5))
     assert (
         verify_course(small_course, (), seeds=2, workers=1, table=False, write_stubs=False) is code
     )
     assert capsys.readouterr().out.splitlines() == [*problems, last]
 
 
+def test_verify_lists_what_the_installed_versions_lack_first(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verification_finds(monkeypatch, VerifyResult(("tiny: one",), (), 5), ["torch 9 lacks it"])
+    code = verify_course(small_course, (), seeds=1, workers=1, table=False, write_stubs=False)
+    assert code is ExitCode.NOT_FULL_MARKS
+    said = ["torch 9 lacks it", "tiny: one", "1 lessons, 5 gradings, 1 seed: 2 problems"]
+    assert capsys.readouterr().out.splitlines() == said
+
+
 def test_verify_prints_the_proof_as_a_table(
     small_course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        "grader.cli.commands.verify.run_verification",
-        lambda *_, **__: VerifyResult((), (PROOF,), 5),
-    )
+    verification_finds(monkeypatch, VerifyResult((), (PROOF,), 5))
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
         (
@@ -651,9 +664,7 @@ def test_verify_writes_stubs_only_when_asked(
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     stub = course.lesson("tiny").stub
     stub.write_text("old\n", "utf-8")
-    monkeypatch.setattr(
-        "grader.cli.commands.verify.run_verification", lambda *_, **__: VerifyResult((), (), 0)
-    )
+    verification_finds(monkeypatch, VerifyResult((), (), 0))
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert stub.read_text("utf-8") == "old\n"
     verify_course(course, (), seeds=1, workers=1, table=False, write_stubs=True)

@@ -16,6 +16,7 @@ from grader.course.submission import LessonFile
 from grader.runtime import lazy_imports
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.grading import Settings, grade_lesson
+from grader.worker.wire.compat import LATE_IMPORTS
 
 USES = {
     "by its whole name": "import torch\ndef f(x): return torch.func.jacrev(g)(x)\n",
@@ -124,9 +125,9 @@ def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
     settings = Settings(7, limits=small_course.limits)
     with ForkServerClient() as host:
         for source in (
-            ASKS.format(modules=lazy_imports.MODULES, expected=False),
-            ASKS.format(modules=lazy_imports.MODULES, expected=True) + USING,
-            ASKS.format(modules=lazy_imports.MODULES, expected=True),
+            ASKS.format(modules=LATE_IMPORTS, expected=False),
+            ASKS.format(modules=LATE_IMPORTS, expected=True) + USING,
+            ASKS.format(modules=LATE_IMPORTS, expected=True),
         ):
             checks = grade_lesson(
                 host, lesson, LessonFile("tiny", "tiny.py", source), settings
@@ -137,7 +138,7 @@ def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
 
 
 def test_what_another_torch_does_not_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy_imports, "MODULES", ("torch.no_such_module",))
+    monkeypatch.setattr(lazy_imports, "LATE_IMPORTS", ("torch.no_such_module",))
     assert not lazy_imports.loaded()
     lazy_imports.load()
     gc.unfreeze()

@@ -1,0 +1,31 @@
+"""What the installed versions of torch, pytest and pytest-json-report lack for the engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from grader.judge.remote.worker_sources import isolated_command, scrubbed_environment
+
+COMPAT_CHECK = "grader.judge.compat_check"
+
+
+def missing_internals() -> list[str]:
+    """Return a sentence for each private name or message that is gone, and what breaks without it.
+
+    A process of its own tries them, which takes about two seconds: it loads torch.
+    """
+    done = subprocess.run(
+        isolated_command(COMPAT_CHECK),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        env=scrubbed_environment(),
+        start_new_session=True,  # a terminal's Ctrl-C would end it and look like a problem
+        check=False,
+    )
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2]
+        return [f"the installed torch or pytest does not suit this engine: {reason}"]
+    found: list[str] = json.loads(done.stdout)
+    return found

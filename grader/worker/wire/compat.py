@@ -1,0 +1,188 @@
+"""The private names and English messages of torch, pytest and pytest-json-report that we rely on.
+
+No other module names one; a test holds that. ``grader.judge.compat_check`` tries each of them on
+the installed versions and says what breaks where one is gone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:  # the supervisor must not load it
+    from torch import Tensor
+
+# ------------------------------------------------------------------------------- torch: imported late
+
+GRADCHECK_IMPORTS = "torch.fx.experimental.symbolic_shapes"
+"""What gradcheck imports when it first runs. The fork server imports it before it forks."""
+LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
+"""What function transforms, forward mode, optimizers and checkpoints import at first use. The first
+two need both, the others the last.
+"""
+
+
+def import_for_gradcheck() -> None:
+    """Import now what gradcheck would import in each fork."""
+    importlib.import_module(GRADCHECK_IMPORTS)
+
+
+# ------------------------------------------------------------------------------------ torch: autograd
+
+version_counter = cast("Any", attrgetter("_version"))
+"""A tensor's version counter. It tells whether the student's code wrote into an input."""
+
+
+def keeps_graph() -> bool:
+    """Return whether the backward pass under way has ``retain_graph``.
+
+    The worker has to free its part of the graph exactly when the judge's part is freed.
+    """
+    import torch
+
+    return torch._C._autograd._get_current_graph_task_keep_graph()
+
+
+def undefined_gradient(tensor: Tensor) -> Tensor:
+    """Return the tensor behind a node whose backward passes an undefined gradient on.
+
+    gradcheck asks what a backward does with one, so the worker has to be able to make one.
+    """
+    import torch
+
+    make: Any = torch._C._functions.UndefinedGrad()
+    return cast("Tensor", make(tensor))
+
+
+def without_torch_function() -> AbstractContextManager[Any]:
+    """Return a block that ``TorchFunctionMode`` does not see.
+
+    The recorder copies tensors in it, so that its own copies are not recorded.
+    """
+    import torch
+
+    return torch._C.DisableTorchFunction()
+
+
+# ------------------------------------------------------------------------- torch: the nodes of a graph
+
+RAW_SAVED, SAVED = "_raw_saved_", "_saved_"
+
+
+def leaf_of(node: Any) -> Any:
+    """Return the leaf that a node accumulates into; None for any other node."""
+    return getattr(node, "variable", None)
+
+
+def output_metadata(node: Any) -> Any:
+    """Return the shape and dtype of each of a node's outputs.
+
+    They are those of the gradients that come in.
+    """
+    return node._input_metadata
+
+
+def hooks_of(tensor: Tensor) -> tuple[Mapping[Any, Any] | None, ...]:
+    """Return a tensor's hooks: on its gradient, and after its accumulation."""
+    return (
+        getattr(tensor, "_backward_hooks", None),
+        getattr(tensor, "_post_accumulate_grad_hooks", None),
+    )
+
+
+def saved_names(node: Any) -> list[str]:
+    """Return the names of what a node saves for backward, sorted."""
+    names = (name for name in dir(type(node)) if name.startswith(RAW_SAVED))
+    return sorted(name.removeprefix(RAW_SAVED) for name in names)
+
+
+def raw_saved(node: Any, name: str) -> Any:
+    """Return what a node saves under a name, still packed.
+
+    This or reading it (``saved``) raises RuntimeError if it was freed.
+    """
+    return getattr(node, RAW_SAVED + name)
+
+
+def saved(node: Any, name: str) -> Any:
+    """Return what a node saves under a name. This runs the unpack hook if there is one."""
+    return getattr(node, SAVED + name)
+
+
+def has_no_unpack_hook(packed: Any) -> bool:
+    """Return whether a packed tensor can be read without running anybody's hook.
+
+    This is False for a tuple of packed tensors.
+    """
+    return getattr(packed, "unpack_hook", False) is None
+
+
+# ------------------------------------------------------------------------------------ torch: messages
+
+CANNOT_ALLOCATE = "can't allocate memory"
+"""The allocator's words for ENOMEM. A report then names the memory limit."""
+CUT_OFF = "element 0 of tensors does not require grad"
+"""What backward raises for a result without a graph. gradcheck's failure then says so."""
+NUMERICAL, ANALYTICAL = "numerical:", "analytical:"
+"""The labels of the two Jacobians in gradcheck's message. A report shows both matrices."""
+FREED = "freed"
+"""A word of what reading a saved tensor raises after backward. A drawn graph marks such nodes."""
+
+
+def gradcheck_jacobians(message: str) -> dict[str, Tensor]:
+    """Return ``{"expected": numerical, "actual": analytical}``, as far as the message has them."""
+    found = {}
+    for key, label in (("expected", NUMERICAL), ("actual", ANALYTICAL)):
+        matrix = _matrix(message.partition(label)[2])
+        if matrix is not None:
+            found[key] = matrix
+    return found
+
+
+def _matrix(text: str) -> Tensor | None:
+    """Return the first matrix in a text, if torch printed it in full."""
+    import torch
+
+    start = text.find("tensor(")
+    end = text.find("]])", start)
+    if start < 0 or end < 0 or text[start:end].count("tensor(") > 1:
+        return None
+    rows = text[start + len("tensor([[") : end].split("],")
+    try:
+        return torch.tensor(
+            [[float(number) for number in row.strip(" [\n").split(",")] for row in rows],
+            dtype=torch.float64,
+        )
+    except ValueError:
+        return None
+
+
+# --------------------------------------------------------------------- pytest and pytest-json-report
+
+PLUGINS_LEFT_OUT = (
+    "cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin "
+    "faulthandler logging warnings debugging setuponly setupplan recwarn nose monkeypatch "
+    "tmpdir python_path terminal capture skipping unittest subtests"
+).split()
+"""pytest's own plugins that the judge starts without: it prints, captures and rewrites nothing.
+Some exist only in some of the versions that we support.
+"""
+PLUGINS_USED = (
+    "mark main runner fixtures helpconfig python legacypath assertion reports freeze_support"
+).split()
+"""The other plugins that pytest may load by itself."""
+
+
+def json_report_of(config: Any) -> Any:
+    """Return the report that pytest-json-report collects in this run of pytest."""
+    return config._json_report
+
+
+def own_plugins() -> tuple[str, ...]:
+    """Return the names of the plugins that pytest brings and loads."""
+    from _pytest.config import default_plugins
+
+    return default_plugins
