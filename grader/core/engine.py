@@ -22,7 +22,12 @@ LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 
 @functools.cache
 def engine_hash() -> str:
-    """Return the installed engine's hash, read from disk once a process."""
+    """Return the installed engine's hash, as it was when this process first asked."""
+    return engine_hash_now()
+
+
+def engine_hash_now() -> str:
+    """Return the hash of the installed engine's files as they are at this moment."""
     return hash_files(PACKAGE, engine_files(PACKAGE))
 
 
