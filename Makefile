@@ -16,11 +16,11 @@ test: $(READY)  ## every test, the linters, the types
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# Verdicts are kept in .proof as they come: a proof that was cut goes on where it stopped, as long as engine and lessons are the same.
-prove: $(READY)  ## what takes longer: all attacks, all mutants, all seeds
+# Verdicts are kept in .proof: a run that was cut goes on where it stopped, while course, engine and torch stay the same.
+prove: $(READY)  ## what takes longer: all attacks, all mutants, twenty seeds
 	$(BIN)/python -m pytest -m "proof or not proof"
 	$(BIN)/grade verify --lang ko --keep .proof/verify.sqlite
-	$(BIN)/grade verify --seeds 200 --table --keep .proof/verify.sqlite
+	$(BIN)/grade verify --seeds 20 --table --keep .proof/verify.sqlite
 
 bench: $(READY)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py

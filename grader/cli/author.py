@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from grader.cli.options import course, course_option
-from grader.core.errors import UsageError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -32,18 +31,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     type=FILE,
     metavar="FILE",
     help=(
-        "Write each finding to FILE at once and don't grade again what it holds of the same thing,"
-        " so that a run that was cut goes on. What found a problem is graded again. With --table:"
-        " from how many seeds each lesson is complete."
-    ),
-)
-@click.option(
-    "--proof",
-    type=FILE,
-    metavar="FILE",
-    help=(
-        "A text to commit, beside --keep: from how many seeds each lesson is proved as it stands."
-        " Those are not graded again, and in the end FILE says how far the lessons are."
+        "Write each verdict to FILE at once, so that the same command goes on after a cut. Verdicts"
+        " of another course, engine or torch are dropped; whatever found a problem is graded again."
+        " With --table: from how many seeds each lesson is complete."
     ),
 )
 @click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
@@ -60,7 +50,6 @@ def verify(
     seeds: int,
     workers: int | None,
     keep: Path | None,
-    proof: Path | None,
     table: bool,
     write_stubs: bool,
     lang: str,
@@ -71,14 +60,10 @@ def verify(
 
     Example: grade verify custom_sigmoid --seeds 5
 
-    A long proof, in pieces: grade verify --seeds 200 --keep proof.sqlite
+    A long run, in pieces: grade verify --seeds 20 --keep verify.sqlite
     """
     from grader.cli.commands.verify import verify_course
 
-    if proof and not keep:
-        raise UsageError(
-            "--proof says what a file of findings adds up to. Name that file as well, with --keep"
-        )
     found = course(course_root)
     code = verify_course(
         found,
@@ -89,7 +74,6 @@ def verify(
         write_stubs=write_stubs,
         lang=lang,
         keep=keep,
-        proof=proof,
     )
     sys.exit(code)
 

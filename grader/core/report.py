@@ -142,6 +142,9 @@ class Report:
     course: CourseIdentity
     grader_version: str
     sandbox: SandboxReport
+    engine_hash: str = ""
+    """Which code graded, as ``engine.engine_hash`` has it; empty in a report from before that."""
+    torch_version: str = ""
     lang: str = "en"
     flags: tuple[str, ...] = ()
     lessons: tuple[LessonResult, ...] = ()

@@ -1,5 +1,5 @@
-"""A SQLite file in which what was committed survives the process and the power: a gradebook, a
-proof's findings.
+"""A SQLite file in which what was committed survives the process and the power: a gradebook, the
+verdicts of ``grade verify``.
 
 The journal is SQLite's rollback journal with ``synchronous=FULL``: what was committed is there also
 on a network drive, and in a copy of the one file that it is, which a write-ahead log doesn't

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import difflib
 import functools
-import hashlib
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grader.core.engine import hash_files
 from grader.core.errors import CourseError, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import CHECKOUT, LOCALE, PACKAGED_COURSE
@@ -178,20 +178,19 @@ class Course:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 over all files that decide a verdict, 16 hex digits of it; the same whatever a
-        checkout made of their line ends.
+        """The hash of all files that decide a verdict or what is said of it, when first asked for.
+
+        Wrong and accepted answers are not among them: they are graded, and grade nothing.
         """
-        digest = hashlib.sha256()
+        return self.hash_now()
+
+    def hash_now(self) -> str:
+        """Return the same hash of the files as they are at this moment."""
         files = [self.root / "exercises" / "course.toml"]
         for lesson in self.lessons:
-            files += [lesson.solution, *sorted(lesson.checks.glob("*.py"))]
-        for path in files:
-            if path.exists():
-                text = path.read_bytes().replace(b"\r\n", b"\n")
-                digest.update(
-                    path.relative_to(self.root).as_posix().encode() + b"\0" + text + b"\0"
-                )
-        return digest.hexdigest()[:16]
+            files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]
+            files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
+        return hash_files(self.root, (path for path in files if path.exists()))
 
 
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:

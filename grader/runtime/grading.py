@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from grader import __version__
+from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits
@@ -241,6 +242,8 @@ def grade_submission(
         course=CourseIdentity(course.id, course.version, course.hash),
         grader_version=__version__,
         sandbox=SandboxReport(settings.sandbox, held, missing),
+        engine_hash=engine_hash(),
+        torch_version=torch_version(),
         lang=settings.lang,
         flags=tuple(flag for one in judged for flag in one.flags),
         lessons=results,

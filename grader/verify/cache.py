@@ -1,145 +1,124 @@
-"""What a proof has from earlier runs, and keeps for later ones: each case under its key, in a file
-or nowhere.
+"""The file of ``grade verify --keep``: verdicts, each on the disk as soon as it is known, so that a
+run that was cut goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+import functools
+import hashlib
+import json
+import sqlite3
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
+from types import TracebackType
 
-from grader.course.course import Course, Lesson
+from grader.core import sqlite
+from grader.core.engine import engine_hash_now, torch_version
+from grader.core.errors import UsageError
+from grader.course.course import Course
 from grader.runtime.grading import Settings
 from grader.verify.case_result import Case, CaseResult
-from grader.verify.ingredients import Ingredients, digest_of
-from grader.verify.ledger import Ledger
-from grader.verify.proved import Proved, read_proved, write_proved
+
+APPLICATION = 0x67726C76
+"""``PRAGMA application_id``, by which a file is known as one of these: "grlv" in ASCII."""
+TABLES = f"""
+    BEGIN IMMEDIATE;
+    CREATE TABLE verdicts (
+        key TEXT NOT NULL, seed INTEGER NOT NULL, grader TEXT NOT NULL, result TEXT NOT NULL,
+        PRIMARY KEY (key, seed)
+    ) WITHOUT ROWID;
+    PRAGMA application_id = {APPLICATION};
+    COMMIT;
+"""
+OTHER = "another file with --keep"
 
 
-class Kept:
-    """The findings of a run's cases that need not be made again, and where new ones go; without a
-    ledger there are none.
+class VerdictCache:
+    """An open file of verdicts; those of another course, engine or torch are dropped.
 
-    A finding with trouble is written too, so that it replaces what was there, and is never taken: a
-    mended flaw, or a machine that was out of memory, doesn't stay on record. What ``proved`` says
-    of a lesson, the number of its seeds, is taken as well, but the solution is graded from the
-    first of them all the same: that shows which checks there are and which mistakes they name.
+    Only verdicts without trouble are in it: whatever found a problem is graded again.
     """
 
-    def __init__(
+    def __init__(self, path: Path, course: Course, settings: Settings) -> None:
+        """Open the file, or make it; raises UsageError for one that can't be used."""
+        self._path = path
+        self._course = course
+        self._grader = self._grader_now()
+        self._settings = asdict(replace(settings, seed=0))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite.connect(path)
+            try:
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
+        except (sqlite3.Error, OSError) as error:
+            raise self._refusal(error) from None
+
+    def __enter__(self) -> VerdictCache:
+        return self
+
+    def __exit__(
         self,
-        cases: Sequence[Case],
-        ledger: Ledger | None = None,
-        ingredients: Ingredients | None = None,
-        *,
-        proved: Mapping[str, int] = MappingProxyType({}),
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        self._ledger = ledger
-        self._ingredients = ingredients
-        self._keys = {case: ingredients.key(case) for case in cases} if ingredients else {}
-        held = ledger.held() if ledger else {}
-        self._held = {case: _as_known(case, proved.get(case.lesson.id, 0)) for case in self._keys}
-        for case, key in self._keys.items():
-            self._held[case] |= {
-                seed: one for seed, one in held.get(key, {}).items() if not one.trouble
-            }
+        self._db.close()
+        if isinstance(error, sqlite3.Error):
+            raise self._refusal(error) from None
 
-    @property
-    def lasts(self) -> bool:
-        """Whether there is a file."""
-        return self._ledger is not None
+    def results(self, case: Case) -> dict[int, CaseResult]:
+        """Return what is known of a case, by seed."""
+        query = "SELECT seed, result FROM verdicts WHERE key = ?"
+        rows = self._db.execute(query, [self._key(case)]).fetchall()
+        try:
+            return {seed: _result_from(text) for seed, text in rows}
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise sqlite3.DatabaseError(f"malformed verdict: {error!r}") from None
 
-    def of(self, case: Case, seeds: Sequence[int]) -> dict[int, CaseResult]:
-        """The findings of a case that need not be made again."""
-        held = self._held.get(case, {})
-        shows_nothing = (
-            case.kind == "solution" and seeds and seeds[0] in held and not held[seeds[0]].checks
-        )
-        return {
-            seed: held[seed] for seed in (seeds[1:] if shows_nothing else seeds) if seed in held
-        }
+    def add(self, case: Case, seed: int, result: CaseResult) -> None:
+        """Keep a verdict; raises UsageError if the grader has changed since the file was opened."""
+        if self._grader_now() != self._grader:
+            raise UsageError(
+                "A file of the course or of the engine was changed while this ran, so the rest"
+                " would not be about the same files. Run the same command again: it grades"
+                " everything by the files as they are now"
+            )
+        if not result.trouble:
+            row = [self._key(case), seed, self._grader, json.dumps(asdict(result))]
+            with sqlite.transaction(self._db) as db:
+                db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
 
-    def add(self, case: Case, seed: int, finding: CaseResult) -> None:
-        """Keep a finding; raises UsageError where it may be about files that were changed
-        meanwhile.
-        """
-        if self._ledger and self._ingredients:
-            self._ingredients.insist(case.lesson)
-            self._ledger.keep(self._keys[case], seed, finding)
-            self._held[case].pop(seed, None)
-            if not finding.trouble:
-                self._held[case][seed] = finding
+    def _grader_now(self) -> str:
+        return f"{self._course.hash_now()} {engine_hash_now()} {torch_version()}"
 
-    def count(self, seeds: Sequence[int]) -> int:
-        """How many gradings from these seeds need not be made again."""
-        return sum(len(self.of(case, seeds)) for case in self._held)
+    def _key(self, case: Case) -> str:
+        about = [case.lesson.id, case.kind, case.name, case.source]
+        text = json.dumps([self._grader, self._settings, about], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
-    def complete(self, lesson: Lesson) -> int:
-        """From how many seeds, 1 and those that follow, all cases of a lesson came out as they
-        should.
-        """
-        mine = [held for case, held in self._held.items() if case.lesson.id == lesson.id]
-        return (
-            next(seed for seed in count(1) if not mine or not all(seed in held for held in mine))
-            - 1
-        )
+    def _prepare(self) -> None:
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        if not tables:
+            self._db.executescript(TABLES)
+        elif application != APPLICATION:
+            raise UsageError(f"{self._path} is a database, but not one of verdicts. Name {OTHER}")
+        (whole,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if whole != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {whole}")
+        self._db.execute("DELETE FROM verdicts WHERE grader != ?", [self._grader])
 
-
-def _as_known(case: Case, seeds: int) -> dict[int, CaseResult]:
-    """A case's findings from the seeds 1 to ``seeds`` where they are as they should be; they don't
-    say how many checks there are.
-    """
-    return dict.fromkeys(
-        range(1, seeds + 1), CaseResult(lost=case.kind in ("mistake", "lookalike"), named=True)
-    )
+    def _refusal(self, error: sqlite3.Error | OSError) -> UsageError:
+        return sqlite.refusal(self._path, error, kind="file of verdicts", other=OTHER)
 
 
-@contextlib.contextmanager
-def keeping(
-    path: Path | None,
-    course: Course,
-    settings: Settings,
-    cases: Sequence[Case],
-    proof: Path | None = None,
-) -> Iterator[Kept]:
-    """What is kept of the cases in a file while it is open; raises UsageError for one that can't be
-    used.
-
-    ``proof`` is a file of what lessons are proved to be; in the end it says how far they are.
-    """
-    if path is None:
-        yield Kept(cases)
-        return
-    ingredients = Ingredients(course, dict.fromkeys(case.lesson for case in cases), settings)
-    keys: dict[str, set[str]] = {}
-    for case in cases:
-        keys.setdefault(case.lesson.id, set()).add(ingredients.key(case))
-    now = {lesson: digest_of(sorted(of)) for lesson, of in keys.items()}
-    said = read_proved(proof, settings.lang) if proof else {}
-    with Ledger.open(path) as ledger:
-        ledger.drop_others(f"{course.id} {settings.lang} {settings.sandbox}", keys)
-        kept = Kept(
-            cases,
-            ledger,
-            ingredients,
-            proved={
-                lesson: one.seeds for lesson, one in said.items() if one.key == now.get(lesson)
-            },
-        )
-        yield kept
-    if proof:
-        shown = {
-            lesson.id: Proved(kept.complete(lesson), now[lesson.id])
-            for lesson in course.lessons
-            if lesson.id in now
-        }
-        of_all = {
-            lesson.id: shown.get(lesson.id) or said.get(lesson.id) for lesson in course.lessons
-        }
-        write_proved(
-            proof,
-            settings.lang,
-            {lesson: one for lesson, one in of_all.items() if one and one.seeds},
-        )
+@functools.cache
+def _result_from(text: str) -> CaseResult:
+    """Read a result; cached, so that equal ones are one object and memory hardly grows."""
+    data = json.loads(text)
+    about = tuple((name, tuple(names)) for name, names in data.pop("about"))
+    trouble, untranslated = tuple(data.pop("trouble")), tuple(data.pop("untranslated"))
+    return CaseResult(trouble=trouble, untranslated=untranslated, about=about, **data)

@@ -12,13 +12,14 @@ lists whatever comes out otherwise.
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no
   mistake without its proof
 
-All cases are graded from the first seed, then all from the second: what a run that was cut has
-shown is a proof from fewer seeds.
+All cases are graded from the first seed, then all from the second: a run that was cut has verified
+everything from fewer seeds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
@@ -35,7 +36,7 @@ from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
-from grader.verify.cache import Kept, keeping
+from grader.verify.cache import VerdictCache
 from grader.verify.case_result import Case, CaseResult, finding_of, mistake_id
 
 CHECK_FILES = {
@@ -67,9 +68,9 @@ class LessonSummary:
 class VerifyResult:
     """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
 
-    Of a run that was cut there is no proof, and ``left`` gradings are wanting. With a file of
-    findings ``kept`` of them are in it as they should be, and ``complete`` says of each lesson from
-    how many seeds, counted from the first, all its cases are.
+    If the run was cut, ``proofs`` is empty and ``left`` counts the remaining gradings. With a file
+    of verdicts ``kept`` of them are in it, and ``complete`` says of each lesson from how many seeds,
+    counted from the first, all its cases are.
     """
 
     problems: tuple[str, ...]
@@ -92,7 +93,6 @@ def verify(
     workers: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
     keep: Path | None = None,
-    proof: Path | None = None,
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]] = lambda hosts: (
         contextlib.nullcontext()
     ),
@@ -100,29 +100,25 @@ def verify(
     """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings
     done and in all.
 
-    With ``keep`` each finding is written to that file, and what it holds of the same thing is not
-    graded again; ``proof`` is a file of what that adds up to, lesson by lesson, which is taken and
-    brought up to date; ``during`` surrounds the grading and may have the hosts finish early.
-    Without ``keep``, a KeyboardInterrupt goes through.
+    With ``keep`` each verdict is written to that file, and those that it holds are not made again.
+    ``during`` surrounds the grading and may have the hosts finish early. Without ``keep``, a
+    KeyboardInterrupt goes through.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)
     total = len(cases) * len(seeds)
-    with keeping(keep, course, settings, cases, proof) as kept:
-        found: Found = {case: kept.of(case, seeds) for case in cases}
+    opened = VerdictCache(keep, course, settings) if keep else contextlib.nullcontext()
+    with opened as cache:
+        found: Found = {case: cache.results(case) if cache else {} for case in cases}
         try:
             _grade_rest(
-                course, found, seeds, settings, workers, kept, progress=progress, during=during
+                course, found, seeds, settings, workers, cache, progress=progress, during=during
             )
         except KeyboardInterrupt:
             if keep is None:
                 raise
-        left = total - sum(len(found[case]) for case in cases)
-        counted = (
-            (kept.count(seeds), tuple((lesson.id, kept.complete(lesson)) for lesson in lessons))
-            if keep
-            else (0, ())
-        )
+    left = sum(seed not in of for of in found.values() for seed in seeds)
+    counted = _kept(found, lessons, seeds) if keep else (0, ())
     if left:
         return VerifyResult((*problems, *_so_far(found)), (), total, left, *counted)
     proofs = []
@@ -166,13 +162,13 @@ def _grade_rest(
     seeds: Sequence[int],
     settings: Settings,
     workers: int,
-    kept: Kept,
+    cache: VerdictCache | None,
     *,
     progress: Callable[[int, int], None],
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
-    """Add what is wanting to ``found``: seed by seed, lessons in the course's order, each finding
-    kept as soon as it is there.
+    """Add what is missing to ``found``, seed by seed, lessons in the course's order; keep each
+    verdict as soon as it is there.
     """
     order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
     cases = sorted(found, key=lambda case: order[case.lesson.id])
@@ -200,17 +196,33 @@ def _grade_rest(
         closing(
             HostPool(
                 max(1, min(workers, len(runs))),
-                lambda: ForkServerClient(apart=kept.lasts),
+                lambda: ForkServerClient(apart=cache is not None),
             )
         ) as hosts,
         during(hosts),
     ):
         for case, seed, finding in map_unordered(hosts, runs, grade):
             finding = shared.setdefault(finding, finding)
-            kept.add(case, seed, finding)
+            if cache:
+                cache.add(case, seed, finding)
             found[case][seed] = finding
             done += 1
             progress(done, total)
+
+
+def _kept(
+    found: Found, lessons: Sequence[Lesson], seeds: Sequence[int]
+) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """Count the verdicts without trouble from these seeds; and for each lesson the seeds, from 1 on,
+    from which all its cases have such a verdict.
+    """
+    good = {case: {seed for seed in of if not of[seed].trouble} for case, of in found.items()}
+    complete = []
+    for lesson in lessons:
+        mine = [of for case, of in good.items() if case.lesson.id == lesson.id]
+        lacking = (s for s in itertools.count(1) if not mine or not all(s in of for of in mine))
+        complete.append((lesson.id, next(lacking) - 1))
+    return sum(seed in of for of in good.values() for seed in seeds), tuple(complete)
 
 
 def _so_far(found: Found) -> Iterator[str]:

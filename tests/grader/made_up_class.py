@@ -123,10 +123,9 @@ def report(name: str, rng: random.Random, lessons: int) -> Report:
         identity,
         "0.1.0",
         SandboxReport("require", ("network", "files")),
-        "en",
-        flags,
-        results,
-        2.0,
+        flags=flags,
+        lessons=results,
+        seconds=2.0,
     )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 import grader
+from grader.core.engine import engine_files, engine_hash, hash_files
 from grader.course.course import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent
@@ -136,6 +137,12 @@ def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
         assert [path.name for path in (*theirs.mistakes, *theirs.lookalikes, *theirs.accepted)] == [
             path.name for path in (*mine.mistakes, *mine.lookalikes, *mine.accepted)
         ]
+
+
+def test_an_installed_wheel_is_the_same_engine(installed: Path) -> None:
+    """With the same hash, wherever its templates and its course lie."""
+    package = installed / "grader"
+    assert hash_files(package, engine_files(package)) == engine_hash()
 
 
 def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:

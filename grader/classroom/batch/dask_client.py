@@ -20,7 +20,8 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from grader.classroom.batch.dask_worker import answer, asked
+from grader.classroom.batch.dask_worker import REMEDY, answer, asked
+from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
@@ -160,7 +161,18 @@ def grade_in_cluster(
         raise UsageError(f"A Dask worker refuses, {answered['refused']}")
     if "fault" in answered:
         raise EngineFault(answered["fault"])
-    return Report.from_json(answered["report"])
+    return _from_same_engine(Report.from_json(answered["report"]))
+
+
+def _from_same_engine(report: Report) -> Report:
+    """Return the report; raises UsageError where the worker is too old to refuse by itself."""
+    if (report.engine_hash, report.torch_version) == (engine_hash(), torch_version()):
+        return report
+    raise UsageError(
+        f"A Dask worker graded with engine {report.engine_hash or 'unknown'} and torch"
+        f" {report.torch_version or 'unknown'}; the client has {engine_hash()} and"
+        f" {torch_version()}. {REMEDY}"
+    )
 
 
 def _result(future: Future[str], stopping: Event) -> str:

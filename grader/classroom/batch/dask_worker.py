@@ -2,8 +2,8 @@
 goes back as text, JSON both.
 
 This is all of ours that a Dask worker runs. It loads the course that is installed there, and
-refuses where that is another than the client's or where the engine is; it keeps a warm host for
-each of its threads.
+refuses where that, the engine or torch differs from the client's; it keeps a warm host for each of
+its threads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader import __version__
+from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import UsageError
 from grader.core.limits import Limits
 from grader.course.course import Course, find_course, load_course
@@ -47,7 +47,8 @@ def asked(
     installed = find_course() == course.root.resolve()
     return {
         "run": run,
-        "grader_version": __version__,
+        "engine_hash": engine_hash(),
+        "torch_version": torch_version(),
         "course": {"path": None if installed else str(course.root.resolve()), "hash": course.hash},
         "lessons": list(lessons),
         "files": [asdict(file) for file in files.values()],
@@ -72,11 +73,10 @@ def answer(text: str) -> str:
 
 
 def _grade(question: dict[str, Any]) -> dict[str, Any]:
-    if question["grader_version"] != __version__:
-        raise UsageError(
-            f"gradlings {__version__} is installed, the client has {question['grader_version']}."
-            f" {REMEDY}"
-        )
+    for key, here in (("engine_hash", engine_hash()), ("torch_version", torch_version())):
+        if here != (there := question.get(key, "an older one")):
+            what = key.replace("_", " ")
+            raise UsageError(f"its {what} is {here}, the client has {there}. {REMEDY}")
     course = same_course(question["course"]["path"], question["course"]["hash"], question["run"])
     settings = question["settings"]
     settings |= {

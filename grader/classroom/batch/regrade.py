@@ -18,8 +18,8 @@ def with_check(report: Report, again: Report, check_id: str) -> Report:
     that follow.
 
     Where the file could not be loaded or judged, before or now, there is no single result to put
-    in: the whole lesson is taken. Where another version of the course graded the check, a flag says
-    which.
+    in: the whole lesson is taken. Where another course, engine or torch graded the check, a flag
+    says which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
@@ -28,14 +28,18 @@ def with_check(report: Report, again: Report, check_id: str) -> Report:
     )
     score, max_score, bonus = report_score(lessons)
     flag = (
-        f"{check_id} was graded again, by course {again.course.hash} and gradlings"
-        f" {again.grader_version}"
+        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
+        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
     )
-    other = (report.course.hash, report.grader_version) != (again.course.hash, again.grader_version)
+    other = _grader(report) != _grader(again)
     flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
     return replace(
         report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
     )
+
+
+def _grader(report: Report) -> tuple[str, str, str]:
+    return report.course.hash, report.engine_hash, report.torch_version
 
 
 def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:

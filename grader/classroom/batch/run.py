@@ -22,6 +22,7 @@ from grader.classroom.batch.regrade import lesson_of, with_check
 from grader.classroom.gradebook.records import Adjustment
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
+from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import SubmissionError, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
@@ -63,7 +64,8 @@ class BatchPlan:
         """By what a run that was interrupted is known again."""
         how = [
             self.course.hash,
-            __version__,
+            engine_hash(),
+            torch_version(),
             self.settings.sandbox,
             self.settings.lang,
             ",".join(self.ids),
@@ -237,6 +239,8 @@ class Batch:
             found,
             course_hash,
             __version__,
+            engine_hash(),
+            torch_version(),
             seed,
             settings.sandbox,
             settings.lang,
@@ -262,6 +266,8 @@ class Batch:
                     key,
                     course_hash=base.course.hash,
                     grader_version=base.grader_version,
+                    engine_hash=base.engine_hash,
+                    torch_version=base.torch_version,
                     seed=base.seed,
                     lang=base.lang,
                 )

@@ -103,6 +103,8 @@ def extra(report: Report) -> dict[str, Any]:
             "hash": report.course.hash,
         },
         "grader_version": report.grader_version,
+        "engine_hash": report.engine_hash,
+        "torch_version": report.torch_version,
         "sandbox": {
             "mode": report.sandbox.mode,
             "guarantees": list(report.sandbox.guarantees),

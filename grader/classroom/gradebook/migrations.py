@@ -70,6 +70,11 @@ STEPS = (
     CREATE TRIGGER adjustments_stay BEFORE DELETE ON adjustments BEGIN SELECT RAISE(ABORT, 'an adjustment is never deleted'); END;
     CREATE TRIGGER adjustments_stand BEFORE UPDATE ON adjustments BEGIN SELECT RAISE(ABORT, 'an adjustment is never changed'); END;
     """,
+    """
+    -- '' is not known: such an attempt is graded again
+    ALTER TABLE attempts ADD COLUMN engine_hash TEXT NOT NULL DEFAULT '';
+    ALTER TABLE attempts ADD COLUMN torch_version TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

@@ -23,6 +23,7 @@ from grader.classroom.gradebook.queries import GradebookReader, students_as_json
 from grader.classroom.gradebook.records import Adjustment, label_of
 from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
+from grader.core.engine import engine_hash
 from grader.core.errors import UsageError
 from grader.core.report import Report
 from grader.core.sqlite import connect, transaction
@@ -40,6 +41,8 @@ class AttemptKey:
     digest: str
     course_hash: str
     grader_version: str
+    engine_hash: str
+    torch_version: str
     seed: int
     sandbox: str
     lang: str
@@ -288,8 +291,8 @@ class Gradebook(GradebookReader):
             ).fetchone()
             self._line(db, owner, row[0] if row else None)
             fields = (
-                "submission, run, digest, course_hash, grader_version, seed, sandbox, lang,"
-                " lessons, faults, score, made_at, seconds"
+                "submission, run, digest, course_hash, grader_version, engine_hash, torch_version,"
+                " seed, sandbox, lang, lessons, faults, score, made_at, seconds"
             )
             query = (
                 f"INSERT INTO attempts ({fields}, replaced, report) VALUES"
@@ -298,7 +301,7 @@ class Gradebook(GradebookReader):
             text = json.dumps(report.as_json(), allow_nan=False)
             attempt = int(db.execute(query, [*made, row[0] if row else None, text]).lastrowid or 0)
             db.execute("UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name])
-            self._keep_results(db, attempt, report)
+            self._keep_results(db, attempt, key, report)
             db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
                 [
@@ -359,7 +362,9 @@ class Gradebook(GradebookReader):
         )
 
     @staticmethod
-    def _keep_results(db: sqlite3.Connection, attempt: int, report: Report) -> None:
+    def _keep_results(
+        db: sqlite3.Connection, attempt: int, key: AttemptKey, report: Report
+    ) -> None:
         checks = [
             (lesson.id, place, check)
             for lesson in report.lessons
@@ -383,8 +388,11 @@ class Gradebook(GradebookReader):
                 for lesson, _, c in checks
             ],
         )
-        db.executemany(
-            "INSERT OR IGNORE INTO checks SELECT course_hash, lang, ?, ?, ?, ?, ?, ?, ? FROM class",
+        (course_hash,) = db.execute("SELECT course_hash FROM class").fetchone()
+        current = (key.course_hash, key.engine_hash) == (course_hash, engine_hash())
+        db.executemany(  # what this engine says of a check replaces what another one said
+            f"INSERT OR {'REPLACE' if current else 'IGNORE'} INTO checks SELECT course_hash, lang,"
+            " ?, ?, ?, ?, ?, ?, ? FROM class",
             [
                 (c.id, lesson, at, c.title, c.max_points, c.bonus, c.hidden)
                 for lesson, at, c in checks

@@ -32,7 +32,6 @@ def verify_course(
     write_stubs: bool,
     lang: str = "en",
     keep: Path | None = None,
-    proof: Path | None = None,
 ) -> ExitCode:
     """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt,
     after a word on what ``keep`` holds.
@@ -62,7 +61,6 @@ def verify_course(
             workers=workers or os.cpu_count() or 1,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             keep=keep,
-            proof=proof,
             during=lambda hosts: (
                 graceful_interrupt(console, hosts, what="grading") if keep else nullcontext()
             ),
@@ -90,7 +88,7 @@ def verify_course(
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """From how many seeds lessons are complete in the file of findings, those of one number
+    """From how many seeds lessons are complete in the file of verdicts, those of one number
     together; nothing where there is no file.
     """
     names: dict[int, list[str]] = {}

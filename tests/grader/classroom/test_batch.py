@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +22,13 @@ import pytest
 import grader
 from grader.classroom.batch import outputs
 from grader.classroom.gradebook.lock import batch_lock
+from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import FILE, Gradebook
+from grader.cli.commands.adjust import adjust
 from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.core.engine import engine_hash
 from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
+from grader.core.paths import PACKAGE
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, load_course
 from grader.judge.pytest_plugin import check_seed
@@ -92,6 +97,27 @@ def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., Exi
         return grade_class(course, BatchOptions(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
 
     return run
+
+
+@pytest.fixture
+def other_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Within ``other_engine()`` the installed engine is a copy with one changed line."""
+
+    @contextlib.contextmanager
+    def installed() -> Iterator[None]:
+        skipped = shutil.ignore_patterns("__pycache__", "_course")
+        copy = Path(shutil.copytree(PACKAGE, tmp_path / "engine" / "grader", ignore=skipped))
+        with (copy / "core" / "scoring.py").open("a", encoding="utf-8") as stream:
+            stream.write("HALF = 0.5\n")
+        with monkeypatch.context() as patched:
+            patched.setattr("grader.core.engine.PACKAGE", copy)
+            engine_hash.cache_clear()
+            yield
+        engine_hash.cache_clear()
+
+    return installed
 
 
 def table(out: Path) -> dict[str, dict[str, str]]:
@@ -306,6 +332,88 @@ def test_a_course_that_changed_grades_again_and_shows_old_beside_new(
     batch(course=changed(small_course, tmp_path / "course"))
     assert len(lent.graded) == 3
     assert "bob" in capsys.readouterr().out.split("1 changed")[0]
+
+
+def test_what_another_engine_graded_is_graded_again(
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    lent: Lent,
+    other_engine: Callable[[], contextlib.AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its wrong points are replaced, also in the columns; its attempts stay."""
+    with other_engine(), monkeypatch.context() as wrong:
+        wrong.setattr(lent, "judge", halved(lent.judge))
+        batch()
+        assert [column.max_score for column in columns(tmp_path / "out")] == [5.0]
+    batch()
+    assert len(lent.graded) == 3
+    assert table(tmp_path / "out")["alice"]["score"] == "10.0"
+    assert [column.max_score for column in columns(tmp_path / "out")] == [10.0]
+    assert results(tmp_path / "out")["alice"]["gradebook"]["attempt"] == 2
+
+
+def test_what_another_torch_graded_is_graded_again(
+    batch: Callable[..., ExitCode], lent: Lent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as other:
+        for module in ("classroom.batch.run", "runtime.grading"):
+            other.setattr(f"grader.{module}.torch_version", lambda: "2.0")
+        batch()
+    batch()
+    assert len(lent.graded) == 3
+
+
+def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
+    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+) -> None:
+    batch()
+    as_of_format(1, tmp_path / "out" / FILE)
+    adjust(tmp_path / "out", "bob", lesson="tiny", points=1.5, reason="why", author="kim")
+    with Gradebook.open(tmp_path / "out") as book:
+        before = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
+        assert len(before) == 3
+        assert [entry.name for entry in book.entries()] == sorted(CLASS)
+        report = book.entry("bob").report
+        assert report and (report.score, report.engine_hash) == (5.0, "")
+    batch()
+    assert len(lent.graded) == 3
+    with Gradebook.open(tmp_path / "out") as book:
+        after = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
+        assert after[:3] == before and len(after) == 6
+        entry = book.entry("bob")
+        assert (entry.score, entry.attempt, len(entry.adjustments)) == (6.5, 2, 1)
+    batch()
+    assert lent.graded == []
+
+
+def halved(judge: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """A judge that gives half the points."""
+
+    def judge_wrongly(*task: dict[str, Any]) -> dict[str, Any]:
+        answer = judge(*task)
+        for check in answer["checks"]:
+            check["points"], check["max_points"] = check["points"] / 2, check["max_points"] / 2
+        return answer
+
+    return judge_wrongly
+
+
+def as_of_format(version: int, path: Path) -> None:
+    """Write a gradebook again as an older version would have, by that version's own steps."""
+    newer = path.with_suffix(".newer")
+    path.rename(newer)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        migrate(db, str(path), STEPS[:version])
+        db.execute("ATTACH ? AS newer", [str(newer)])
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            names = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})")]
+            listed = ", ".join(f'"{name}"' for name in names)
+            db.execute(f"INSERT INTO {table} ({listed}) SELECT {listed} FROM newer.{table}")
+        db.execute("UPDATE attempts SET report = json_remove(report, '$.engine_hash')")
+        db.execute("UPDATE attempts SET report = json_remove(report, '$.torch_version')")
+    newer.unlink()
 
 
 def changed(course: Course, target: Path) -> Course:

@@ -29,6 +29,7 @@ from grader.classroom.batch.dask_worker import answer, asked
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
@@ -277,7 +278,8 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     ]
     assert {key for one in client.asked for key in one} == {
         "run",
-        "grader_version",
+        "engine_hash",
+        "torch_version",
         "course",
         "lessons",
         "files",
@@ -286,8 +288,69 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     }
 
 
-def test_a_worker_with_another_engine_refuses(small_course: Course) -> None:
-    assert "the client has 0.0.7" in answered(small_course, grader_version="0.0.7")["refused"]
+@pytest.mark.parametrize(
+    ("key", "here"), [("engine_hash", engine_hash()), ("torch_version", torch_version())]
+)
+def test_a_worker_with_another_engine_or_torch_refuses(
+    key: str, here: str, small_course: Course
+) -> None:
+    """And says what it has and what the client has."""
+    said = answered(small_course, **{key: "0.0.7"})["refused"]
+    assert said.startswith(f"{socket.gethostname()}: its {key.replace('_', ' ')} is {here}")
+    assert "the client has 0.0.7. Install on all workers" in said
+
+
+def test_a_copied_engine_with_one_changed_line_refuses(
+    tmp_path: Path, small_course: Course
+) -> None:
+    """Its version is the same; the hash of its code is not. Unchanged, it would grade."""
+    package = Path(grader.__file__).parent
+    copy = tmp_path / "grader"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__", "_course"))
+    shutil.copytree(package.parent / "templates", tmp_path / "templates")
+    asks = (
+        "import json, sys; from grader.classroom.batch import dask_worker;"
+        " dask_worker.grade_submission = lambda *_, **__: 1 // 0;"
+        " print(dask_worker.answer(sys.stdin.read()))"
+    )
+
+    def asked_there() -> dict[str, Any]:
+        done = subprocess.run(
+            [sys.executable, "-c", asks],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            cwd=tmp_path,
+            input=json.dumps(question(small_course)),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    assert "ZeroDivisionError" in asked_there()["fault"]
+    scoring = copy / "core" / "scoring.py"
+    text = scoring.read_text("utf-8")
+    line = "return max_points if outcome is Outcome.PASSED else 0.0"
+    assert line in text
+    scoring.write_text(text.replace(line, line.replace("max_points", "max_points / 2")), "utf-8")
+    said = asked_there()["refused"]
+    assert f"the client has {engine_hash()}" in said
+
+
+def test_a_worker_that_is_too_old_to_refuse_is_refused(
+    worker: None, grade_here: Callable[..., ExitCode]
+) -> None:
+    """Its report doesn't say which engine made it."""
+
+    def old(text: str) -> str:
+        made = json.loads(answer(text))
+        del made["report"]["engine_hash"], made["report"]["torch_version"]
+        return json.dumps(made)
+
+    with pytest.raises(
+        UsageError, match=r"graded with engine unknown and torch unknown.*Install on all workers"
+    ):
+        grade_here(Here(old))
 
 
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:

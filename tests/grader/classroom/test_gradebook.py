@@ -28,7 +28,7 @@ from grader.core.report import (
     SandboxReport,
 )
 
-KEY = AttemptKey("d1", "c1", "0", 7, "auto", "en", "tiny")
+KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", 7, "auto", "en", "tiny")
 
 
 def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
@@ -240,6 +240,8 @@ def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path:
             ("digest", "d2"),
             ("course_hash", "c2"),
             ("grader_version", "1"),
+            ("engine_hash", "e2"),
+            ("torch_version", "2.1"),
             ("seed", 8),
             ("sandbox", "off"),
             ("lang", "ko"),
@@ -380,5 +382,6 @@ def test_steps_that_were_released_are_never_edited() -> None:
     """Their digests; a change of the tables is a step at the end."""
 
     assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in migrations.STEPS] == [
-        "a211d29e267a"
+        "a211d29e267a",
+        "f5941cd9ede4",
     ]

@@ -312,10 +312,6 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
             "grade hint 명령에 --stop 옵션은 없습니다. 혹시 --step 옵션인가요?",
         ),
         (["verify", "--seeds", "0"], "--seeds takes a whole number, 1 or more"),
-        (
-            ["verify", "--proof", "proof.toml"],
-            "--proof says what a file of findings adds up to. Name that file as well, with --keep",
-        ),
         (["list", "--course", "nowhere"], "nowhere holds no course"),
         (["list", "--lang", "tlh"], "There is no translation into 'tlh'. Languages: en, ko"),
         (["verify", "tinny", "--course", "COURSE"], "Did you mean tiny?"),

@@ -17,6 +17,7 @@ import torch
 
 import grader
 from grader.cli.commands.grade import write_file
+from grader.core.engine import engine_hash
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -63,7 +64,18 @@ def report(*lessons: LessonResult) -> Report:
         SandboxReport("auto", ("time",), ("network",)),
     )
     return Report(
-        "someone", score, most, bonus, 7, identity, "0", sandbox, "en", ("a flag",), lessons
+        "someone",
+        score,
+        most,
+        bonus,
+        7,
+        identity,
+        "0",
+        sandbox,
+        engine_hash="1a2b3c4d5e6f7081",
+        torch_version="2.0",
+        flags=("a flag",),
+        lessons=lessons,
     )
 
 
@@ -188,7 +200,8 @@ def test_the_version_of_the_schema_comes_first() -> None:
 def test_the_schema_is_a_schema_and_names_every_key_and_outcome() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     data = report(lesson(check(Outcome.PASSED))).as_json()
-    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(data)
+    later = {"engine_hash", "torch_version"}  # a report of an older version lacks them
+    assert {*SCHEMA["required"], *later} == set(SCHEMA["properties"]) == set(data)
     for name, record in (
         ("lesson", data["lessons"][0]),
         ("check", data["lessons"][0]["checks"][0]),
@@ -416,6 +429,23 @@ def test_a_graded_report_is_what_the_schema_says(
     assert data["lessons"][0]["file"] == "work/tiny.py"
     assert data["course"]["hash"] == small_course.hash
     assert data["seed"] == 3
+
+
+def test_a_report_says_which_engine_and_which_torch_graded(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    data = graded(host, small_course, None).as_json()
+    assert data["engine_hash"] == engine_hash()
+    assert torch.__version__.startswith(data["torch_version"].split("+")[0])
+
+
+def test_a_report_of_an_older_version_is_read() -> None:
+    """It doesn't say which engine graded; the schema holds for it too."""
+    whole = report()
+    data = json.loads(json.dumps(whole.as_json()))
+    del data["engine_hash"], data["torch_version"]
+    assert problems(data) == []
+    assert Report.from_json(data) == replace(whole, engine_hash="", torch_version="")
 
 
 @pytest.mark.parametrize("started", [True, False], ids=["stub", "no file"])

@@ -267,6 +267,9 @@ def test_a_name_like_none_of_them_gets_no_guess(three: Course) -> None:
 
 DECIDING = [
     "exercises/course.toml",
+    "exercises/tiny/tiny.py",
+    "exercises/tiny/hints.toml",
+    "exercises/tiny/ko.po",
     "solutions/tiny.py",
     "tests/checks/tiny/test_visible.py",
     "tests/checks/tiny/test_hidden.py",

@@ -99,6 +99,7 @@ def report(*lessons: LessonResult, **more: Any) -> Report:
         identity,
         "0.1.0",
         sandbox,
+        engine_hash="fedcba9876543210",
         flags=(),
         lessons=lessons,
         seconds=0.94,
@@ -691,7 +692,9 @@ def test_a_page_says_what_a_report_holds(name: str) -> None:
         assert part in body
     assert ("Traceback" in body) == (name in ("grader_error", "several"))
     assert "0.9 s with seed 7" in body
-    assert "0123456789abcdef" in body
+    assert (
+        "by gradlings 0.1.0 · engine fedcba9876543210, course small 1.2 (0123456789abcdef)" in body
+    )
 
 
 def test_a_page_opens_where_something_is_to_do_and_only_there() -> None:

@@ -1,4 +1,4 @@
-"""A proof that was cut goes on: what is kept is what was graded of the same thing, and the end is
+"""A run of ``grade verify`` that was cut goes on: what is kept is what was graded of the same thing, and the end is
 that of one run.
 
 The small course's five cases are graded a few times; what was graded is counted by the judge's
@@ -26,14 +26,13 @@ import pytest
 import grader
 from grader.cli.commands.verify import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
+from grader.core.limits import Limits
+from grader.core.paths import PACKAGE
 from grader.course.course import Course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
-from grader.verify.cache import Kept
+from grader.verify.cache import VerdictCache
 from grader.verify.case_result import CaseResult
-from grader.verify.ingredients import Ingredients
-from grader.verify.ledger import Ledger
-from grader.verify.proved import Proved, read_proved, write_proved
 from grader.verify.verify import VerifyResult, cases_of, verify
 
 CASES = 6
@@ -56,7 +55,7 @@ class Counting:
         self.presses_at = 0
         self.changes_at: dict[int, Path] = {}
         self.waits_for: Path | None = None
-        """A file that holds all earlier findings before the next is judged."""
+        """A file that holds all earlier verdicts before the next is judged."""
 
     def judge(
         self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
@@ -111,13 +110,21 @@ def course(small_course: Course, tmp_path: Path) -> Course:
     )
 
 
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The installed engine, as far as its hash goes: a copy, to change."""
+    skipped = shutil.ignore_patterns("__pycache__", "_course")
+    copy = Path(shutil.copytree(PACKAGE, tmp_path / "grader", ignore=skipped))
+    monkeypatch.setattr("grader.core.engine.PACKAGE", copy)
+    return copy
+
+
 def run(
     course: Course,
     keep: Path | None,
     *,
     seeds: int = 1,
     lang: str = "en",
-    proof: Path | None = None,
 ) -> VerifyResult:
     settings = Settings(0, "off", course.limits, lang=lang)
     return verify(
@@ -127,15 +134,14 @@ def run(
         settings=settings,
         workers=1,
         keep=keep,
-        proof=proof,
     )
 
 
 def rows(path: Path) -> int:
-    """How many gradings a file holds; it is held to be whole."""
+    """How many verdicts a file holds; it must be whole."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return int(db.execute("SELECT count(*) FROM gradings").fetchone()[0])
+        return int(db.execute("SELECT count(*) FROM verdicts").fetchone()[0])
 
 
 def test_what_is_kept_is_not_graded_again(
@@ -161,13 +167,13 @@ def test_all_cases_of_a_seed_come_before_the_next_seed(course: Course, counting:
 def test_what_a_run_that_breaks_off_had_graded_is_in_the_file(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """Each finding is on the disk while the next is judged. Here a file changes beneath the
+    """Each verdict is on the disk while the next is judged. Here a file changes beneath the
     fourth.
     """
     counting.waits_for = tmp_path / "f"
     counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
     with pytest.raises(
-        UsageError, match=r"test_hidden\.py was changed while this ran.*run the same command again"
+        UsageError, match=r"the course .*was changed while this ran.*Run the same command again"
     ):
         run(course, tmp_path / "f")
     assert rows(tmp_path / "f") == 3
@@ -176,7 +182,7 @@ def test_what_a_run_that_breaks_off_had_graded_is_in_the_file(
 def test_what_was_graded_beside_a_change_is_never_used(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """After the change all of it is graded again; nothing of the old key is left in the file."""
+    """After the change all of it is graded again; nothing of the old course is left in the file."""
     counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
     with pytest.raises(UsageError):
         run(course, tmp_path / "f")
@@ -194,9 +200,41 @@ def test_a_case_that_changed_is_graded_and_the_others_are_not(
         stream.write("\n\nMORE = 1\n")
     run(course, tmp_path / "f")
     assert counting.seeds == [1]
-    assert rows(tmp_path / "f") == 2 * CASES - 1, (
-        "what was kept of the old text is dropped, from every seed"
-    )
+
+
+def test_an_engine_that_changes_meanwhile_ends_the_run(
+    course: Course, counting: Counting, engine: Path, tmp_path: Path
+) -> None:
+    counting.waits_for = tmp_path / "f"
+    counting.changes_at = {4: engine / "core" / "scoring.py"}
+    with pytest.raises(UsageError, match="or of the engine was changed while this ran"):
+        run(course, tmp_path / "f")
+    assert rows(tmp_path / "f") == 3
+
+
+@pytest.mark.parametrize("what", ["course", "engine", "torch"])
+def test_verdicts_of_another_grader_are_dropped(
+    what: str,
+    course: Course,
+    counting: Counting,
+    engine: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In every language and from every seed; all is graded again."""
+    run(course, tmp_path / "f", seeds=2)
+    run(course, tmp_path / "f", lang="ko")
+    counting.seeds = []
+    if what == "torch":
+        monkeypatch.setattr("grader.verify.cache.torch_version", lambda: "2.0")
+    else:
+        hints = course.lesson("tiny").folder / "hints.toml"
+        changed = hints if what == "course" else engine / "locale" / "ko.po"
+        with changed.open("a", encoding="utf-8") as stream:
+            stream.write("\n# changed\n")
+    run(course, tmp_path / "f")
+    assert counting.seeds == [1] * CASES
+    assert rows(tmp_path / "f") == CASES
 
 
 def test_fewer_seeds_and_another_language_leave_what_is_there(
@@ -278,120 +316,6 @@ def test_lessons_that_are_equally_far_are_told_together(
     assert list(completeness(VerifyResult((), (), 0, complete=complete))) == lines
 
 
-# ------------------------------------------------------------------------------ the text of a proof
-
-
-def test_a_proof_goes_on_where_there_is_only_its_text(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    """On another machine the seeds that are proved are not graded again, but for the solution, and
-    the outcome is that of a whole run.
-    """
-    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
-    assert read_proved(tmp_path / "p", "en")["tiny"].seeds == 2
-    counting.seeds = []
-    found = run(course, tmp_path / "there", seeds=3, proof=tmp_path / "p")
-    assert counting.seeds == [1] + [3] * CASES
-    assert found == replace(run(course, None, seeds=3), kept=3 * CASES, complete=(("tiny", 3),))
-    assert not found.problems
-    assert read_proved(tmp_path / "p", "en")["tiny"].seeds == 3
-    counting.seeds = []
-    assert run(course, tmp_path / "elsewhere", seeds=3, proof=tmp_path / "p") == found
-    assert counting.seeds == [1]
-
-
-def test_what_was_proved_of_another_text_is_graded_again(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    """Any case of the lesson; the line is then about what lies there now."""
-    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
-    before = read_proved(tmp_path / "p", "en")["tiny"]
-    with course.lesson("tiny").accepted[0].open("a", encoding="utf-8") as stream:
-        stream.write("\n\nMORE = 1\n")
-    counting.seeds = []
-    run(course, tmp_path / "there", proof=tmp_path / "p")
-    assert counting.seeds == [1] * CASES
-    after = read_proved(tmp_path / "p", "en")["tiny"]
-    assert after.seeds == 1 and after.key != before.key
-
-
-def test_what_is_proved_stays_so_until_the_solution_has_shown_otherwise(course: Course) -> None:
-    """Also in a run that is cut before it came to a lesson's solution."""
-    lesson = course.lesson("tiny")
-    cases = cases_of(lesson)
-    kept = Kept(
-        cases,
-        None,
-        Ingredients(course, [lesson], Settings(0, "off", course.limits)),
-        proved={"tiny": 2},
-    )
-    assert kept.complete(lesson) == 2
-    assert [list(kept.of(case, range(1, 4))) for case in cases] == [
-        [2],
-        *([1, 2] for _ in cases[1:]),
-    ]
-
-
-def test_a_solution_that_no_longer_passes_is_no_proof(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    run(course, tmp_path / "here", seeds=2, proof=tmp_path / "p")
-    counting.seeds, counting.breaks_at = [], 1
-    found = run(course, tmp_path / "there", seeds=2, proof=tmp_path / "p")
-    assert found.problems and found.complete == (("tiny", 0),)
-    assert read_proved(tmp_path / "p", "en") == {}
-
-
-def test_another_language_has_its_own_lines(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    run(course, tmp_path / "f", seeds=2, proof=tmp_path / "p")
-    english = read_proved(tmp_path / "p", "en")
-    run(course, tmp_path / "f", lang="ko", proof=tmp_path / "p")
-    assert read_proved(tmp_path / "p", "en") == english
-    assert read_proved(tmp_path / "p", "ko")["tiny"].seeds == 1
-
-
-def test_the_text_is_a_line_a_lesson(tmp_path: Path) -> None:
-    lessons = {"one": Proved(200, "k1"), "two": Proved(3, "k2")}
-    write_proved(tmp_path / "p", "en", lessons)
-    write_proved(tmp_path / "p", "ko", {})
-    assert read_proved(tmp_path / "p", "en") == lessons
-    lines = [
-        line
-        for line in (tmp_path / "p").read_text("utf-8").splitlines()
-        if not line.startswith("#")
-    ]
-    assert lines == [
-        "",
-        "[en]",
-        'one = {seeds = 200, key = "k1"}',
-        'two = {seeds = 3, key = "k2"}',
-        "",
-        "[ko]",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[en\nx", "can't be read: .*line 1.*name another file with --proof"),
-        ("en = 3", "en should be a table of lessons"),
-        ('[en]\ntiny = {seeds = 0, key = "k"}', "en.tiny should be {seeds = 1"),
-        ('[en]\ntiny = {seeds = true, key = "k"}', "en.tiny should be {seeds = 1"),
-        ('[en]\ntiny = {seeds = 1, key = "k", more = 2}', "en.tiny should be {seeds = 1"),
-    ],
-)
-def test_a_text_that_is_no_proof_is_told_and_left(
-    text: str, said: str, course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    (tmp_path / "p").write_text(text, "utf-8")
-    with pytest.raises(UsageError, match=said):
-        run(course, tmp_path / "f", proof=tmp_path / "p")
-    assert not counting.seeds
-    assert (tmp_path / "p").read_text("utf-8") == text
-
-
 # ------------------------------------------------------------------------- a process that is killed
 
 
@@ -427,7 +351,7 @@ def committed(keep: Path) -> Iterator[int]:
             contextlib.suppress(sqlite3.Error),
             contextlib.closing(sqlite3.connect(f"file:{keep}?mode=ro", uri=True)) as db,
         ):
-            yield db.execute("SELECT count(*) FROM gradings").fetchone()[0]
+            yield db.execute("SELECT count(*) FROM verdicts").fetchone()[0]
 
 
 @pytest.mark.posix
@@ -458,19 +382,18 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
     [
         (
             b"no database at all, whatever its name says" * 40,
-            "is damaged or no file of findings: .*Move it away, or name another",
+            "is damaged or no file of verdicts: .*Move it away, or name another",
         ),
         (
             "CREATE TABLE x (y)",
-            "is a database, but none of findings. Name another file with --keep",
+            "is a database, but not one of verdicts. Name another file with --keep",
         ),
-        ("PRAGMA user_version = 9", "has format 9"),
         (
-            "UPDATE findings SET body = '{\"about\": 3}' WHERE id = 1",
-            "is damaged or no file of findings: malformed finding",
+            "UPDATE verdicts SET result = '{\"about\": 3}'",
+            "is damaged or no file of verdicts: malformed verdict",
         ),
     ],
-    ids=["no database", "another database", "a newer one", "a finding that is none"],
+    ids=["no database", "another database", "a verdict that is none"],
 )
 def test_a_file_that_is_not_one_is_told_with_the_remedy(
     content: bytes | str, said: str, course: Course, counting: Counting, tmp_path: Path
@@ -499,44 +422,51 @@ def test_a_damaged_page_is_told(course: Course, counting: Counting, tmp_path: Pa
     data[4096:8192] = b"\xff" * 4096
     (tmp_path / "f").write_bytes(data)
     with pytest.raises(
-        UsageError, match=r"is damaged or no file of findings.*name another file with --keep"
+        UsageError, match=r"is damaged or no file of verdicts.*name another file with --keep"
     ):
         run(course, tmp_path / "f")
 
 
-def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_made_is_told(course: Course, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="can't be used"):
-        Ledger.open(tmp_path / "file" / "f")
+        VerdictCache(tmp_path / "file" / "f", course, Settings(0))
 
 
-def test_a_finding_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_result_comes_back_as_it_was(course: Course, tmp_path: Path) -> None:
     """Also texts that UTF-8 can't hold; equal ones are one object, so that memory hardly grows with
     the seeds.
     """
-    finding = CaseResult(
-        ("a", "\udc80 \x00 글"),
-        ("t",),
-        True,
-        True,
-        6,
-        (("squares", ("double", "triple")), ("none", ())),
+    result = CaseResult(
+        untranslated=("a", "\udc80 \x00 글"),
+        lost=True,
+        named=True,
+        checks=6,
+        about=(("squares", ("double", "triple")), ("none", ())),
     )
-    with Ledger.open(tmp_path / "f") as ledger:
-        ledger.drop_others("s", {"tiny": {"k"}})
-        ledger.keep("k", 1, CaseResult())
-        ledger.keep("k", 1, finding)
-        ledger.keep("k", 2, finding)
-    with Ledger.open(tmp_path / "f") as ledger:
-        held = ledger.held()
-    assert held == {"k": {1: finding, 2: finding}}
-    assert held["k"][1] is held["k"][2]
+    case, *_ = cases_of(course.lesson("tiny"))
+    settings = Settings(0, "off", course.limits)
+    with VerdictCache(tmp_path / "f", course, settings) as cache:
+        cache.add(case, 1, CaseResult())
+        cache.add(case, 1, result)
+        cache.add(case, 2, result)
+    with VerdictCache(tmp_path / "f", course, settings) as cache:
+        held = cache.results(case)
+    assert held == {1: result, 2: result}
+    assert held[1] is held[2]
 
 
-def test_a_key_that_another_run_dropped_is_told(tmp_path: Path) -> None:
-    """Nothing is said to be kept that isn't."""
-    with Ledger.open(tmp_path / "f") as ledger:
-        ledger.drop_others("s", {"tiny": {"k"}})
-        ledger.drop_others("s", {"tiny": {"other"}})
-        with pytest.raises(UsageError, match="used by a run of other files"):
-            ledger.keep("k", 1, CaseResult())
+@pytest.mark.parametrize(
+    "other", [{"sandbox": "auto"}, {"lang": "ko"}, {"limits": Limits(call_seconds=1.0)}]
+)
+def test_a_verdict_is_that_of_its_settings(
+    other: dict[str, Any], course: Course, tmp_path: Path
+) -> None:
+    case, *_ = cases_of(course.lesson("tiny"))
+    settings = Settings(0, "off", course.limits)
+    with VerdictCache(tmp_path / "f", course, settings) as cache:
+        cache.add(case, 1, CaseResult())
+    with VerdictCache(tmp_path / "f", course, replace(settings, **other)) as cache:
+        assert cache.results(case) == {}
+    with VerdictCache(tmp_path / "f", course, replace(settings, seed=7)) as cache:
+        assert cache.results(case) == {1: CaseResult()}
