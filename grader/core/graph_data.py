@@ -19,6 +19,10 @@ MAX_COUNT = 1_000_000
 KINDS = ("op", "intermediate", "leaf", "constant")
 
 
+class NotAPicture(ValueError):
+    """Data that claims to be a picture of a graph and is not one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """A tensor that a node keeps for backward; ``shape`` is empty where nobody looked."""
@@ -106,7 +110,7 @@ class GraphPicture:
                 nodes, edges, _count(data.get("left_out", 0)), _count(data.get("root_output", 0))
             )
         except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"no picture of a graph: {type(error).__name__}: {error}") from None
+            raise NotAPicture(f"no picture of a graph: {type(error).__name__}: {error}") from None
         picture.check()
         return picture
 
@@ -120,18 +124,18 @@ class GraphPicture:
             or len(ids) != len(self.nodes)
             or len(self.edges) > MAX_EDGES
         ):
-            raise ValueError(
+            raise NotAPicture(
                 f"no picture of a graph: {len(self.nodes)} nodes with {len(ids)} names,"
                 f" {len(self.edges)} edges"
             )
         if not all(edge.source in ids and edge.target in ids for edge in self.edges):
-            raise ValueError("no picture of a graph: an edge leads to no node")
+            raise NotAPicture("no picture of a graph: an edge leads to no node")
         waiting = {node.id: 0 for node in self.nodes}
         for edge in self.edges:
             waiting[edge.target] += 1
         ready = [id for id, count in waiting.items() if not count]
         if ready != [self.nodes[0].id]:
-            raise ValueError("no picture of a graph: the first node must be the one root")
+            raise NotAPicture("no picture of a graph: the first node must be the one root")
         following = self.following()
         reached = 0
         while ready:
@@ -141,7 +145,7 @@ class GraphPicture:
                 if not waiting[edge.target]:
                     ready.append(edge.target)
         if reached != len(self.nodes):
-            raise ValueError("no picture of a graph: it has a circle")
+            raise NotAPicture("no picture of a graph: it has a circle")
 
     def following(self) -> dict[str, list[GraphEdge]]:
         """Each node's edges, in the order of its inputs."""
@@ -247,7 +251,7 @@ def _end(edge: GraphEdge) -> tuple[int, int]:
 def _node(data: dict[str, Any]) -> GraphNode:
     kind = data["kind"]
     if kind not in KINDS:
-        raise ValueError(f"no picture of a graph: a node of the kind {str(kind)[:40]!r}")
+        raise NotAPicture(f"no picture of a graph: a node of the kind {str(kind)[:40]!r}")
     saved = data.get("saved") or ()
     if not isinstance(saved, list | tuple):
         raise TypeError("saved is no list")
@@ -271,7 +275,9 @@ def _node(data: dict[str, Any]) -> GraphNode:
 
 def _id(value: Any) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isalnum() or len(value) > 12:
-        raise ValueError("no picture of a graph: a node's id is a short word of letters and digits")
+        raise NotAPicture(
+            "no picture of a graph: a node's id is a short word of letters and digits"
+        )
     return value
 
 

@@ -186,14 +186,20 @@ def assert_tensor(
 
 
 def assert_gradient(
-    actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
+    actual: Any,
+    expected: Tensor,
+    message: str = "the gradient is wrong",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    **details: Any,
 ) -> None:
     """Like ``assert_tensor``, for a gradient: None is said to be one that is missing."""
     if actual is None:
         raise CheckFailure(
             "no gradient came back (None)", expected=expected, actual=None, **details
         )
-    assert_tensor(actual, expected, message, **details)
+    assert_tensor(actual, expected, message, rtol=rtol, atol=atol, **details)
 
 
 def _dtype(tensor: Tensor) -> str:

@@ -17,14 +17,16 @@ none, and the verdict stands.
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.core.errors import CheckFailure, StudentCodeError
-from grader.core.graph_data import GraphPicture, first_difference
+from grader.core.errors import CheckFailure, MissingName, StudentCodeError, WorkerLost
+from grader.core.graph_data import GraphPicture, NotAPicture, first_difference
+from grader.judge.remote.session import NotStarted
 from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
@@ -37,15 +39,34 @@ Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 
-def render_figures(makers: Sequence[FigureMaker]) -> list[Figure]:
-    """The figures that can be made. The student's code may be asked for them and raise anything:
-    that is no verdict.
+STUDENTS_FAULT = (
+    CheckFailure,
+    MissingName,
+    NotAPicture,
+    NotStarted,
+    StudentCodeError,
+    WorkerLost,
+)
+"""What a figure may raise because of what the student's code did."""
+
+
+def render_figures(
+    makers: Sequence[FigureMaker], problems: list[str] | None = None
+) -> list[Figure]:
+    """Return the figures that can be made. No figure changes a verdict.
+
+    Making one may ask the student's code, which may raise or lie: such a figure is left out. A
+    figure that fails in any other way is its author's mistake; ``problems`` gets the traceback.
     """
     found = []
     for make in makers[:MAX_FIGURES]:
         try:
             figure = make()
+        except STUDENTS_FAULT:
+            continue
         except Exception:
+            if problems is not None:
+                problems.append(f"a figure could not be made:\n{traceback.format_exc()}")
             continue
         if figure is not None:
             found.append(figure)

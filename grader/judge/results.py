@@ -78,7 +78,8 @@ class Results:
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         output = session.take_output()
-        figures = [worded(figure, self.tr) for figure in render_figures(verdict.figures)]
+        problems = [problem for problem in (verdict.note or trouble,) if problem]
+        figures = [worded(figure, self.tr) for figure in render_figures(verdict.figures, problems)]
         session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.tr
@@ -106,7 +107,7 @@ class Results:
             output=output,
             seed=judged.seed,
             seconds=round(judged.seconds, 6),
-            note=verdict.note or trouble,
+            note="\n".join(problems) or None,
             figures=figures,
             call=call,
         )

@@ -41,35 +41,26 @@ class CheckVerdict:
     figures: tuple[FigureMaker, ...] = ()
 
 
-LIMITS_HIT: tuple[tuple[str, str, Callable[[Limits], int]], ...] = (
+MEMORY_HIT = "the limit of {limit} MB of memory was hit: {raised}"
+LIMITS_HIT: tuple[tuple[str, str, str, Callable[[Limits], int]], ...] = (
+    ("MemoryError", "", MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
+    ("RuntimeError", CANNOT_ALLOCATE, MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
+    ("OSError", "[Errno 12]", MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
     (
-        "MemoryError",
-        "the limit of {limit} MB of memory was hit: {raised}",
-        lambda limits: limits.memory_bytes // MIB,
-    ),
-    (
-        CANNOT_ALLOCATE,
-        "the limit of {limit} MB of memory was hit: {raised}",
-        lambda limits: limits.memory_bytes // MIB,
-    ),
-    (
-        "[Errno 12]",
-        "the limit of {limit} MB of memory was hit: {raised}",
-        lambda limits: limits.memory_bytes // MIB,
-    ),
-    (
+        "OSError",
         "[Errno 27]",
         "the limit of {limit} MB for one file was hit: {raised}",
         lambda limits: limits.file_bytes // MIB,
     ),
     (
+        "OSError",
         "[Errno 24]",
         "the limit of {limit} open files was hit: {raised}",
         lambda limits: limits.open_files,
     ),
 )
-"""What shows, in an exception's text, that a limit of the kernel's was hit (ENOMEM, EFBIG, EMFILE);
-what to say; the limit.
+"""How a limit of the kernel's shows (ENOMEM, EFBIG, EMFILE): an exception's class, a part of its
+message; what to say; the limit.
 """
 
 
@@ -143,8 +134,8 @@ def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerd
             error=error,
             line=error.line,
         )
-    for sign, template, limit in LIMITS_HIT:
-        if sign in str(error):
+    for kind, sign, template, limit in LIMITS_HIT:
+        if error.is_a(kind) and sign in error.message:
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
             return CheckVerdict(
                 Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures

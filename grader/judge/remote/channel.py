@@ -1,8 +1,8 @@
 """The judge's end of the line to a worker: frames out, frames in, each with a deadline, and what
 the student prints.
 
-Two kinds with one face. ``SocketChannel`` polls a socket and the pipe of the student's output in
-one thread. ``PipeChannel`` reads two pipes with threads; it works wherever Python does.
+There are two kinds. ``SocketChannel`` polls a socket and the pipe of the student's output in one
+thread. ``PipeChannel`` reads and writes frames with threads; it works wherever Python does.
 
 Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends
 (``WorkerGone``) or what comes is no frame.
@@ -11,6 +11,7 @@ Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import queue
 import select
@@ -23,6 +24,12 @@ from grader.core.errors import WorkerGone, WorkerLost
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
+MAX_CHUNKS = 64
+"""How many chunks are held that nobody has asked for, and how many are read in one turn."""
+TURN_SECONDS = 0.005
+"""How long to wait for an answer before looking again at what is printed."""
+CLOSED_SECONDS = 1.0
+"""How often a thread that can't go on looks whether the line was closed."""
 
 
 class Output:
@@ -75,6 +82,10 @@ def _gone() -> WorkerGone:
     return WorkerGone("crashed", "{reason}", reason="the worker is gone")
 
 
+def _early() -> WorkerLost:
+    return _crashed("the worker answered before it was asked")
+
+
 def _late() -> WorkerLost:
     return WorkerLost("timeout", "no answer in time")
 
@@ -108,7 +119,7 @@ class _Inbox:
 
     def require_empty(self) -> None:
         if self._data:
-            raise _crashed("the worker answered before it was asked")
+            raise _early()
 
 
 class SocketChannel:
@@ -152,8 +163,11 @@ class SocketChannel:
                 return
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Send a packed frame before ``deadline``."""
+        """Send a packed frame before ``deadline``; nothing may have been answered before it."""
         self._inbox.require_empty()
+        with contextlib.suppress(OSError):  # nothing is there, or the line ended: receive says so
+            if self._line.recv(1, socket.MSG_PEEK):
+                raise _early()
         rest = memoryview(data)
         while rest:
             try:
@@ -195,8 +209,11 @@ class SocketChannel:
 
 
 class PipeChannel:
-    """Pipes to a worker that is a process of its own; two threads read, so this needs nothing that
-    only Unix has.
+    """Pipes to a worker that is a process of its own.
+
+    One thread reads frames and one writes them, so this needs nothing that only Unix has. What the
+    student printed is read by whoever waits for an answer, never in the background: so everything
+    that was printed before an answer is there with it.
     """
 
     def __init__(
@@ -206,28 +223,26 @@ class PipeChannel:
         self._sink = sink
         self._source = source
         self._printed = printed
-        self._chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._printing = True
+        self._chunks: queue.Queue[bytes] = queue.Queue(MAX_CHUNKS)
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._closed = threading.Event()
         self._inbox = _Inbox()
-        self._lock = threading.Lock()
-        self._threads = [
-            threading.Thread(target=work, daemon=True)
-            for work in (self._read, self._print, self._write)
-        ]
-        for thread in self._threads:
-            thread.start()
+        for work in (self._read, self._write):
+            threading.Thread(target=work, daemon=True).start()
 
     def _read(self) -> None:
+        """Queue what the worker answers; a full queue makes the worker wait."""
         with contextlib.suppress(OSError, ValueError):
             while chunk := os.read(self._source.fileno(), CHUNK):
-                self._chunks.put(chunk)
-        self._chunks.put(b"")
+                self._queue(chunk)
+        self._queue(b"")
 
-    def _print(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while chunk := os.read(self._printed.fileno(), CHUNK):
-                with self._lock:
-                    self.output.add(chunk)
+    def _queue(self, chunk: bytes) -> None:
+        while not self._closed.is_set():
+            with contextlib.suppress(queue.Full):
+                self._chunks.put(chunk, timeout=CLOSED_SECONDS)
+                return
 
     def _write(self) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -240,28 +255,62 @@ class PipeChannel:
         answer.
         """
         self._inbox.require_empty()
+        if not self._chunks.empty() and self._chunks.queue[0]:
+            raise _early()
         self._outgoing.put(data)
 
     def receive(self, deadline: float) -> Frame:
-        """The next frame before ``deadline``."""
+        """Return the next frame before ``deadline``; read meanwhile what is printed."""
         while True:
+            printed = self._drain()
+            rest = deadline - time.monotonic()
             try:
-                chunk = self._chunks.get(timeout=max(0.0, deadline - time.monotonic()))
+                chunk = self._chunks.get(
+                    timeout=max(0.0, min(rest, 0 if printed else TURN_SECONDS))
+                )
             except queue.Empty:
-                raise _late() from None
+                if rest <= 0:
+                    raise _late() from None
+                continue
             if not chunk:
                 raise _gone()
             self._inbox.add(chunk)
             if (frame := self._inbox.pop()) is not None:
                 return frame
 
+    def _drain(self) -> bool:
+        """Read what is printed by now, a bounded part of it; return whether there was any."""
+        for count in range(MAX_CHUNKS):
+            if not self._printing or not readable(self._printed.fileno()):
+                return count > 0
+            try:
+                chunk = os.read(self._printed.fileno(), CHUNK)
+            except OSError:
+                chunk = b""
+            self._printing = bool(chunk)
+            self.output.add(chunk)
+        return True
+
     def settle(self) -> None:
-        """Give the printing thread a moment to take in what was printed."""
-        time.sleep(0.02)
+        """Take in what was printed so far."""
+        self._drain()
 
     def close(self) -> None:
         """End the line; the threads end with it."""
+        self._closed.set()
         self._outgoing.put(None)
         for stream in (self._sink, self._source, self._printed):
             with contextlib.suppress(OSError):
                 stream.close()
+
+
+def readable(descriptor: int) -> bool:
+    """Return whether a read of a pipe would not wait: it holds bytes, or nobody writes any more."""
+    try:  # as multiprocessing and asyncio do on Windows, where select() takes sockets only
+        winapi, msvcrt = importlib.import_module("_winapi"), importlib.import_module("msvcrt")
+    except ImportError:
+        return bool(select.select([descriptor], [], [], 0)[0])
+    try:
+        return bool(winapi.PeekNamedPipe(msvcrt.get_osfhandle(descriptor), 0)[0])
+    except OSError:
+        return True

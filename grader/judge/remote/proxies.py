@@ -9,8 +9,9 @@ order are there.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import torch
@@ -92,8 +93,16 @@ class Connection:
     """One living worker with the module loaded."""
 
     worker: WorkerProcess
-    freed: list[int]
-    next_id: int = 1
+    freed: deque[int] = field(default_factory=deque)
+    """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
+
+    def take_freed(self) -> list[int]:
+        """Return the freed handles, each once, also while others are added."""
+        taken = []
+        with contextlib.suppress(IndexError):
+            while True:
+                taken.append(self.freed.popleft())
+        return taken
 
 
 @dataclass(slots=True)

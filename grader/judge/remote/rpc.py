@@ -8,12 +8,13 @@ whoever reads an answer does it in ``checked``, which loses the worker that gave
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import MissingName, StudentCodeError, WorkerGone, WorkerLost
+from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.remote.proxies import Connection
@@ -21,17 +22,6 @@ from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
-UNUSABLE = (
-    BrokenFrame,
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    RuntimeError,
-    OverflowError,
-    MemoryError,
-)
-"""What reading an answer raises that is none."""
 MAX_LINE = 1 << 20
 """A file has at most as many lines as bytes."""
 
@@ -81,7 +71,7 @@ class RpcClient:
             time.monotonic() - began
         )  # starting a worker takes our time, not the student's
         self.guarantees = (worker.guarantees, worker.missing)
-        self._line = Connection(worker, [])
+        self._line = Connection(worker)
         try:
             source = self.source
             reply = self.ask(
@@ -92,7 +82,7 @@ class RpcClient:
                 scenarios=self._scenarios,
             )
             self.replaced = self.checked(
-                lambda: [str(name)[:80] for name in reply.body["value"]][:20]
+                lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
             )
         except (StudentCodeError, WorkerLost) as error:
             self._unloadable = error
@@ -120,23 +110,22 @@ class RpcClient:
     def told(self, reply: Frame) -> Frame:
         """The reply; what the worker raised or missed is raised here."""
         if "missing" in reply.body:
-            raise self.checked(lambda: missing_name(reply.body["missing"], reply.body["names"]))
+            raise self.checked(lambda: missing_name(reply.body, "missing"))
         if "raised" in reply.body:
-            raise self.checked(lambda: student_error(reply.body["raised"]))
+            raise self.checked(lambda: student_error(part(reply.body, "raised", dict)))
         return reply
 
     def _ask(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
         """``patience``: for how many questions this one stands, which may take as long as those."""
         line = self._line
         assert line is not None
-        number, line.next_id = line.next_id, line.next_id + 1
-        freed, line.freed[:] = line.freed[:], []
+        number = secrets.randbits(62)  # so that nobody can answer before being asked
         deadline = min(
             time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline
         )
         try:
             line.worker.channel.send(
-                pack({"id": number, "do": do, "free": freed, **fields}, blob), deadline
+                pack({"id": number, "do": do, "free": line.take_freed(), **fields}, blob), deadline
             )
             reply = line.worker.channel.receive(deadline)
             if not isinstance(reply.body, dict) or reply.body.get("id") != number:
@@ -216,19 +205,18 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
-        """What ``parse`` makes of an answer; an answer that is none loses the worker."""
+        """Return what ``parse`` makes of an answer. One that is none loses the worker: ``parse``
+        raises BrokenFrame. Whatever else it raises is our own fault.
+        """
         try:
             return parse()
-        except UNUSABLE as error:
-            reason = (
-                str(error)
-                if isinstance(error, BrokenFrame)
-                else f"an answer that is none ({type(error).__name__})"
-            )
-            lost = WorkerLost(
-                "crashed", "{reason}", reason=reason
-            )  # its text may be the worker's, so it is a fact and no template
+        except BrokenFrame as error:  # its text may be the worker's: a fact, not a template
+            lost = WorkerLost("crashed", "{reason}", reason=str(error))
             raise (lost if self._line is None else self._lost(lost)) from None
+        except Exception as error:
+            raise EngineFault(
+                f"an answer could not be read: {type(error).__name__}: {error}"
+            ) from error
 
     def take_output(self) -> str:
         """What was printed since the last call."""
@@ -250,7 +238,10 @@ def several_replies(frame: Frame, most: int) -> list[Frame]:
     no byte left over.
     """
     replies, position = [], 0
-    for body, length in frame.body["several"]:
+    for pair in part(frame.body, "several", list):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise BrokenFrame("replies of which one is none")
+        body, length = pair
         if not isinstance(body, dict) or type(length) is not int or length < 0:
             raise BrokenFrame("replies of which one is none")
         replies.append(Frame(body, frame.blob[position : position + length]))
@@ -260,18 +251,33 @@ def several_replies(frame: Frame, most: int) -> list[Frame]:
     return replies
 
 
-def missing_name(name: str, present: list[str]) -> MissingName:
-    """A MissingName from a worker's answer."""
-    return MissingName(str(name)[:80], tuple(str(other)[:80] for other in present[:100]))
+def part(body: Any, key: str, *kinds: type) -> Any:
+    """Return a part of an answer; raise BrokenFrame if it is not there or of another type."""
+    if not isinstance(body, dict) or key not in body:
+        raise BrokenFrame(f"an answer without {key!r}")
+    if not isinstance(body[key], kinds):
+        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
+    return body[key]
+
+
+def missing_name(body: Any, key: str) -> MissingName:
+    """Return a MissingName from a worker's answer, which has the name under ``key``."""
+    present = part(body, "names", list)[:100]
+    if not all(isinstance(name, str) for name in present):
+        raise BrokenFrame("an answer with names that are no text")
+    return MissingName(part(body, key, str)[:80], tuple(name[:80] for name in present))
 
 
 def student_error(data: dict[str, Any]) -> StudentCodeError:
-    """A StudentError from a worker's ``raised``."""
+    """Return a StudentCodeError from a worker's ``raised``."""
     line = data.get("line")
+    ancestors = data.get("ancestors", [])
+    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
+        raise BrokenFrame("an exception whose classes are no names")
     return StudentCodeError(
-        str(data["type"])[:200],
-        str(data["message"])[:4000],
+        part(data, "type", str)[:200],
+        part(data, "message", str)[:4000],
         line=line if type(line) is int and 0 < line < MAX_LINE else None,
-        ancestors=tuple(str(name)[:200] for name in data.get("ancestors", ())[:20]),
+        ancestors=tuple(name[:200] for name in ancestors[:20]),
         raised_here=data.get("raised_here") is True,
     )

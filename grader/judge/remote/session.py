@@ -22,7 +22,7 @@ from torch import Tensor
 from grader.core.errors import MissingName
 from grader.course.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
-from grader.judge.remote.rpc import RpcClient, missing_name
+from grader.judge.remote.rpc import RpcClient, missing_name, part
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
 from grader.worker.wire.references import TensorRef
@@ -70,9 +70,9 @@ class StudentSession(RpcClient):
         reply = self.ask("describe", path=path)
 
         def parse() -> Any:
-            kind = reply.body["kind"]
+            kind = part(reply.body, "kind", str)
             if kind == "missing":
-                return missing_name(path, reply.body["names"])
+                return missing_name({**reply.body, "path": path}, "path")
             if kind == "callable":
                 return RemoteCallable(self, path)
             return self._decoded(reply)
@@ -96,7 +96,7 @@ class StudentSession(RpcClient):
     @staticmethod
     def _decoded(reply: Frame) -> Any:
         decoder = Decoder(reply.blob, strided=False)
-        structure = decoder.decode(reply.body["value"])
+        structure = decoder.decode(part(reply.body, "value", object))
         decoder.finish()
         return fill(structure, decoder.tensors)
 
@@ -117,7 +117,7 @@ class StudentSession(RpcClient):
 
         def parse() -> Response:
             decoder = Decoder(frame.blob, strided=False)
-            structure = decoder.decode(frame.body["value"])
+            structure = decoder.decode(part(frame.body, "value", object))
             reply = Response(
                 structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
             )
@@ -158,12 +158,15 @@ class StudentSession(RpcClient):
 
         def parse() -> Response:
             decoder = Decoder(frame.blob, strided=False)
-            slots = [None if data is None else decoder.decode(data) for data in frame.body["grads"]]
+            grads = part(frame.body, "grads", list)
+            slots = [None if data is None else decoder.decode(data) for data in grads]
             if len(slots) != len(inputs):
                 raise BrokenFrame("as many gradients as there are inputs were asked for")
             for slot, tensor in zip(slots, inputs, strict=True):
                 if slot is None:
                     continue
+                if not isinstance(slot, TensorRef):
+                    raise BrokenFrame("a gradient that is no tensor")
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
@@ -184,10 +187,10 @@ class StudentSession(RpcClient):
             self.asked.deeper = True
 
     def _handle(self, frame: Frame) -> GraphHandle | None:
-        number = frame.body["handle"]
+        number = part(frame.body, "handle", int, type(None))
         if number is None or self._line is None:
             return None
-        return GraphHandle(self._line, int(number))
+        return GraphHandle(self._line, number)
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
         """What the student's code wrote into its inputs is written into the judge's, as it would be
@@ -196,9 +199,13 @@ class StudentSession(RpcClient):
         The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers
         it: such a check can't pass.
         """
-        for index, data in frame.body["mutated"]:
-            tensor = decoder.tensors[decoder.decode(data).index]
-            target = inputs[index]
+        for pair in part(frame.body, "mutated", list):
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
+                raise BrokenFrame("a changed input that is not one")
+            slot = decoder.decode(pair[1])
+            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
+                raise BrokenFrame("a changed input that is not one")
+            tensor, target = decoder.tensors[slot.index], inputs[pair[0]]
             if tensor.shape != target.shape or tensor.dtype != target.dtype:
                 raise BrokenFrame("an input came back in another shape")
             with torch.no_grad():

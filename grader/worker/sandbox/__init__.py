@@ -197,13 +197,17 @@ def prctl(option: int, argument: int) -> bool:
 
 
 def close_all_but(keep: set[int]) -> None:
-    """Close every descriptor but these."""
+    """Close every descriptor but these, however high its number is."""
+    try:
+        highest = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - names, not paths
+    except OSError:
+        highest = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     start = 0
     for fd in sorted(keep):
         if start < fd:  # an empty range is passed on to close_range(2) as one without an end
             os.closerange(start, fd)
         start = fd + 1
-    os.closerange(start, 4096)
+    os.closerange(start, highest + 1)
 
 
 def set_limits(limits: Limits) -> None:

@@ -20,7 +20,7 @@ from rich.console import Console
 
 import grader
 from grader.classroom.redact import withheld
-from grader.core.errors import CheckFailure, StudentCodeError
+from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
@@ -38,9 +38,10 @@ from grader.course.course import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
-from grader.judge.checks import assert_that
+from grader.judge.checks import assert_gradient, assert_that
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
+    Figure,
     drawing,
     graph_figure,
     graphs_figure,
@@ -717,3 +718,30 @@ def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(
         nodes = GraphPicture.from_json(figure[key]).by_id() if figure[key] else {}
         marked.append(nodes[figure[mark]].label if figure[mark] else None)
     assert tuple(marked) == DRAWN[case]
+
+
+def test_an_author_learns_that_a_figure_is_broken_and_others_are_made() -> None:
+    def broken() -> Figure:
+        raise ZeroDivisionError("the author divides")
+
+    problems: list[str] = []
+    assert render_figures([broken, predictions], problems) == [predictions()]
+    (problem,) = problems
+    assert "ZeroDivisionError: the author divides" in problem
+
+
+@pytest.mark.parametrize(
+    "error", [StudentCodeError("ValueError", "theirs"), WorkerLost("crashed", "gone")]
+)
+def test_a_figure_that_the_students_code_breaks_is_left_out(error: Exception) -> None:
+    def breaks() -> Figure:
+        raise error
+
+    problems: list[str] = []
+    assert render_figures([breaks], problems) == []
+    assert problems == []
+
+
+def test_a_missing_gradient_may_come_with_a_tolerance() -> None:
+    with pytest.raises(CheckFailure, match="no gradient came back"):
+        assert_gradient(None, torch.ones(1), rtol=1e-3, atol=1e-3)

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.errors import SandboxRefused
+from grader.core.errors import SandboxRefused, StudentCodeError
+from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, find_course, load_course
+from grader.course.source import Source
 from grader.course.submission import LessonFile, decode, read_submission
 from grader.judge.remote.worker_sources import REFUSED
+from grader.judge.verdicts import raised
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, grade_submission
 
@@ -527,27 +530,23 @@ def test_without_fork_a_plain_process_does_the_same(
 
     def seen(result: LessonResult) -> list[tuple[object, ...]]:
         return [
-            (c.id, c.outcome, c.points, c.message, c.expected, c.actual, c.inputs, c.source_line)
+            (
+                c.id,
+                c.outcome,
+                c.points,
+                c.message,
+                c.expected,
+                c.actual,
+                c.inputs,
+                c.source_line,
+                c.output,
+            )
             for c in result.checks
         ]
 
-    def printed(result: LessonResult) -> list[str]:
-        return [c.output for c in result.checks]
-
     source = with_double(body)
-    forked = grade(host, small_course, source)
-    late = []
-    for _ in range(
-        3
-        # a thread reads what a plain process prints: on a busy machine it may come a moment too
-        # late
-    ):
-        spawned = grade(spawning_host, small_course, source)
-        assert seen(spawned) == seen(forked)
-        if printed(spawned) == printed(forked):
-            return
-        late.append(printed(spawned))
-    raise AssertionError(f"printed {printed(forked)}, but without fork {late}")
+    spawned = grade(spawning_host, small_course, source)
+    assert seen(spawned) == seen(grade(host, small_course, source))
 
 
 def test_without_fork_each_lesson_has_its_own_checks(spawning_host: ForkServerClient) -> None:
@@ -657,3 +656,12 @@ def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
     file = decode("tiny", "a/tiny.py", None)
     assert file.problem is not None
     assert file.problem.startswith("a/tiny.py can't be read: check its permissions")
+
+
+def test_a_text_that_speaks_of_memory_is_no_limit_that_was_hit() -> None:
+    """The class of the exception decides, and what it is derived from."""
+    source, limits = Source("", "tiny.py"), Limits()
+    said = StudentCodeError("ValueError", "a MemoryError, or [Errno 24]", ancestors=("Exception",))
+    assert raised(said, source, limits).message == "{raised}"
+    real = StudentCodeError("Full", "no room", ancestors=("MemoryError", "Exception"))
+    assert "memory was hit" in str(raised(real, source, limits).message)

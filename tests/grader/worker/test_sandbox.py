@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -427,3 +430,26 @@ def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(
     assert target.read_text() == "content"
     student.f(os.O_WRONLY | os.O_TRUNC)
     assert target.read_text() == ""
+
+
+@pytest.mark.linux
+def test_descriptors_with_high_numbers_are_closed_too() -> None:
+    """Also beyond 4096, where only a raised limit lets them be."""
+    code = (
+        "import os, resource, sys\n"
+        "from grader.worker.sandbox import close_all_but\n"
+        "_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 6000), hard))\n"
+        "os.dup2(2, 5000)\n"
+        "close_all_but({0, 1, 2})\n"
+        "try:\n    os.fstat(5000)\nexcept OSError:\n    print('closed')\n"
+    )
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 6000:
+        pytest.skip("the hard limit on open files is too low here")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ENGINE.parent)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("closed\n", "")

@@ -1,0 +1,168 @@
+"""A worker's line: nothing printed is lost, nothing piles up, no answer comes before its question."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from typing import BinaryIO, NoReturn, cast
+
+import pytest
+
+from grader.core.errors import EngineFault, WorkerLost
+from grader.core.limits import Limits
+from grader.course.source import Source
+from grader.judge.remote.channel import PipeChannel, SocketChannel
+from grader.judge.remote.proxies import Connection
+from grader.judge.remote.rpc import RpcClient
+from grader.judge.remote.worker_sources import WorkerProcess
+from grader.worker.wire.frames import BrokenFrame, pack
+
+
+class Pipes:
+    """A PipeChannel, and the worker's ends of its pipes."""
+
+    def __init__(self) -> None:
+        requests, sink = os.pipe()
+        source, self.answers = os.pipe()
+        printed, self.prints = os.pipe()
+        self.open = [requests, self.answers, self.prints]
+        streams = (os.fdopen(sink, "wb"), os.fdopen(source, "rb"), os.fdopen(printed, "rb"))
+        self.channel = PipeChannel(*cast(tuple[BinaryIO, ...], streams), output_bytes=1 << 30)
+
+    def close(self) -> None:
+        for descriptor in self.open:
+            os.close(descriptor)
+        self.channel.close()
+
+
+@pytest.fixture
+def pipes() -> Iterator[Pipes]:
+    made = Pipes()
+    yield made
+    made.close()
+
+
+def test_nothing_that_is_printed_is_lost_between_threads(pipes: Pipes) -> None:
+    pieces = 1200
+    chunk = b"x" * 1000
+
+    def write() -> None:
+        for _ in range(pieces):
+            os.write(pipes.prints, chunk)
+
+    writer = threading.Thread(target=write)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        writer.start()
+        taken = 0
+        while writer.is_alive():
+            pipes.channel.settle()
+            for _ in range(10_000):
+                taken += len(pipes.channel.output.take())
+    finally:
+        sys.setswitchinterval(before)
+    writer.join()
+    pipes.channel.settle()
+    taken += len(pipes.channel.output.take())
+    assert taken == pieces * len(chunk)
+
+
+def test_what_was_printed_is_there_at_once(pipes: Pipes) -> None:
+    for number in range(50):
+        os.write(pipes.prints, b"%d" % number)
+        pipes.channel.settle()
+        assert pipes.channel.output.take() == str(number)
+
+
+@pytest.mark.posix
+def test_answers_that_nobody_reads_make_the_worker_wait(pipes: Pipes) -> None:
+    os.set_blocking(pipes.answers, False)
+    written, most = 0, 64 << 20
+    while written < most:
+        try:
+            written += os.write(pipes.answers, bytes(1 << 16))
+        except BlockingIOError:
+            if not select.select([], [pipes.answers], [], 1.0)[1]:
+                break
+    assert written < most
+
+
+def test_a_socket_takes_no_answer_before_its_question() -> None:
+    """Also where it still lies in the kernel's buffer."""
+    line, far_line = socket.socketpair()
+    output, far_output = os.pipe()
+    channel = SocketChannel(line, output, output_bytes=1 << 10)
+    with far_line:
+        far_line.sendall(pack({"id": 1, "value": 2}))
+        with pytest.raises(WorkerLost, match="before it was asked"):
+            channel.send(pack({"id": 1}), float("inf"))
+    channel.close()
+    os.close(far_output)
+
+
+def test_a_pipe_takes_no_answer_before_its_question(pipes: Pipes) -> None:
+    os.write(pipes.answers, pack({"id": 1, "value": 2}))
+    while pipes.channel._chunks.empty():
+        pass  # until the thread that reads has it
+    with pytest.raises(WorkerLost, match="before it was asked"):
+        pipes.channel.send(pack({"id": 1}), float("inf"))
+
+
+class NoWorkers:
+    """A source of workers that is never asked."""
+
+    def start(self) -> NoReturn:
+        raise AssertionError
+
+    end = start
+
+
+@pytest.fixture
+def client() -> RpcClient:
+    workers = cast("WorkerProcess", NoWorkers())
+    return RpcClient(workers, source=Source("", "a.py"), scenarios="", limits=Limits())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [TypeError("ours"), MemoryError("ours"), KeyError("ours")])
+def test_an_error_of_ours_is_not_the_students(client: RpcClient, error: Exception) -> None:
+    def parse() -> NoReturn:
+        raise error
+
+    with pytest.raises(EngineFault, match="ours"):
+        client.checked(parse)
+
+
+def test_an_answer_that_is_none_loses_the_worker(client: RpcClient) -> None:
+    def parse() -> NoReturn:
+        raise BrokenFrame("an answer without 'value'")
+
+    with pytest.raises(WorkerLost, match="an answer without 'value'"):
+        client.checked(parse)
+
+
+def test_no_handle_is_lost_while_others_are_freed() -> None:
+    connection = Connection(cast(WorkerProcess, None))
+    count = 20_000
+
+    def free() -> None:
+        for number in range(count):
+            connection.freed.append(number)
+
+    thread = threading.Thread(target=free)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    taken: list[int] = []
+    try:
+        thread.start()
+        while thread.is_alive():
+            taken += connection.take_freed()
+    finally:
+        sys.setswitchinterval(before)
+    thread.join()
+    taken += connection.take_freed()
+    assert taken == list(range(count))
