@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import junitparser
 import pytest
-from a_class import ALICE, BOB, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
+from factories.gradebook import ALICE, BOB, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, UNREADABLE
 
 import grader
 from grader.classroom.exports.csv_escape import guarded, row
@@ -29,7 +29,7 @@ PACKAGE = Path(grader.__file__).parent
 
 
 def made(
-    name: str, entries: Iterable[GradebookEntry] = CLASS, **asked: Any
+    name: str, entries: Iterable[GradebookEntry] = ENTRIES, **asked: Any
 ) -> tuple[dict[str, bytes], list[str]]:
     """The files of an export by path, and its notes."""
     files: dict[str, bytes] = {}
@@ -107,7 +107,7 @@ def test_the_table_shows_adjustments_and_lateness() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "state"), [(FAULTY, "grader's fault"), (UNREAD, "problem"), (MISSING, "missing")]
+    ("entry", "state"), [(FAULTY, "grader's fault"), (UNREADABLE, "problem"), (MISSING, "missing")]
 )
 def test_what_has_no_verdict_is_an_empty_cell_and_says_why(
     entry: GradebookEntry, state: str
@@ -122,7 +122,7 @@ def test_missing_is_a_zero_only_when_asked() -> None:
     assert table(missing_as_zero=True)["eve"]["score"] == ""
 
 
-@pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
+@pytest.mark.parametrize("entry", [UNREADABLE, MISSING], ids=["unreadable", "missing"])
 def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: GradebookEntry) -> None:
     """Also where a missing one is to be a zero."""
     by_hand = replace(
@@ -277,7 +277,7 @@ def test_gradescope_is_told_which_guarantees_held() -> None:
     }
 
 
-@pytest.mark.parametrize("entry", [FAULTY, UNREAD], ids=["fault", "unreadable"])
+@pytest.mark.parametrize("entry", [FAULTY, UNREADABLE], ids=["fault", "unreadable"])
 def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
     entry: GradebookEntry,
 ) -> None:
@@ -347,7 +347,7 @@ def test_exercism_gets_the_checks_in_order_with_their_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREAD, "dan.zip is damaged")]
+    ("entry", "said"), [(FAULTY, "the grader's own fault"), (UNREADABLE, "dan.zip is damaged")]
 )
 def test_exercism_is_told_of_an_error_where_something_has_no_verdict(
     entry: GradebookEntry, said: str
@@ -420,7 +420,7 @@ def test_junit_is_xml_whatever_was_printed(suites: dict[str, junitparser.TestSui
 def test_every_format_is_written_where_it_was_asked_for(name: str, tmp_path: Path) -> None:
     files, _ = made(name)
     target = write_export(
-        iter(CLASS),
+        iter(ENTRIES),
         COLUMNS,
         name,
         request=ExportRequest(),
@@ -460,7 +460,7 @@ def test_a_table_that_is_open_elsewhere_is_named(
     monkeypatch.setattr(Path, "replace", held)
     with pytest.raises(UsageError, match=r"grades\.csv can't be written: in use\. Close it, or"):
         write_export(
-            iter(CLASS), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
+            iter(ENTRIES), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -469,7 +469,7 @@ def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="--output"):
         write_export(
-            iter(CLASS),
+            iter(ENTRIES),
             COLUMNS,
             "csv",
             request=ExportRequest(),
@@ -496,7 +496,7 @@ def test_an_export_reads_entries_one_by_one() -> None:
     taken = []
 
     def stream() -> Iterable[GradebookEntry]:
-        for entry in CLASS:
+        for entry in ENTRIES:
             taken.append(entry.name)
             yield entry
 

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from a_class import (
+from factories.gradebook import (
     ALICE,
     BOB,
     CHAINS,
-    CLASS,
     COLUMNS,
+    ENTRIES,
     FAULTY,
     MISSING,
-    RIGHT,
+    PASSED,
     SLOPES,
     TEAM,
-    UNREAD,
-    judged,
-    report,
+    UNREADABLE,
+    detailed_lesson,
+    detailed_report,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,7 +51,7 @@ CANVAS = (
 
 
 def filled(
-    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = CLASS, **asked: Any
+    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = ENTRIES, **asked: Any
 ) -> tuple[str, list[str]]:
     """A template filled in, and the notes."""
     template = folder / "template.csv"
@@ -162,7 +162,7 @@ def test_canvas_keeps_who_is_excused(tmp_path: Path) -> None:
     assert column(filled("canvas", tmp_path, CANVAS, missing_as_zero=True)[0], 5)["Someone"] == "EX"
 
 
-@pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
+@pytest.mark.parametrize("entry", [UNREADABLE, MISSING], ids=["unreadable", "missing"])
 def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(
     entry: GradebookEntry, tmp_path: Path
 ) -> None:
@@ -395,7 +395,7 @@ def test_moodle_keeps_the_grade_where_the_grader_is_at_fault_and_says_why(tmp_pa
 
 
 def test_moodle_feedback_is_no_markup_and_no_formula(tmp_path: Path) -> None:
-    hostile = replace(UNREAD, students=(StudentIdentity("Eve"),), problem="<script>.zip")
+    hostile = replace(UNREADABLE, students=(StudentIdentity("Eve"),), problem="<script>.zip")
     assert "&lt;script&gt;" in cells(filled("moodle", tmp_path, ENGLISH, (hostile,))[0])[3][9]
 
 
@@ -413,7 +413,10 @@ def test_moodle_without_a_feedback_column_says_so(tmp_path: Path) -> None:
 
 def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
     full = replace(
-        ALICE, report=report("a", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, RIGHT))
+        ALICE,
+        report=detailed_report(
+            "a", detailed_lesson(SLOPES, PASSED, PASSED, PASSED), detailed_lesson(CHAINS, PASSED)
+        ),
     )
     assert cells(filled("moodle", tmp_path, ENGLISH, (full,))[0])[1][4] == "20"
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 from batch_process import attempts, batch_process, final, said
-from classes import LAYOUTS, Students, write_class
-from mixed_class import HOSTILE, mixed_class
+from factories.downloads import LAYOUTS, Students, write_class
+from factories.students import ATTACK_NAMES, mixed_students
 
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
@@ -75,7 +75,7 @@ def checks(lesson: dict[str, Any]) -> list[Any]:
 def test_a_class_has_the_same_grades_in_every_layout(
     tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    students = mixed_class(12, small_course.lessons, seed=4)
+    students = mixed_students(12, small_course.lessons, seed=4)
     found = {}
     for layout in LAYOUTS:
         place, out = write_class(layout, tmp_path / layout, students), tmp_path / f"{layout}_out"
@@ -102,12 +102,12 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
     """The class of ``make prove``, attackers in it, and what its folders come to."""
     place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
-    students = mixed_class(
+    students = mixed_students(
         STUDENTS,
         course.lessons,
-        each=LESSONS_EACH,
-        attacks=min(len(HOSTILE), STUDENTS // 10),
-        common=COMMON,
+        lessons_each=LESSONS_EACH,
+        attackers=min(len(ATTACK_NAMES), STUDENTS // 10),
+        common_mistakes=COMMON,
     )
     assert (
         grade_class(
@@ -146,8 +146,8 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
         lesson.id: {"passed", "failed", "not_started", "invalid", "missing"}
         for lesson in course.lessons
     }
-    assert {name: found[name.replace("_", "")][0] for name in HOSTILE} == dict.fromkeys(
-        HOSTILE, 0.0
+    assert {name: found[name.replace("_", "")][0] for name in ATTACK_NAMES} == dict.fromkeys(
+        ATTACK_NAMES, 0.0
     )
 
 

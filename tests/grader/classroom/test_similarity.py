@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from browser import Browser
 from click.testing import CliRunner
-from made_up_class import report
+from factories.gradebook import make_report
 
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
 from grader.classroom.imports.records import StudentIdentity
@@ -250,7 +250,7 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
                 SubmissionRow(name, (StudentIdentity(name.title()),)),
                 run,
                 key,
-                report(name, random.Random(1), 1),
+                make_report(name),
                 files,
             )
     return folder
