@@ -2,12 +2,15 @@
 
 ::
 
-    <root>/exercises/course.toml              what there is, in the order in which a learner meets it
+    <root>/exercises/course.toml              the lessons, in the order in which learners meet them
     <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
     <root>/solutions/<lesson>.py              the one source of truth for code
-    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py, scenarios.py, diagnosis.py
-    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake (``<mistake>.py``, ``<mistake>__2.py``)
-    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they don't make, named like those
+    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py,
+                                              scenarios.py, diagnosis.py
+    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake
+                                              (``<mistake>.py``, ``<mistake>__2.py``)
+    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they
+                                              don't make, named like those
     <root>/tests/accepted/<lesson>/*.py       other right solutions
 """
 

@@ -100,10 +100,13 @@ def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path
     nothing.
     """
     (tmp_path / "test_it.py").write_text(
-        "import os, signal, socket, sys\nprint(sys.platform, hasattr(os, 'sched_getaffinity'),"
-        " hasattr(socket, 'AF_UNIX'), hasattr(signal, 'SIGKILL'))\ntry:\n    import resource;"
-        " print('resource')\nexcept ImportError: print('none')\nopen('written',"
-        " 'w').write('가\\n')\n",
+        "import os, signal, socket, sys\n"
+        "has = hasattr(os, 'sched_getaffinity'), hasattr(socket, 'AF_UNIX')\n"
+        "print(sys.platform, *has, hasattr(signal, 'SIGKILL'))\n"
+        "try:\n"
+        "    import resource; print('resource')\n"
+        "except ImportError: print('none')\n"
+        "open('written', 'w').write('가\\n')\n",
         "utf-8",
     )
     code, said = elsewhere.run(
@@ -131,9 +134,13 @@ def test_the_pretence_keeps_what_is_open_and_nothing_else(
     (tmp_path / "old" / "deep" / "loop").symlink_to("loop")
     (tmp_path / "old" / "deep" / "link").symlink_to(tmp_path / "open")
     code = (
-        "import os, shutil\nwith open('open', 'w'):\n    shutil.rmtree('old')\n    try:\n       "
-        " os.unlink('open')\n    except PermissionError as error:"
-        " print(error.filename)\nos.unlink('open')\n"
+        "import os, shutil\n"
+        "with open('open', 'w'):\n"
+        "    shutil.rmtree('old')\n"
+        "    try:\n"
+        "        os.unlink('open')\n"
+        "    except PermissionError as error: print(error.filename)\n"
+        "os.unlink('open')\n"
     )
     assert windows.run(tmp_path, code=code) == (0, "open\n")
     assert list(tmp_path.iterdir()) == []
@@ -314,8 +321,9 @@ def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
     it.
     """
     code = (
-        "import sys; from grader.worker.spawned import StdinWatchdog; it = StdinWatchdog(0);"
-        " print(it.read(2), flush=True)\nwhile True: pass"
+        "from grader.worker.spawned import StdinWatchdog\n"
+        "print(StdinWatchdog(0).read(2), flush=True)\n"
+        "while True: pass"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -444,8 +452,11 @@ def test_no_text_file_is_opened_by_the_systems_habit() -> None:
 
 def test_a_careless_file_is_found(tmp_path: Path) -> None:
     (tmp_path / "it.py").write_text(
-        "open(x)\nopen(x, 'rb')\np.write_text(t, 'utf-8')\np.read_text()\nos.fdopen(1, 'w', 1,"
-        " 'utf-8')\n",
+        "open(x)\n"
+        "open(x, 'rb')\n"
+        "p.write_text(t, 'utf-8')\n"
+        "p.read_text()\n"
+        "os.fdopen(1, 'w', 1, 'utf-8')\n",
         "utf-8",
     )
     assert [found.split(":")[1] for found in carelessly_opened(tmp_path / "it.py")] == [

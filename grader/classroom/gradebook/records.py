@@ -1,7 +1,8 @@
 """What a gradebook tells of a submission: its report, what an instructor changed, or why it could
 not be graded.
 
-Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came from.
+Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came
+from.
 """
 
 from __future__ import annotations

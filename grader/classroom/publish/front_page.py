@@ -46,13 +46,15 @@ grade                # all lessons, or: grade LESSON
 grade hint LESSON    # a nudge; --step 2 and 3 say more
 ```
 
-The checks here are worth {points} points. {held_checks} more checks, worth {held_points} points, are held back: they run where your work is
-graded, and `grade` says so each time. Change nothing in `course/` and `engine/`; your work is graded with other copies of them.
+The checks here are worth {points} points. {held_checks} more checks, worth {held_points} points,
+are held back: they run where your work is graded, and `grade` says so each time. Change nothing in
+`course/` and `engine/`; your work is graded with other copies of them.
 """
 KOREAN = """\
 # {title}
 
-각 레슨 폴더의 Python 파일을 완성하세요. 설명은 폴더 안의 README.ko.md에 있습니다. 그런 다음 아래 명령을 실행합니다.
+각 레슨 폴더의 Python 파일을 완성하세요. 설명은 폴더 안의 README.ko.md에 있습니다. 그런 다음
+아래 명령을 실행합니다.
 
 ```
 {torch}
@@ -61,8 +63,9 @@ grade --lang ko                # 모든 레슨. 하나만 채점하려면: grade
 grade hint 레슨이름 --lang ko  # 작은 힌트. --step 2, 3으로 갈수록 자세해집니다
 ```
 
-여기에 들어 있는 검사의 배점은 모두 {points}점입니다. 나머지 비공개 검사 {held_checks}개({held_points}점)는 제출한 뒤 채점할 때 실행되며,
-`grade`를 실행할 때마다 이 사실을 알려 줍니다. `course/`와 `engine/` 폴더는 고치지 마세요. 채점에는 별도의 원본을 사용합니다.
+여기에 들어 있는 검사의 배점은 모두 {points}점입니다. 나머지 비공개 검사
+{held_checks}개({held_points}점)는 제출한 뒤 채점할 때 실행되며, `grade`를 실행할 때마다 이 사실을
+알려 줍니다. `course/`와 `engine/` 폴더는 고치지 마세요. 채점에는 별도의 원본을 사용합니다.
 """
 
 

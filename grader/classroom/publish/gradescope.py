@@ -30,7 +30,8 @@ say so.
 """
 SETUP = f"""\
 #!/usr/bin/env bash
-# Runs once, when the image is built: Python 3.11 or later, PyTorch without CUDA, and what the engine needs.
+# Runs once, when the image is built. Installs Python 3.11 or later, PyTorch without CUDA, and what
+# the engine needs.
 set -euo pipefail
 root="${{AUTOGRADER_ROOT:-/autograder}}"
 export DEBIAN_FRONTEND=noninteractive

@@ -4,7 +4,8 @@
 
     README.md, README.ko.md            how to install, how to grade, what is held back
     <lesson>/                          the stub to fill in, the lesson's READMEs
-    course/                            what judges: course.toml, release.toml, stubs, hints, catalogues, visible checks
+    course/                            what judges: course.toml, release.toml, stubs, hints,
+                                       catalogues, visible checks
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 

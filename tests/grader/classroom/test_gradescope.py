@@ -212,11 +212,13 @@ def test_an_empty_submission_is_a_zero_that_says_what_is_missing(container: Path
 
 def test_a_fault_of_ours_in_a_check_gives_no_score(container: Path) -> None:
     checks = container / "source" / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
-    checks.write_text(
-        checks.read_text("utf-8")
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
-        " / 0\n"
-    )
+    with checks.open("a", encoding="utf-8") as stream:
+        stream.write(
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_ours(student):\n"
+            "    '''ours'''\n"
+            "    1 / 0\n"
+        )
     (container / "submission" / "tiny.py").write_text(RIGHT, "utf-8")
     found = grade(container)
     assert not scored(found)

@@ -477,8 +477,13 @@ def gradescope(root: Path, metadata: str | bytes, *folders: str) -> Path:
 
 def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
     metadata = (
-        "submission_9:\n  :submitters:\n  - :name: Jane Doe\n    :sid: 00123\n    :email:"
-        " jane@x.edu\n  - :name: 'Bob Roe'\n    :sid: '7'\n"
+        "submission_9:\n"
+        "  :submitters:\n"
+        "  - :name: Jane Doe\n"
+        "    :sid: 00123\n"
+        "    :email: jane@x.edu\n"
+        "  - :name: 'Bob Roe'\n"
+        "    :sid: '7'\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_9")).handed
     assert one.name == "Jane Doe + Bob Roe"
@@ -504,9 +509,11 @@ def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
 def test_yaml_makes_nothing(tmp_path: Path) -> None:
     """Tags of Ruby and of Python are read over."""
     metadata = (
-        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\nsubmission_1: !ruby/object:X\n "
-        " :submitters:\n  - :name: !!python/object/apply:os.getcwd []\n    :sid:"
-        " !!python/name:os.system s1\n"
+        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n"
+        "submission_1: !ruby/object:X\n"
+        "  :submitters:\n"
+        "  - :name: !!python/object/apply:os.getcwd []\n"
+        "    :sid: !!python/name:os.system s1\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_1")).handed
     assert one.students == (StudentIdentity("s1", {"sid": "s1", "gradescope_submission": "1"}),)
@@ -514,8 +521,12 @@ def test_yaml_makes_nothing(tmp_path: Path) -> None:
 
 def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) -> None:
     metadata = (
-        "submission_1:\n  :submitters:\n  - :name: Jane\nsubmission_2:\n  :submitters:\n  - :name:"
-        " Bob\n"
+        "submission_1:\n"
+        "  :submitters:\n"
+        "  - :name: Jane\n"
+        "submission_2:\n"
+        "  :submitters:\n"
+        "  - :name: Bob\n"
     )
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]

@@ -34,15 +34,27 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
 @pytest.mark.parametrize(
     ("text", "student"),
     [
-        ("Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n\"Kim, Min\",7,S1,mkim,A\n",
-         StudentIdentity("Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"})),
-        ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
-        ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section\n"
+            "    Points Possible,,,,\n"
+            '"Kim, Min",7,S1,mkim,A\n',
+            StudentIdentity(
+                "Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"}
+            ),
+        ),
+        (
+            "First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n",
+            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
+        ),
+        (
+            "First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n",
+            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
+        ),
         ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
         ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
     ids=["canvas", "moodle", "gradescope", "logins", "by hand"],
-)  # fmt: skip
+)
 def test_headers_of_other_systems_are_known(
     tmp_path: Path, text: str, student: StudentIdentity
 ) -> None:

@@ -130,8 +130,8 @@ def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
 def test_pairs_below_the_threshold_are_no_pairs() -> None:
     """Half of what is each one's own is shared here."""
     own = (
-        "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8:"
-        " 9}, 'e': not 1, 'f': print}\n"
+        "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)],"
+        " 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
     )
     texts = [
         Text("ada", GIVEN + ADA + ALAN),

@@ -165,8 +165,10 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
     shutil.copytree(small_course.root, tmp_path / "course")
     with (tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py").open("a") as checks:
         checks.write(
-            "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
-            " / 0\n"
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_ours(student):\n"
+            "    '''ours'''\n"
+            "    1 / 0\n"
         )
     run = grade(tiny(RIGHT), course=tmp_path / "course")
     assert run.code == ExitCode.ENGINE_FAULT
@@ -770,8 +772,11 @@ HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
     """What takes long to import is imported when it is needed."""
     code = (
-        f"import sys; from grader.cli import main\ntry: main({words})\nexcept SystemExit as end:"
-        f" print([m for m in {HEAVY} if m in sys.modules], end.code, file=sys.stderr)"
+        "import sys; from grader.cli import main\n"
+        f"try: main({words})\n"
+        "except SystemExit as end:\n"
+        f"    heavy = [m for m in {HEAVY} if m in sys.modules]\n"
+        "    print(heavy, end.code, file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run(

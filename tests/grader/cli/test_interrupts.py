@@ -190,9 +190,7 @@ def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
-def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> (
-    None
-):
+def test_a_host_apart_has_its_own_session_and_takes_nothing_once_abandoned() -> None:
     with ForkServerClient(apart=True) as apart:
         assert apart._process is not None
         assert os.getsid(apart._process.pid) != os.getsid(0)

@@ -27,8 +27,12 @@ from grader.course.notebooks import as_notebook
 from grader.runtime.client import ForkServerClient
 
 WRONG = (
-    "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 *"
-    " x\n\nLIMIT: float = 20.0\n"
+    "from torch import Tensor\n\n"
+    "def double(x):\n"
+    "    return 5 * x\n\n"
+    "def triple(x):\n"
+    "    return 3 * x\n\n"
+    "LIMIT: float = 20.0\n"
 )
 RIGHT = WRONG.replace("5", "2")
 FITS = (

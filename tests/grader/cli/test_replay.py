@@ -251,8 +251,13 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
 
 def test_of_scenarios_only_what_is_used_is_shown() -> None:
     text = (
-        "import math\n\n\ndef one(student):\n    return two()\n\n\ndef two():\n    return"
-        " math.pi\n\n\ndef three(student):\n    return 3\n"
+        "import math\n\n\n"
+        "def one(student):\n"
+        "    return two()\n\n\n"
+        "def two():\n"
+        "    return math.pi\n\n\n"
+        "def three(student):\n"
+        "    return 3\n"
     )
     assert reached_by(text, "one") == text[: text.index("\n\n\ndef three")] + "\n"
 

@@ -266,8 +266,10 @@ def test_a_save_is_told_of_and_an_editors_own_files_are_not(
 
 
 MOUNTS = (
-    "/dev/sda1 / ext4 rw 0 0\nserver:/home {0}/net nfs4 rw 0 0\ntmpfs {0}/net/local tmpfs rw 0"
-    " 0\nC:\\134 {0}/my\\040disk 9p rw 0 0\n"
+    "/dev/sda1 / ext4 rw 0 0\n"
+    "server:/home {0}/net nfs4 rw 0 0\n"
+    "tmpfs {0}/net/local tmpfs rw 0 0\n"
+    "C:\\134 {0}/my\\040disk 9p rw 0 0\n"
 )
 
 

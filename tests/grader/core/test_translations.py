@@ -102,8 +102,10 @@ def test_an_option_without_korean_words_is_found() -> None:
 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(
-        'REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\ntr("c" if x else'
-        ' "d")\n'
+        'REST = "b"\n'
+        'raise UsageError("a" + REST, x=1)\n'
+        'raise UsageError(f"{x}")\n'
+        'tr("c" if x else "d")\n'
     )
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
 

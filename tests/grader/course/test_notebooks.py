@@ -102,8 +102,14 @@ def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
 
 def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
     file = read(
-        "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\npip install"
-        " torch\nget_ipython().magic('x')",
+        "%matplotlib inline\n"
+        "!pip install torch\n"
+        "x = !ls\n"
+        "y = %pwd\n"
+        "a = 1\n"
+        "a?\n"
+        "pip install torch\n"
+        "get_ipython().magic('x')",
         "b = 2",
     )
     assert (
@@ -181,7 +187,7 @@ def test_cells_that_tools_skip_or_that_are_there_to_raise_are_left_out(tag: str)
 
 
 def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> None:
-    """``display``, and imports from the future in any cell; lines are counted in the cells as before."""
+    """``display``, and imports from the future in any cell. Lines are still counted by cell."""
     file = read("import math", "from __future__ import annotations\ndisplay(math.pi)")
     compile(file.text, "tiny.ipynb", "exec")
     assert Source(file.text, "tiny.ipynb", file.cells).place(4) == "tiny.ipynb, cell 3, line 2"

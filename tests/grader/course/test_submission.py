@@ -504,7 +504,7 @@ def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_
 
 
 def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
-    """Whatever is in it: a notebook's cells, what was left out, a problem that speaks of other paths."""
+    """With a notebook's cells, what was left out, and a problem that names other paths."""
     notebook = LessonFile(
         "tiny",
         "tiny.ipynb",
@@ -546,7 +546,9 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:
-    """The facts in it stay as they are; the English text, which a submission is known by, is the same in every language."""
+    """The facts in it stay as they are. The English text, which identifies a submission, is the
+    same in every language.
+    """
     file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
     assert file.problem == file.template.format(**file.facts)
     told = engine_catalogue("ko")(file.template, **file.facts)

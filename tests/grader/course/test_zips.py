@@ -175,7 +175,7 @@ def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
     ],
 )
 def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
-    """Whichever end record a version of zipfile goes by, the largest directory that one claims counts."""
+    """The largest directory counts that any end record claims, whichever one zipfile reads."""
     large = 50 << 20
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 46, 0, 0)
     end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, large, 0)

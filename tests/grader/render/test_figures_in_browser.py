@@ -30,7 +30,8 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
   for (const text of svg.querySelectorAll('text')) {
     const box = text.parentNode === svg ? svg : text.parentNode.querySelector('rect') || svg;
     const a = text.getBoundingClientRect(), b = box === svg ? edge : box.getBoundingClientRect();
-    if (a.left < b.left || a.right > b.right || a.top < b.top - 1 || a.bottom > b.bottom + 1) out.push(text.textContent);
+    const beside = a.left < b.left || a.right > b.right;
+    if (beside || a.top < b.top - 1 || a.bottom > b.bottom + 1) out.push(text.textContent);
   }
   return out;
 })"""
@@ -69,9 +70,13 @@ def picture(count: int) -> GraphPicture:
     return GraphPicture.from_json({"nodes": nodes, "edges": edges, "left_out": 3})
 
 
-MARKED_IN_VIEW = """() => [...document.querySelectorAll('.scroll:has(svg.graph .marked)')].map(frame => {
-  const a = frame.querySelector('.marked').getBoundingClientRect(), b = frame.getBoundingClientRect();
-  return a.width > 0 && a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+MARKED_IN_VIEW = """() => [
+  ...document.querySelectorAll('.scroll:has(svg.graph .marked)')
+].map(frame => {
+  const a = frame.querySelector('.marked').getBoundingClientRect();
+  const b = frame.getBoundingClientRect();
+  const across = a.left >= b.left && a.right <= b.right;
+  return a.width > 0 && across && a.top >= b.top && a.bottom <= b.bottom;
 })"""
 
 

@@ -25,8 +25,11 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 WRONG = (
-    "def double(x):\n    # <script>alert(1)</script>\n    return x * x\ndef triple(x): return 3 *"
-    " x\nLIMIT = 19.0\n"
+    "def double(x):\n"
+    "    # <script>alert(1)</script>\n"
+    "    return x * x\n"
+    "def triple(x): return 3 * x\n"
+    "LIMIT = 19.0\n"
 )
 PROGRESS = LessonProgress(
     attempts=4,

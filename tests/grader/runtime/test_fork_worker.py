@@ -184,8 +184,9 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
 
 
 BODY = (
-    "import os, torch\nprint(os.getpid(), torch.autograd.function.AUTOGRAD_FUNCTION_COUNTER)\ndef"
-    " double(x): return 2 * x\n"
+    "import os, torch\n"
+    "print(os.getpid(), torch.autograd.function.AUTOGRAD_FUNCTION_COUNTER)\n"
+    "def double(x): return 2 * x\n"
 )
 
 

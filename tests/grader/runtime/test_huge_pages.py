@@ -35,10 +35,12 @@ def test_much_of_a_process_becomes_large_pages_and_keeps_what_it_holds() -> None
     ):
         pytest.skip("this kernel collapses no pages when asked")
     code = (
-        "held = bytes(range(256)) * (1 << 16); lists = [[n] for n in range(1 << 19)]\nfrom"
-        " grader.runtime.huge_pages import use_huge_pages\ndone = use_huge_pages()\nassert held =="
-        " bytes(range(256)) * (1 << 16) and all(one == [n] for n, one in"
-        " enumerate(lists))\nprint(done)"
+        "held = bytes(range(256)) * (1 << 16); lists = [[n] for n in range(1 << 19)]\n"
+        "from grader.runtime.huge_pages import use_huge_pages\n"
+        "done = use_huge_pages()\n"
+        "assert held == bytes(range(256)) * (1 << 16)\n"
+        "assert all(one == [n] for n, one in enumerate(lists))\n"
+        "print(done)"
     )
     root = str(Path(__file__).resolve().parents[3])
     run = subprocess.run(

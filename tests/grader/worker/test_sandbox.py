@@ -243,8 +243,8 @@ def test_the_environment_holds_nothing_of_the_hosts(
 ) -> None:
     """Its home and its temporary folder are the scratch folder."""
     student = confined(
-        "import os, tempfile\ndef f(): return os.environ.get('HOME'), tempfile.gettempdir(),"
-        " os.getcwd()"
+        "import os, tempfile\n"
+        "def f(): return os.environ.get('HOME'), tempfile.gettempdir(), os.getcwd()"
     )
     assert student.f() == (str(prepared.scratch),) * 3
 
