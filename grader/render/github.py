@@ -127,9 +127,8 @@ def summary(report: Report, tr: Catalogue) -> str:
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
-        unread = (
-            lesson.status is LessonStatus.INVALID
-        )  # the table has its one reason, which no check could add to
+        # The table has its one reason, which no check could add to.
+        unread = lesson.status is LessonStatus.INVALID
         wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]

@@ -75,10 +75,8 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            tried, made = (
-                Path(place) / "tried",
-                Path(place) / "bundle",
-            )  # apart: grading leaves byte code behind
+            # Two folders: grading leaves byte code behind.
+            tried, made = Path(place) / "tried", Path(place) / "bundle"
             files = list(bundle_files(course, lessons))
             write(made, files)
             refuse_leaks(made, lessons)

@@ -269,9 +269,8 @@ class Screen:
             + ([last] if last is not None else [])
             + [self.keys_shown()]
         )
-        room = (
-            self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
-        )  # a blank line, and the cursor's
+        # Two lines less: a blank one, and the cursor's.
+        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
         if self.console.is_terminal:
             if len(lines) > room:
                 more = Text(self.tr("… and {count} more lines", count=len(lines) - room + 1), "dim")

@@ -33,9 +33,8 @@ def shown(tab: Any) -> int:
 
 def names(tab: Any) -> list[str]:
     """Whom the table shows, in its order."""
-    return list(
-        tab.locator("#table tbody tr:visible th").all_text_contents()
-    )  # the text of rows out of sight too
+    # all_text_contents also reads rows that are scrolled out of sight.
+    return list(tab.locator("#table tbody tr:visible th").all_text_contents())
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])

@@ -292,9 +292,8 @@ def test_the_engine_in_a_bundle_is_installed_whole(
     little as anything else.
     """
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    bundle = Path(
-        shutil.copytree(made[0], tmp_path / "bundle")
-    )  # pip leaves its traces where it builds
+    # A copy, because pip leaves its traces where it builds.
+    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
     command = [
         sys.executable,
         "-m",
@@ -562,9 +561,8 @@ def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
             assert not names & set(re.findall(r"\w+", text)), path
             lines = [line.strip() for line in text.splitlines()]
             for region in regions(lesson.solution.read_text("utf-8")):
-                if path.endswith(
-                    ".md"
-                ):  # a README teaches: a part of a line may be what a short solution is
+                # A README teaches: a part of a line may be what a short solution is.
+                if path.endswith(".md"):
                     assert not set(region) <= set(lines), (path, region)
                 else:
                     assert "\n".join(region) not in "\n".join(lines), (path, region)

@@ -270,9 +270,8 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(
-        "grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext
-    )  # nothing is graded, so nothing need be started
+    # Nothing is graded, so nothing need be started.
+    monkeypatch.setattr("grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext)
     (tmp_path / "notes.txt").write_text("mine\n")
     assert (
         ended(["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)])

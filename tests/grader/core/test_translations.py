@@ -117,6 +117,5 @@ CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercis
     "catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_no_text_is_translated_twice(catalogue: Path) -> None:
-    assert (
-        len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0
-    )  # reading refuses a second one
+    # Reading raises for a second one.
+    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0

@@ -352,9 +352,8 @@ def test_a_notebook_is_watched(
     """A save of it is a save of the lesson."""
     (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     told: list[dict[str, str]] = []
-    monkeypatch.setattr(
-        watch, "ForkServerClient", lambda **_: contextlib.nullcontext()
-    )  # nothing is graded
+    # Nothing is graded.
+    monkeypatch.setattr(watch, "ForkServerClient", lambda **_: contextlib.nullcontext())
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
     monkeypatch.setattr(watch.WatchSession, "run", lambda *_: 0)
     assert (
