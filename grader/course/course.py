@@ -66,37 +66,30 @@ class Lesson:
 
     @property
     def filename(self) -> str:
-        """The file that a student hands in."""
         return f"{self.id}.py"
 
     @property
     def folder(self) -> Path:
-        """The lesson's folder with stub and README."""
         return self.root / "exercises" / self.id
 
     @property
     def stub(self) -> Path:
-        """The stub."""
         return self.folder / self.filename
 
     @property
     def solution(self) -> Path:
-        """The reference solution."""
         return self.root / "solutions" / self.filename
 
     @property
     def checks(self) -> Path:
-        """The folder of checks."""
         return self.root / "tests" / "checks" / self.id
 
     @property
     def visible_checks(self) -> tuple[Path, ...]:
-        """The check files that students may see."""
         return _existing(self.checks / "test_visible.py")
 
     @property
     def hidden_checks(self) -> tuple[Path, ...]:
-        """The check files that are not handed out."""
         return _existing(self.checks / "test_hidden.py")
 
     @property
@@ -122,7 +115,6 @@ class Lesson:
 
     @property
     def accepted(self) -> tuple[Path, ...]:
-        """Other right solutions."""
         return tuple(sorted((self.root / "tests" / "accepted" / self.id).glob("*.py")))
 
     def texts(self, lang: str) -> tuple[Path, ...]:

@@ -178,7 +178,6 @@ def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
 
 
 def filled(text: str, words: dict[str, str]) -> str:
-    """A template with its ``$names`` replaced."""
     return string.Template(text).substitute(words)
 
 

@@ -354,7 +354,6 @@ class Source:
 
 
 def defined_names(node: ast.stmt) -> list[str]:
-    """The names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -374,7 +373,6 @@ def defined_names(node: ast.stmt) -> list[str]:
 
 
 def is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a bare string."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -383,7 +381,6 @@ def is_docstring(node: ast.stmt) -> bool:
 
 
 def is_ellipsis(node: ast.stmt) -> bool:
-    """Whether a statement is a bare ``...``."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -102,7 +102,6 @@ class LessonFile:
 
     @property
     def filename(self) -> str:
-        """What messages call it."""
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
     @classmethod

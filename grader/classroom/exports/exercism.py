@@ -28,7 +28,6 @@ BROKEN = (Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """``<submission>/results.json`` for each."""
     for entry in entries:
         if entry.missing:
             yield ExportNote(f"{entry.label}: nothing was handed in, so there is no results.json")
@@ -101,6 +100,5 @@ def status(check: CheckResult) -> str:
 
 
 def printed(check: CheckResult) -> str:
-    """What the code printed."""
     text = clean(check.output, MAX_OUTPUT * 2)
     return text if len(text) <= MAX_OUTPUT else text[: MAX_OUTPUT - len(CUT)] + CUT

@@ -53,12 +53,10 @@ class GradebookEntry:
 
     @property
     def label(self) -> str:
-        """Whom the line is about, for people."""
         return label_of(self.students, self.name)
 
     @property
     def adjusted_by(self) -> float:
-        """The sum of all adjustments."""
         return round(sum(one.points for one in self.adjustments), 4)
 
     @property
@@ -70,16 +68,13 @@ class GradebookEntry:
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
-        """The checks that our own fault left without a verdict."""
         return self.report.grader_faults if self.report else ()
 
     def lesson(self, lesson_id: str) -> LessonResult | None:
-        """One lesson's result."""
         found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
         return found[0] if found else None
 
     def lesson_score(self, lesson_id: str) -> float:
-        """A lesson's points with its own adjustments."""
         result = self.lesson(lesson_id)
         changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
         return max(0.0, round((result.score if result else 0.0) + changed, 4))

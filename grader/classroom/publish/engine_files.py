@@ -43,7 +43,6 @@ def requirements() -> list[str]:
 
 
 def pyproject() -> str:
-    """What pip installs the engine by."""
     needed = "".join(f'    "{line}",\n' for line in requirements())
     return f"""\
 [build-system]

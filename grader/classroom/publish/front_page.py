@@ -72,7 +72,6 @@ grade hint 레슨이름 --lang ko  # 작은 힌트. --step 2, 3으로 갈수록 
 def front_pages(
     title: str, points: tuple[float, float], held_checks: int
 ) -> Iterator[tuple[str, str]]:
-    """``(path, text)`` of the front page in each language."""
     shown = {
         "title": title,
         "torch": TORCH,

@@ -107,7 +107,6 @@ def member(path: str) -> zipfile.ZipInfo:
 def zip_files(
     course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str
 ) -> Iterator[tuple[str, bytes]]:
-    """``(path, data)`` of each file."""
     yield "setup.sh", SETUP.encode()
     yield "run_autograder", RUN.encode()
     settings = {

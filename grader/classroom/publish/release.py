@@ -119,13 +119,11 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
 
 
 def released_points(released: Iterable[Released]) -> tuple[float, float]:
-    """Points that can be earned in the bundle, and points that are held back."""
     rows = list(released)
     return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
 
 
 def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
-    """Write files below a folder."""
     for path, text in files:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -241,7 +239,6 @@ def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Release
 
 
 def worth(checks: Iterable[CheckResult]) -> float:
-    """What checks are worth, bonus apart."""
     return add_up(check.max_points for check in checks if not check.bonus)
 
 
@@ -277,7 +274,6 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text, a word being letters, digits and underscores."""
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 

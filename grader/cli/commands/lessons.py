@@ -213,7 +213,6 @@ def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> Non
 def show_further(
     learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
 ) -> None:
-    """The way to the next step, or past the last."""
     tr = learner.tr
     if step < most:
         console.print(

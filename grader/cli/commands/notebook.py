@@ -112,7 +112,6 @@ class Shown:
         )
 
     def __repr__(self) -> str:
-        """The report as the terminal has it."""
         return plain_text(self.report, self.tr, columns=COLUMNS)
 
 

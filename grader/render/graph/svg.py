@@ -73,7 +73,6 @@ class TextLine:
 
     @property
     def height(self) -> float:
-        """The height that it takes."""
         return LINE if self.style == "title" else SMALL_LINE
 
 
@@ -95,12 +94,10 @@ def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
 
 
 def short(text: str, cells: int = MAX_CELLS) -> str:
-    """The text, cut to so many cells."""
     return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
 
 
 def size_of(lines: list[TextLine]) -> tuple[float, float]:
-    """The size of a box for these lines."""
     return (
         max(line.width for line in lines) + 2 * PAD_X,
         sum(line.height for line in lines) + 2 * PAD_Y,
@@ -151,7 +148,6 @@ def draw_svg(
 
 
 def described(picture: GraphPicture, tr: Catalogue) -> str:
-    """The picture in a sentence."""
     kinds = [node.kind for node in picture.nodes]
     return tr(
         "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
