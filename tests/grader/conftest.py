@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-class TestForks:
+class ForkedWorkers:
     """Workers forked from the test process: what the fork host does, without the host."""
 
     __test__ = False
@@ -98,7 +98,7 @@ def remote() -> Iterator[Callable[..., RemoteStudent]]:
     def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
         session = StudentSession(
-            TestForks(bounds),
+            ForkedWorkers(bounds),
             source=Source(source, "lesson.py"),
             scenarios=scenarios,
             limits=bounds,

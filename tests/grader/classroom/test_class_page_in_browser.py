@@ -46,7 +46,7 @@ def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: 
         "utf-8",
     )
     tab = browser.open(path, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
 
 
@@ -54,15 +54,15 @@ def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> No
     path = tmp_path / "class.html"
     path.write_text("".join(render_class([], random_columns())), "utf-8")
     tab = browser.open(path)
-    assert browser.barriers(tab) == []
-    assert browser.complaints == []
+    assert browser.accessibility_violations(tab) == []
+    assert browser.errors == []
 
 
 def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -> None:
     """Its own script runs, one that is not ours does not."""
     tab = browser.open(page)
     assert tab.locator("#tools").is_visible()
-    assert browser.complaints == []
+    assert browser.errors == []
     assert browser.requests == [page.as_uri()]
     foreign = page.with_name("foreign.html")
     foreign.write_text(
@@ -72,7 +72,7 @@ def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -
         "utf-8",
     )
     assert browser.open(foreign).title() != "ran"
-    assert any("Content Security Policy" in complaint for complaint in browser.complaints)
+    assert any("Content Security Policy" in complaint for complaint in browser.errors)
 
 
 def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, page: Path) -> None:

@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from batch_process import stable_files
 
 import grader
 from grader.classroom.batch import dask_client as batch_cluster
@@ -49,7 +50,7 @@ RIGHT = "def double(x): return 2 * x\n" + REST
 IN_TORCH = "'torch' in __import__('sys').modules"
 
 
-def written(place: Path, count: int) -> Path:
+def write_class(place: Path, count: int) -> Path:
     """A class in which each answer is one of five."""
     for number in range(count):
         (place / f"student{number:02}").mkdir(parents=True)
@@ -59,15 +60,10 @@ def written(place: Path, count: int) -> Path:
     return place
 
 
-def wanted(place: Path, out: Path, **options: Any) -> BatchOptions:
+def batch_options(place: Path, out: Path, **options: Any) -> BatchOptions:
     return BatchOptions(
         **{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options}
     )
-
-
-def final(out: Path) -> list[bytes]:
-    """The files that must not depend on where a class was graded."""
-    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
 class Cluster:
@@ -132,8 +128,10 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     """The same bytes; all were graded, each kept once; no Dask worker ever imported torch."""
     from distributed import Client
 
-    place = written(tmp_path / "class", 24)
-    assert grade_class(small_course, wanted(place, tmp_path / "here", workers=2)) is ExitCode.OK
+    place = write_class(tmp_path / "class", 24)
+    assert (
+        grade_class(small_course, batch_options(place, tmp_path / "here", workers=2)) is ExitCode.OK
+    )
     killed: list[dict[str, Any]] = []
 
     @contextlib.contextmanager
@@ -149,19 +147,20 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
         client.wait_for_workers(2, timeout=60)
         monkeypatch.setattr(batch, "telling", kill_one)
         status = grade_class(
-            small_course, wanted(place, tmp_path / "there", workers=0, scheduler=str(cluster.file))
+            small_course,
+            batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)),
         )
         assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
         assert len(client.nthreads()) == 1
     assert status is ExitCode.OK
     assert len(killed[0]) == 2  # both were at work
-    assert final(tmp_path / "there") == final(tmp_path / "here")
+    assert stable_files(tmp_path / "there") == stable_files(tmp_path / "here")
 
 
 # ---------------------------------------------------------------------------------- in this process
 
 
-class Here:
+class LocalClient:
     """A client whose cluster is this process: what crosses is text, as it is in the real one."""
 
     def __init__(self, worker: Callable[[str], str] = answer) -> None:
@@ -194,7 +193,7 @@ def grade_here(
 ) -> Callable[..., ExitCode]:
     """``grade_here(client)`` grades a small class by a client of a made-up cluster."""
 
-    def run(client: Here) -> ExitCode:
+    def run(client: LocalClient) -> ExitCode:
         monkeypatch.setattr(
             batch,
             "connected",
@@ -203,9 +202,9 @@ def grade_here(
             ),
         )
         place = tmp_path / "class"
-        place = place if place.exists() else written(place, 3)
+        place = place if place.exists() else write_class(place, 3)
         return grade_class(
-            small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here")
+            small_course, batch_options(place, tmp_path / "out", workers=1, scheduler="tcp://here")
         )
 
     return run
@@ -228,7 +227,7 @@ def answered(small: Course, **changed: Any) -> dict[str, Any]:
     return found
 
 
-def untimed(report: Report) -> Report:
+def without_times(report: Report) -> Report:
     lessons = [
         replace(one, seconds=0.0, checks=tuple(replace(check, seconds=0.0) for check in one.checks))
         for one in report.lessons
@@ -257,7 +256,7 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
     there = json.loads(
         answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone")))
     )
-    assert untimed(Report.from_json(there["report"])) == untimed(here)
+    assert without_times(Report.from_json(there["report"])) == without_times(here)
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
@@ -266,10 +265,13 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     """The same bytes as without a cluster; the student's text is in the task, the gradebook and its
     secret are not.
     """
-    client = Here()
+    client = LocalClient()
     assert grade_here(client) is ExitCode.OK
-    assert grade_class(small_course, wanted(tmp_path / "class", tmp_path / "local")) is ExitCode.OK
-    assert final(tmp_path / "out") == final(tmp_path / "local")
+    assert (
+        grade_class(small_course, batch_options(tmp_path / "class", tmp_path / "local"))
+        is ExitCode.OK
+    )
+    assert stable_files(tmp_path / "out") == stable_files(tmp_path / "local")
     assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == [
         "# 0",
         "# 1",
@@ -335,7 +337,7 @@ def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Cou
 
 def test_a_refusal_ends_the_run_and_names_the_machine(grade_here: Callable[..., ExitCode]) -> None:
     with pytest.raises(UsageError, match=r"A Dask worker refuses, node7: no sandbox"):
-        grade_here(Here(lambda text: json.dumps({"refused": "node7: no sandbox"})))
+        grade_here(LocalClient(lambda text: json.dumps({"refused": "node7: no sandbox"})))
 
 
 def test_a_fault_of_a_worker_is_a_row_and_no_zero(
@@ -350,7 +352,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
             else answer(text)
         )
 
-    assert grade_here(Here(once)) is ExitCode.ENGINE_FAULT
+    assert grade_here(LocalClient(once)) is ExitCode.ENGINE_FAULT
     entries = {
         one["submission"]: one["gradebook"]
         for one in json.loads((tmp_path / "out" / "results.json").read_text())
@@ -361,7 +363,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
         "student02": False,
     }
     assert "node7: KeyError" in entries["student01"]["problem"]
-    again = Here()
+    again = LocalClient()
     assert grade_here(again) is ExitCode.OK
     assert [one["name"] for one in again.asked] == ["student01"]
 

@@ -228,9 +228,9 @@ def test_the_page_says_that_it_is_no_verdict_and_code_is_text(page: Path) -> Non
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dark: bool) -> None:
     tab = browser.open(page, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
-    assert browser.complaints == []
+    assert browser.errors == []
     assert tab.locator("mark").first.is_visible()
 
 

@@ -144,10 +144,10 @@ def test_a_page_with_figures_keeps_nobody_out(
     path = tmp_path / "report.html"
     path.write_text(render_page(report, Catalogue()), "utf-8")
     tab = browser.open(path, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
     assert tab.evaluate(OUTSIDE) == []
-    assert browser.complaints == []
+    assert browser.errors == []
 
 
 def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
@@ -173,4 +173,4 @@ def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
     assert tab.evaluate(MARKED_IN_VIEW) == [True, True, False, False]
     tab.evaluate(OPEN_ALL)
     tab.wait_for_function(f"({MARKED_IN_VIEW})().every(Boolean)", timeout=30_000)
-    assert browser.complaints == []
+    assert browser.errors == []

@@ -32,8 +32,8 @@ from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, remov
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
-TERMS = WorkerOptions(Limits(), "auto", (), ahead=True)
-LOOKS_AROUND = """
+OPTIONS = WorkerOptions(Limits(), "auto", (), ahead=True)
+INSPECTS_ITS_PROCESS = """
 import gc, linecache, os, sys, torch
 BEFORE = sorted(name for name in sys.modules if "rehears" in name and not name.startswith("grader"))
 SUBCLASSES = [one.__name__ for one in torch.autograd.Function.__subclasses__()]
@@ -46,7 +46,7 @@ def leaves(): open("left", "w").close()
 """
 
 
-class Handed:
+class GivenWorkers:
     """Hands out workers that a test has, one after another."""
 
     def __init__(self, *pids_lines: tuple[int, socket.socket, int]) -> None:
@@ -73,18 +73,18 @@ def spare() -> Iterator[PreforkedWorker]:
 
 def session(spare: PreforkedWorker, *, ahead: bool) -> StudentSession:
     """A session with the spare worker, or with one that is forked now."""
-    worker = spare.take(TERMS) if ahead else fork_worker(TERMS, spare.prepared)
+    worker = spare.take(OPTIONS) if ahead else fork_worker(OPTIONS, spare.prepared)
     assert worker is not None
-    source = Source(LOOKS_AROUND, "lesson.py")
+    source = Source(INSPECTS_ITS_PROCESS, "lesson.py")
     return StudentSession(
-        Handed((worker.pid, worker.line, worker.output)),
+        GivenWorkers((worker.pid, worker.line, worker.output)),
         source=source,
         scenarios="",
         limits=Limits(),
     )
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process of that number is no child of ours any more."""
     try:
         os.waitpid(pid, os.WNOHANG)
@@ -97,7 +97,7 @@ def gone(pid: int) -> bool:
     not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
 )
 def test_a_spare_worker_is_confined_like_any_other(spare: PreforkedWorker) -> None:
-    spare.make(TERMS)
+    spare.make(OPTIONS)
     ahead = session(spare, ahead=True)
     student = RemoteStudent(ahead)
     with pytest.raises(StudentCodeError, match="denied"):
@@ -110,7 +110,7 @@ def test_nothing_of_a_rehearsal_stays(spare: PreforkedWorker) -> None:
     """No module, no class, no source; and the next random numbers are those of a worker that never
     rehearsed.
     """
-    spare.make(TERMS)
+    spare.make(OPTIONS)
     ahead, fresh = session(spare, ahead=True), session(spare, ahead=False)
     one, other = RemoteStudent(ahead), RemoteStudent(fresh)
     assert one.found() == other.found() == ([], False, [])
@@ -122,11 +122,11 @@ def test_nothing_of_a_rehearsal_stays(spare: PreforkedWorker) -> None:
 
 
 def test_a_spare_worker_is_handed_out_once(spare: PreforkedWorker) -> None:
-    spare.make(TERMS)
-    spare.make(TERMS)  # one is enough
-    worker = spare.take(TERMS)
+    spare.make(OPTIONS)
+    spare.make(OPTIONS)  # one is enough
+    worker = spare.take(OPTIONS)
     assert worker is not None
-    assert spare.take(TERMS) is None
+    assert spare.take(OPTIONS) is None
     worker.let_go()
     end_worker(worker.pid, died=False)
 
@@ -134,9 +134,9 @@ def test_a_spare_worker_is_handed_out_once(spare: PreforkedWorker) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(TERMS, sandbox="off"),
-        replace(TERMS, without=("seccomp",)),
-        replace(TERMS, limits=Limits(cpu_seconds=1)),
+        replace(OPTIONS, sandbox="off"),
+        replace(OPTIONS, without=("seccomp",)),
+        replace(OPTIONS, limits=Limits(cpu_seconds=1)),
     ],
 )
 def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(
@@ -145,26 +145,26 @@ def test_a_spare_worker_of_other_terms_is_ended_and_not_handed_out(
     spare.make(other)
     assert spare._worker is not None
     pid = spare._worker.pid
-    assert spare.take(TERMS) is None
-    assert gone(pid)
+    assert spare.take(OPTIONS) is None
+    assert has_ended(pid)
 
 
 def test_a_spare_worker_that_died_is_not_handed_out(spare: PreforkedWorker) -> None:
-    spare.make(TERMS)
+    spare.make(OPTIONS)
     assert spare._worker is not None
     pid = spare._worker.pid
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    assert spare.take(TERMS) is None
+    assert spare.take(OPTIONS) is None
 
 
 def test_a_spare_worker_that_is_dropped_is_gone(spare: PreforkedWorker) -> None:
-    spare.make(TERMS)
+    spare.make(OPTIONS)
     assert spare._worker is not None
     pid = spare._worker.pid
     spare.drop()
-    assert gone(pid)
-    assert spare.take(TERMS) is None
+    assert has_ended(pid)
+    assert spare.take(OPTIONS) is None
 
 
 def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
@@ -180,7 +180,7 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
             terms = WorkerOptions(Limits(lesson_seconds=1), "off", ())
             assert WorkerBroker(host, terms, PreforkedWorker(Prepared())).serve()
-    assert gone(worker.pid)
+    assert has_ended(worker.pid)
 
 
 BODY = (
@@ -198,7 +198,7 @@ def graded(host: ForkServerClient, course: Course, source: str, *, ahead: bool) 
     ).result
 
 
-def timeless(result: LessonResult) -> dict[str, object]:
+def without_times(result: LessonResult) -> dict[str, object]:
     """A result as data, without what differs from run to run."""
     data = asdict(result)
     for part in (data, *data["checks"]):
@@ -242,7 +242,7 @@ def test_a_submission_is_judged_alike_by_a_worker_made_ahead(
     plain = graded(host, course, source, ahead=False)
     graded(host, course, BODY, ahead=True)
     ahead = graded(host, course, source, ahead=True)
-    assert timeless(ahead) == timeless(plain)
+    assert without_times(ahead) == without_times(plain)
     assert any(check.outcome is not Outcome.PASSED for check in ahead.checks)
 
 
@@ -255,5 +255,5 @@ def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
         host._process.kill()
         host._process.wait()
         after = graded(host, small_course, "def double(x): return 2 * x\n", ahead=True)
-    assert timeless(after) == timeless(before)
+    assert without_times(after) == without_times(before)
     assert not any(check.outcome is Outcome.GRADER_ERROR for check in after.checks)

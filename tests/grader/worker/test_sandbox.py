@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class Confined:
+class ConfinedWorkers:
     """Workers forked from this process and confined as the host confines them."""
 
     def __init__(self, limits: Limits, prepared: Prepared, without: tuple[str, ...]) -> None:
@@ -87,7 +87,7 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
     def make(source: str, without: tuple[str, ...] = (), **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
         session = StudentSession(
-            Confined(bounds, prepared, without),
+            ConfinedWorkers(bounds, prepared, without),
             source=Source(source, "lesson.py"),
             scenarios="",
             limits=bounds,
