@@ -34,6 +34,8 @@ from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import AHEAD, HostPool, map_unordered
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
 WRONG = "def double(x): return x * x\n" + REST

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from batch_process import attempt_counts, batch_process, log_tail, stable_files
 
+pytestmark = pytest.mark.fork
+
 SMALL_COURSE = Path(__file__).parents[1] / "small_course"
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 DOUBLES = (

@@ -38,6 +38,8 @@ from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 DOUBLES = (
     "return 2 * x",

@@ -23,6 +23,8 @@ from grader.core.errors import UsageError
 from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack, find_course, load_course
 
+pytestmark = pytest.mark.fork
+
 CONTAINER_BYTES = 768 * MIB
 LOOK_SECONDS = 0.1
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"

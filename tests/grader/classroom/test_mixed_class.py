@@ -27,6 +27,8 @@ from grader.core.errors import ExitCode
 from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient
 
+pytestmark = pytest.mark.fork
+
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 """How large the class of ``make prove`` is."""
 LESSONS_EACH = 2

@@ -41,6 +41,8 @@ from grader.classroom.publish.release import (
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack, find_course, load_course
 
+pytestmark = pytest.mark.fork
+
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 VISIBLE = '''
 

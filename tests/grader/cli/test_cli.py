@@ -33,6 +33,8 @@ from grader.course.course import Course
 from grader.course.submission import read_submission
 from grader.verify.verify import LessonSummary, VerifyResult
 
+pytestmark = pytest.mark.fork
+
 PACKAGE = Path(grader.__file__).parent
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST

@@ -27,6 +27,8 @@ from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import Cancelled, HostPool, map_unordered
 
+pytestmark = pytest.mark.fork
+
 NAMES = ("ada", "alan", "edsger", "grace")
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 RESUMES = "the same command goes on from there"

@@ -26,6 +26,8 @@ from grader.course.course import Course
 from grader.course.notebooks import as_notebook
 from grader.runtime.client import ForkServerClient
 
+pytestmark = pytest.mark.fork
+
 WRONG = (
     "from torch import Tensor\n\n"
     "def double(x):\n"

@@ -39,6 +39,8 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 SQUARES = "def double(x):\n    return x * x\n\n\n" + REST
 RAISES = "def double(x):\n    y = x.no_such_method()\n    return y\n\n\n" + REST
