@@ -64,8 +64,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class ForkedWorkers:
     """Workers forked from the test process: what the fork host does, without the host."""
 
-    __test__ = False
-
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
 

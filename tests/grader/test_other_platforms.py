@@ -92,7 +92,7 @@ def write_file(folder: Path, path: str, text: str) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------- the simulated syste
+# ------------------------------------------------------------------------------ the simulated syste
 
 
 @pytest.mark.linux
