@@ -2,7 +2,7 @@
 
 Checks
 
-``check``                 declare a test as a check: its points, the name that it is about, what it needs
+``check``                 declare a test as a check: its points, what it is about, what it needs
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
 ``Student``               the type of the fixtures ``student`` and ``reference``
@@ -35,7 +35,7 @@ Figures
 ``drawing``               a block whose failure shows these figures
 ``graph_figure``          a figure: the graph that should be there and the one that is
 ``graphs_figure``         several graphs in one figure
-``own_graph``             a figure: the graph of the student's function beside that of one custom node
+``own_graph``             a figure: the graph of the student's function beside one custom node
 ``prediction_figure``     a figure: what was predicted beside what happens
 
 Diagnosis
@@ -104,8 +104,9 @@ if TYPE_CHECKING:
 _NAMES = {
     "grader.core.errors": "EngineFault MissingName StudentCodeError",
     "grader.core.i18n": "Phrase phrase",
-    "grader.judge.checks": "assert_equal assert_gradient assert_hands_on assert_not_used assert_raises assert_tensor assert_that "
-    "check fail import_helpers is_number own_graph predictions type_name",
+    "grader.judge.checks": "assert_equal assert_gradient assert_hands_on assert_not_used"
+    " assert_raises assert_tensor assert_that check fail import_helpers is_number own_graph"
+    " predictions type_name",
     "grader.judge.diagnosis": "Failure Mistake differs mistake same",
     "grader.judge.figures": "drawing graph_figure graphs_figure prediction_figure short_repr",
     "grader.judge.gradchecks": "assert_gradcheck assert_gradgradcheck",

@@ -35,7 +35,6 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, then the commands."""
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
@@ -66,12 +65,10 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
             raise type(error)(words_for(ctx)(error.template, **error.facts)) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands, and the lessons that can be named without one."""
         lessons = [CompletionItem(name) for name in lesson_names(ctx, None, incomplete)]
         return [*super().shell_complete(ctx, incomplete), *lessons]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands, under whom they are for."""
         tr, width = (
             words_for(ctx),
             max(len(command.name or "") for command in self.commands.values()),

@@ -40,7 +40,6 @@ TOO_MANY = "{command} takes fewer words than that. How it is used: {command} --h
 
 
 def words_for(context: click.Context) -> Catalogue:
-    """The engine's words in the language that was asked for."""
     return engine_catalogue(wanted_language(context.meta.get(LANG)))
 
 
@@ -60,25 +59,20 @@ class TranslatedCommand(click.Command):
     """A command whose help is in the reader's language."""
 
     def get_help(self, ctx: click.Context) -> str:
-        """Its help, with lines of at most as many columns as there are."""
         return unmarked(super().get_help(ctx))
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """How it is called."""
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, prefix=marked(words_for(ctx)("Usage: ")))
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What it does, and an example."""
         write_help(self, formatter, words_for(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its options, with what each is for."""
         write_options(self, ctx, formatter, words_for(ctx))
 
 
 def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catalogue) -> None:
-    """Write a command's docstring, paragraph after paragraph."""
     text = "\n\n".join(paragraphs(inspect.cleandoc(command.help or ""), tr))
     if text:
         formatter.write_paragraph()
@@ -101,7 +95,6 @@ def paragraphs(text: str, tr: Catalogue) -> Iterator[str]:
 def write_options(
     command: click.Command, context: click.Context, formatter: click.HelpFormatter, tr: Catalogue
 ) -> None:
-    """Write a command's options, each with what it is for."""
     rows = []
     for option in command.get_params(context):
         told = copy.copy(option)
@@ -128,7 +121,6 @@ def marked(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text of a marked one."""
     return text.replace(MARK, "")
 
 
@@ -173,5 +165,4 @@ def misfit(command: str, parameter: click.Parameter) -> UsageError | None:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names with commas between them."""
     return ", ".join(sorted(names))

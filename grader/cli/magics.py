@@ -67,9 +67,8 @@ class GradeMagic:
 
     def grade(self, line: str, cell: str | None = None) -> None:
         """Grade lessons of this folder, or the cell's text; `%grade --help` names the options."""
-        from IPython.core.error import (
-            UsageError as Refused,
-        )  # shown by IPython as a line, without a traceback
+        # IPython shows this error as a line, without a traceback.
+        from IPython.core.error import UsageError as Refused
         from IPython.display import display
 
         try:

@@ -54,7 +54,6 @@ class WatchResult:
 
     @property
     def result(self) -> LessonResult:
-        """The lesson's result."""
         return self.report.lessons[0]
 
 
@@ -70,7 +69,6 @@ class CheckChange:
 
 
 def change(before: LessonResult, after: LessonResult) -> CheckChange:
-    """The difference between two results of a lesson."""
     was, now = (
         {check.id for check in one.checks if check.outcome is Outcome.PASSED}
         for one in (before, after)
@@ -136,11 +134,9 @@ class Watcher:
     # What other threads, keys and signals may call.
 
     def press(self, key: str) -> None:
-        """Hand a key to the loop."""
         self._events.put(("key", key))
 
     def stop(self, status: int = 0) -> None:
-        """End the loop, which then returns this."""
         self._events.put(("stop", status))
 
     def again(self, lesson: str) -> None:

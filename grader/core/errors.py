@@ -3,13 +3,13 @@
 ::
 
     GraderError
-    ├── UsageError            bad input; the message says what, where and the remedy           exit 2
+    ├── UsageError            exit 2: bad input; the message says what, where and the remedy
     │   ├── CourseError       the course folder is not what the engine needs
     │   ├── SubmissionError   a submission that can't be read as one
     │   └── SandboxRefused    a guarantee was required that this host can't give
-    └── EngineFault           the grader's own fault, never the student's                      exit 3
+    └── EngineFault           exit 3: the grader's own fault, never the student's
 
-    StudentError              the student's code raised; a value more than an exception, so it stands apart
+    StudentError              the student's code raised; a value more than an exception
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
     └── WorkerGone            its line ended, so it has ended, or is about to
     CheckFailure              a check's verdict "no", with what was expected and what came back

@@ -90,7 +90,6 @@ class GraphPicture:
     root_output: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The picture as plain data."""
         return asdict(self)
 
     @classmethod
@@ -155,11 +154,9 @@ class GraphPicture:
         return found
 
     def by_id(self) -> dict[str, GraphNode]:
-        """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
 
     def annotated(self, notes: dict[str, str]) -> GraphPicture:
-        """The same with a note at some of the nodes."""
         return replace(
             self,
             nodes=tuple(replace(node, note=notes.get(node.id, node.note)) for node in self.nodes),

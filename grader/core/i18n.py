@@ -36,7 +36,6 @@ class Phrase:
 
 
 def phrase(template: str, **facts: Any) -> Phrase:
-    """A Phrase."""
     return Phrase(template, facts)
 
 
@@ -116,5 +115,4 @@ def load(lang: str, paths: Iterable[Path]) -> Catalogue:
 
 
 def engine_catalogue(lang: str) -> Catalogue:
-    """The engine's own words."""
     return load(lang, [LOCALE / f"{lang}.po"])

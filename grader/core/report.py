@@ -108,7 +108,6 @@ class LessonResult:
     """What was left out of a notebook, as sentences."""
 
     def as_data(self) -> dict[str, Any]:
-        """The fields as plain data, those of the checks included."""
         return {**fields_of(self), "checks": tuple(check.as_data() for check in self.checks)}
 
 
@@ -158,12 +157,10 @@ class Report:
 
     @property
     def held_checks(self) -> int:
-        """How many checks were not there to be asked."""
         return sum(lesson.held_checks for lesson in self.lessons)
 
     @property
     def held_points(self) -> float:
-        """What those are worth."""
         return round(sum(lesson.held_points for lesson in self.lessons), 4)
 
     @property
@@ -193,7 +190,6 @@ class Report:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Report:
-        """The inverse of ``as_json``."""
         sandbox = data["sandbox"]
         return cls(
             **{
@@ -214,12 +210,10 @@ def fields_of(record: Any) -> dict[str, Any]:
 
 
 def check_from_json(data: dict[str, Any]) -> CheckResult:
-    """One check's result from plain data."""
     return CheckResult(**{**data, "outcome": Outcome(data["outcome"])})
 
 
 def lesson_from_json(data: dict[str, Any]) -> LessonResult:
-    """One lesson's result from plain data."""
     checks = tuple(check_from_json(check) for check in data["checks"])
     return LessonResult(
         **{

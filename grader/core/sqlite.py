@@ -35,7 +35,6 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """One transaction: all of it or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db

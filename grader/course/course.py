@@ -2,12 +2,15 @@
 
 ::
 
-    <root>/exercises/course.toml              what there is, in the order in which a learner meets it
+    <root>/exercises/course.toml              the lessons, in the order in which learners meet them
     <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
     <root>/solutions/<lesson>.py              the one source of truth for code
-    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py, scenarios.py, diagnosis.py
-    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake (``<mistake>.py``, ``<mistake>__2.py``)
-    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they don't make, named like those
+    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py,
+                                              scenarios.py, diagnosis.py
+    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake
+                                              (``<mistake>.py``, ``<mistake>__2.py``)
+    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they
+                                              don't make, named like those
     <root>/tests/accepted/<lesson>/*.py       other right solutions
 """
 
@@ -63,37 +66,30 @@ class Lesson:
 
     @property
     def filename(self) -> str:
-        """The file that a student hands in."""
         return f"{self.id}.py"
 
     @property
     def folder(self) -> Path:
-        """The lesson's folder with stub and README."""
         return self.root / "exercises" / self.id
 
     @property
     def stub(self) -> Path:
-        """The stub."""
         return self.folder / self.filename
 
     @property
     def solution(self) -> Path:
-        """The reference solution."""
         return self.root / "solutions" / self.filename
 
     @property
     def checks(self) -> Path:
-        """The folder of checks."""
         return self.root / "tests" / "checks" / self.id
 
     @property
     def visible_checks(self) -> tuple[Path, ...]:
-        """The check files that students may see."""
         return _existing(self.checks / "test_visible.py")
 
     @property
     def hidden_checks(self) -> tuple[Path, ...]:
-        """The check files that are not handed out."""
         return _existing(self.checks / "test_hidden.py")
 
     @property
@@ -119,7 +115,6 @@ class Lesson:
 
     @property
     def accepted(self) -> tuple[Path, ...]:
-        """Other right solutions."""
         return tuple(sorted((self.root / "tests" / "accepted" / self.id).glob("*.py")))
 
     def texts(self, lang: str) -> tuple[Path, ...]:

@@ -43,7 +43,6 @@ class FileEntry:
 
     @property
     def depth(self) -> int:
-        """How many folders and zips it lies in."""
         return self.path.count("/")
 
     def within(self, folder: str) -> FileEntry:
@@ -100,7 +99,6 @@ def open_inside(path: Path, root: Path) -> IO[bytes]:
 
 
 def zip_leaves(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
-    """The files in a zip, in the order in which they lie there."""
     for entry in archive.infolist():
         path = PurePosixPath(written := member_path(entry))
         if (
@@ -112,7 +110,6 @@ def zip_leaves(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
 
 
 def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> FileEntry:
-    """One member of a zip."""
     return FileEntry(
         path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size
     )

@@ -122,7 +122,6 @@ def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
 
 
 def as_notebook(text: str) -> str:
-    """A notebook with a Python text as its only cell."""
     cell: dict[str, object] = {
         "cell_type": "code",
         "execution_count": None,
@@ -267,7 +266,6 @@ DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
 
 
 def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool, str]:
-    """Whether a cell is left out whole, and why."""
     if tags & LEFT_OUT_TAGS:
         return True, TAGGED
     magic = CELL_MAGIC.match(code)
@@ -380,11 +378,9 @@ class _Lexer:
 
     @property
     def at_statement(self) -> bool:
-        """Whether a statement may begin here."""
         return not (self.quote or self.depth or self.continued)
 
     def read(self, line: str) -> None:
-        """Take in a line."""
         position, commented = 0, False
         while True:
             if self.quote:

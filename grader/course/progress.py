@@ -75,16 +75,13 @@ class LessonProgress:
 
     @property
     def complete(self) -> bool:
-        """Whether it ever had full marks."""
         return self.completed_at is not None
 
     @property
     def cleared(self) -> int:
-        """How many mistakes were met and are gone."""
         return sum(sighting.cleared_at is not None for sighting in self.mistakes.values())
 
     def graded(self, result: LessonResult, at: str) -> LessonProgress:
-        """With one more result."""
         if result.status is LessonStatus.NOT_STARTED and not self.attempts:
             return self  # grading all that is here begins no lesson
         judged = result.status not in (LessonStatus.MISSING, LessonStatus.INVALID)
@@ -116,11 +113,9 @@ class Progress:
     kept: dict[str, Any] = field(default_factory=dict)
 
     def of(self, lesson: str) -> LessonProgress:
-        """One lesson's progress, empty where there is none yet."""
         return self.lessons.get(lesson) or LessonProgress()
 
     def having(self, lesson: str, progress: LessonProgress) -> Progress:
-        """With that for one lesson."""
         return replace(self, lessons={**self.lessons, lesson: progress})
 
 

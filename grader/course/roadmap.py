@@ -25,12 +25,10 @@ class LessonState(enum.Enum):
 
 
 def needs(lesson: Lesson, progress: Progress) -> tuple[str, ...]:
-    """The lessons to complete before this one."""
     return tuple(other for other in lesson.builds_on if not progress.of(other).complete)
 
 
 def standing(lesson: Lesson, progress: Progress) -> LessonState:
-    """Where the learner stands at this lesson."""
     mine = progress.of(lesson.id)
     if mine.complete:
         return LessonState.COMPLETE
@@ -80,12 +78,10 @@ class Achievement:
 
     @property
     def finished(self) -> bool:
-        """Whether every lesson had full marks."""
         return self.complete == self.lessons
 
 
 def course_summary(course: Course, progress: Progress) -> Achievement:
-    """The learner's own numbers so far."""
     all_of_it = [progress.of(lesson.id) for lesson in course.lessons]
     times = sorted(point.at for one in all_of_it for point in one.history)
     return Achievement(

@@ -59,10 +59,14 @@ def test_gradient(student: Student, draw: RandomInputs) -> None:
 def test_x_stays(student: Student, reference: Student, draw: RandomInputs) -> None:
     """$name leaves x as it was"""
     x = draw.tensor(3)
-    assert_equal(student.observe("kept", x), reference.observe("kept", x), "$name wrote into x", inputs={"x": x})
+    kept, expected = student.observe("kept", x), reference.observe("kept", x)
+    assert_equal(kept, expected, "$name wrote into x", inputs={"x": x})
 '''
 
-SCENARIOS = '''"""What has to be seen from inside for $lesson. Runs beside the student's module; imports torch only."""
+SCENARIOS = '''"""What has to be seen from inside for $lesson.
+
+Runs beside the student's module; imports torch only.
+"""
 
 
 def kept(student, x):
@@ -71,7 +75,10 @@ def kept(student, x):
     return x
 '''
 
-DIAGNOSIS = '''"""$lesson, the mistakes that people make in it. Each is told by what the student's code does."""
+DIAGNOSIS = '''"""$lesson, the mistakes that people make in it.
+
+Each is told by what the student's code does.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +178,6 @@ def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
 
 
 def filled(text: str, words: dict[str, str]) -> str:
-    """A template with its ``$names`` replaced."""
     return string.Template(text).substitute(words)
 
 

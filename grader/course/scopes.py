@@ -12,7 +12,6 @@ Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
 def is_stored(name: ast.Name) -> bool:
-    """Whether a name is bound where it stands."""
     return isinstance(name.ctx, ast.Store)
 
 
@@ -51,7 +50,6 @@ def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
 
 
 def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
-    """All arguments of a function."""
     yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     yield from (one for one in (arguments.vararg, arguments.kwarg) if one)
 

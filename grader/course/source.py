@@ -122,9 +122,8 @@ class Source:
 
     def line(self, number: int | None) -> str:
         """A line's text without indentation; empty where there is no such line."""
-        lines = self.text.split(
-            "\n"
-        )  # not splitlines, which also breaks at form feeds and Unicode's separators
+        # Not splitlines, which also breaks at form feeds and Unicode's separators.
+        lines = self.text.split("\n")
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
     def in_cell(self, number: int) -> tuple[int | None, int]:
@@ -245,9 +244,8 @@ class Source:
             for base in node.bases:
                 name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
                 own = self.definitions.get(name)
-                if (
-                    not isinstance(own, ast.ClassDef) or own is node
-                ):  # of that name there was another before
+                # A class that names itself as its base means an earlier one of that name.
+                if not isinstance(own, ast.ClassDef) or own is node:
                     head, _, rest = name.partition(".")
                     meant = self._module_names.get(head) or head
                     if (f"{meant}.{rest}" if rest else meant) not in PLAIN_BASES:
@@ -282,9 +280,8 @@ class Source:
                     for child in ast.iter_child_nodes(node)
                 ]
                 continue
-            if isinstance(
-                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-            ):  # defaults belong to whoever defines it
+            # Defaults belong to whoever defines it.
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 body: list[ast.AST] = (
                     [node.body] if isinstance(node, ast.Lambda) else list(node.body)
                 )
@@ -357,7 +354,6 @@ class Source:
 
 
 def defined_names(node: ast.stmt) -> list[str]:
-    """The names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -377,7 +373,6 @@ def defined_names(node: ast.stmt) -> list[str]:
 
 
 def is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a bare string."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -386,7 +381,6 @@ def is_docstring(node: ast.stmt) -> bool:
 
 
 def is_ellipsis(node: ast.stmt) -> bool:
-    """Whether a statement is a bare ``...``."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -60,7 +60,6 @@ def stub_of(solution: str, *, name: str) -> str:
 
 
 def replacement(region: list[str], indent: str) -> list[str]:
-    """What stands in the stub in place of a region."""
     given = [
         line.strip()[len(STUB) :].removeprefix(" ")
         for line in region
@@ -72,7 +71,6 @@ def replacement(region: list[str], indent: str) -> list[str]:
 
 
 def without_markers(solution: str) -> str:
-    """A solution as people read it: no markers."""
     lines = solution.splitlines()
     kept = [
         line
@@ -160,6 +158,5 @@ def _composed(
 
 
 def first_line(node: ast.stmt) -> int:
-    """The first line of a statement, its decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(d.lineno for d in decorators)])

@@ -45,8 +45,10 @@ READABLE = (
 
 
 ENCODINGS = frozenset(
-    """utf-8 utf-8-sig ascii iso8859-1 iso8859-15 cp1250 cp1251 cp1252 cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030
-    big5 koi8-r""".split()
+    """
+    utf-8 utf-8-sig ascii iso8859-1 iso8859-15 cp1250 cp1251 cp1252 koi8-r
+    cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030 big5
+    """.split()
 )
 """What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7)
 are slow, or hide what they say.
@@ -100,7 +102,6 @@ class LessonFile:
 
     @property
     def filename(self) -> str:
-        """What messages call it."""
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
     @classmethod

@@ -122,9 +122,8 @@ def _as_meant(path: str) -> str:
         return path
     foreign = [letter for letter in korean if not letter.isascii()]
     common = sum(_is_common_korean(letter) for letter in foreign)
-    return (
-        korean if 2 * common >= len(foreign) else path
-    )  # an accented name can be read as rare syllables, never as common ones
+    # An accented name can be read as rare syllables, never as common ones.
+    return korean if 2 * common >= len(foreign) else path
 
 
 def _is_common_korean(letter: str) -> bool:

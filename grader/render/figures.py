@@ -47,7 +47,6 @@ class Card:
 
 
 def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
-    """A figure's drawings for a page."""
     try:
         if figure.get("kind") == "graph":
             return [
@@ -66,7 +65,6 @@ def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
 
 
 def cards(figure: dict[str, Any]) -> list[Card]:
-    """A figure's predictions for a page."""
     rows = figure.get("rows", ()) if figure.get("kind") == "prediction" else ()
     return [Card(*(clean(str(cell), 400) for cell in row)) for row in rows if len(row) == 4]
 
@@ -177,7 +175,6 @@ def _predictions(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
-    """Aligned columns under faint headings."""
     from rich.cells import cell_len, set_cell_size
 
     widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]

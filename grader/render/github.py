@@ -78,7 +78,6 @@ def line_of(check: CheckResult | None) -> int | None:
 
 
 def in_cell(lesson: LessonResult, check: CheckResult | None, tr: Catalogue) -> str:
-    """A further line that says where in a notebook it is."""
     return "\n" + clean(place(lesson, check, tr)) if check and check.cell else ""
 
 
@@ -98,7 +97,6 @@ def command(
 
 
 def message(check: CheckResult, tr: Catalogue) -> str:
-    """What is wrong, in a few lines."""
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
     lines = [check.message or tr(WORDS[check.outcome])]
@@ -127,9 +125,8 @@ def summary(report: Report, tr: Catalogue) -> str:
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
-        unread = (
-            lesson.status is LessonStatus.INVALID
-        )  # the table has its one reason, which no check could add to
+        # The table has its one reason, which no check could add to.
+        unread = lesson.status is LessonStatus.INVALID
         wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
@@ -142,7 +139,6 @@ def summary(report: Report, tr: Catalogue) -> str:
 
 
 def standing(lesson: LessonResult, tr: Catalogue) -> str:
-    """A lesson's checks, counted."""
     if lesson.message:
         line = line_of(next((check for check in lesson.checks if check.source_line), None))
         return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message

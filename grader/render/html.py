@@ -103,7 +103,6 @@ def style_hash(sheet: str) -> str:
 
 
 def anchor(check_id: str) -> str:
-    """A check's id as a fragment."""
     return "".join(c if c.isalnum() else "-" for c in check_id)
 
 

@@ -52,11 +52,9 @@ class LessonHistory:
         return excerpt(self.source, number) if there else []
 
     def comparison(self) -> list[DiffRow]:
-        """The learner's file beside the solution."""
         return beside(self.source, self.solution) if self.source and self.solution else []
 
     def reference(self) -> str:
-        """The solution alone, as HTML."""
         return "\n".join(coloured((self.solution or "").rstrip()))
 
     @property
@@ -72,7 +70,6 @@ class LessonHistory:
 
     @property
     def hint_steps(self) -> int:
-        """How many steps of hints were taken."""
         return sum(self.progress.hints.values())
 
 
@@ -87,7 +84,6 @@ class LearnerExtras:
     finish: Sequence[tuple[str, str]] = ()
 
     def of(self, lesson: LessonResult) -> LessonHistory:
-        """One lesson's part, empty where there is none."""
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:

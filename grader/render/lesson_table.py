@@ -87,7 +87,6 @@ def lesson_table(
 
 
 def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
-    """How many lessons are complete, and the points."""
     so_far = course_summary(course, progress)
     counted = tr(
         "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
@@ -111,7 +110,6 @@ def labelled(rows: list[tuple[str, str]]) -> Text:
 
 
 def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: str) -> None:
-    """The end of the course: what it took, in the learner's own numbers."""
     graph = Text("x ──▶ ∘ ──▶ ∘ ──▶ loss\n∂ ◀── ∘ ◀── ∘ ◀── 1   ", "green")
     rows = Table.grid(padding=(0, 2))
     rows.add_column()

@@ -141,7 +141,6 @@ class Lines:
         return why
 
     def show_check(self, check: CheckResult) -> None:
-        """One check that is not right, on a line."""
         bonus = " " + self.tr("bonus") if check.bonus else ""
         self.show_line(
             check.outcome,
@@ -150,7 +149,6 @@ class Lines:
         )
 
     def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
-        """A mark, a title, and points at the right."""
         line = Table.grid(expand=True, padding=(0, 1))
         line.add_column(width=3, justify="right")
         line.add_column(ratio=1)
@@ -159,7 +157,6 @@ class Lines:
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
-        """The lines that explain a failure."""
         tr = self.tr
         if check.inputs:
             yield Text(
@@ -191,7 +188,6 @@ class Lines:
             )
 
     def first_lines(self, output: str) -> str:
-        """The first lines of what was printed, and how many there are more."""
         lines = output.strip().splitlines()
         if self.whole:
             return "\n".join(lines)
@@ -200,7 +196,6 @@ class Lines:
         return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
-        """The way to a nudge, where there is one."""
         return (
             [(self.tr("A nudge"), f"grade hint {lesson.id}")]
             if check.outcome is not Outcome.PASSED
@@ -230,7 +225,6 @@ class Page(Lines):
         self.places = places
 
     def show_total(self, html: str | None) -> None:
-        """The score, where the page lies, how long it took."""
         report, tr = self.report, self.tr
         total = Text(f"{points(report.score)} / {points(report.max_score)}", style="bold")
         if report.bonus:
@@ -314,7 +308,6 @@ class Page(Lines):
             self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:
-        """What was left out of a notebook, and an empty line."""
         if lesson.notes:
             self.console.print(
                 Padding(
@@ -336,7 +329,6 @@ class Page(Lines):
         return " · ".join(f"{count} {word}" for word, count in counts if count)
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
-        """What to type next."""
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
         again = (
             self.tr("Again"),

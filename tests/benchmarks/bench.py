@@ -1,6 +1,7 @@
 """How fast it is, as ratios against baselines that run in turn with it: ``make bench``.
 
-    python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE] [--svg FILE]
+    python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE]
+                                     [--svg FILE]
 
 Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so
 that what the machine does meanwhile hits both. ``baselines.py`` says what is run, ``peers.py`` how

@@ -252,9 +252,8 @@ def run_or_say(
         raise Unavailable(f"{what}: {error}") from None
     if done.returncode and not fails:
         said = done.stdout.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Unavailable(
-            f"{what}: {next((line for line in reversed(said) if line.startswith('ERROR')), said[-1])[:160]}"
-        )
+        reason = next((line for line in reversed(said) if line.startswith("ERROR")), said[-1])
+        raise Unavailable(f"{what}: {reason[:160]}")
 
 
 def outside() -> dict[str, str]:

@@ -14,35 +14,35 @@ from grader.classroom.gradebook.store import FILE
 
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:
-    """The command, started in a session of its own; ``said`` tells what it says."""
+    """Start the command in a session of its own; ``log_tail`` returns what it printed."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(grader.__file__).parents[1]),
         "GRADE_LANG": "en",
     }
     command = [sys.executable, "-m", "grader", "batch", str(place), "--out", str(out), *words]
-    with said_in(out).open("ab") as file:
+    with log_path(out).open("ab") as file:
         return subprocess.Popen(
             command, env=environment, start_new_session=True, stdout=file, stderr=file
         )
 
 
-def said_in(out: Path) -> Path:
+def log_path(out: Path) -> Path:
     """Where the commands that wrote into a folder leave what they say."""
     return out.with_name(f"{out.name}.log")
 
 
-def said(out: Path) -> str:
+def log_tail(out: Path) -> str:
     """The last of it, for who asks why one failed."""
-    return said_in(out).read_text("utf-8", "replace")[-4000:]
+    return log_path(out).read_text("utf-8", "replace")[-4000:]
 
 
-def final(out: Path) -> list[bytes]:
+def stable_files(out: Path) -> list[bytes]:
     """The files that must not depend on when and how a class was graded."""
     return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
-def attempts(out: Path) -> dict[str, int]:
+def attempt_counts(out: Path) -> dict[str, int]:
     """How often each submission was graded; the file is held to be whole."""
     with contextlib.closing(sqlite3.connect(out / FILE)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -23,20 +23,20 @@ OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = t
 
 
 class Browser:
-    """Headless Chromium. ``complaints`` are what its console and the pages' scripts said,
+    """Headless Chromium. ``errors`` are what its console and the pages' scripts said,
     ``requests`` what it was asked to fetch.
     """
 
     def __init__(self, chromium: Any) -> None:
         self.chromium = chromium
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         self.requests: list[str] = []
 
     def open(
         self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False
     ) -> Any:
         """A tab (playwright's ``Page``) that shows a file, or a file's URL with a fragment."""
-        self.complaints.clear()
+        self.errors.clear()
         self.requests.clear()
         context = self.chromium.new_context(
             viewport={"width": width, "height": height},
@@ -44,13 +44,13 @@ class Browser:
             reduced_motion="reduce",
         )
         tab = context.new_page()
-        tab.on("console", lambda message: self.complaints.append(message.text))
-        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("console", lambda message: self.errors.append(message.text))
+        tab.on("pageerror", lambda error: self.errors.append(str(error)))
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.goto(page.as_uri() if isinstance(page, Path) else page)
         return tab
 
-    def barriers(self, tab: Any, *, unfold: bool = True) -> list[str]:
+    def accessibility_violations(self, tab: Any, *, unfold: bool = True) -> list[str]:
         """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is
         folded first.
         """

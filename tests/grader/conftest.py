@@ -7,9 +7,8 @@ from __future__ import annotations
 import os
 import signal
 
-os.environ["OMP_NUM_THREADS"] = (
-    "1"  # before torch is imported: a fork of a process that ran two threads hangs
-)
+# Before torch is imported: a fork of a process that ran two threads hangs.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import socket
 import sys
@@ -39,9 +38,8 @@ from grader.worker.sandbox import Prepared
 torch.set_num_threads(1)
 hypothesis.settings.register_profile("however slow", deadline=None)
 hypothesis.settings.load_profile("however slow")
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # as a shell has it for what it starts in the background
+# A shell ignores SIGINT for what it starts in the background.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["small_course", "savings_course"]  # courses of their own, which the tests grade
@@ -63,10 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-class TestForks:
+class ForkedWorkers:
     """Workers forked from the test process: what the fork host does, without the host."""
-
-    __test__ = False
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -100,7 +96,7 @@ def remote() -> Iterator[Callable[..., RemoteStudent]]:
     def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
         session = StudentSession(
-            TestForks(bounds),
+            ForkedWorkers(bounds),
             source=Source(source, "lesson.py"),
             scenarios=scenarios,
             limits=bounds,

@@ -61,29 +61,40 @@ MODULES = {
 NAMES = {
     "windows": {
         "os": (
-            """O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC O_TMPFILE WNOHANG chown chroot confstr ctermid
-        eventfd fchmod fchown fork forkpty fstatvfs getegid geteuid getgid getgroups getloadavg getpgid getpgrp getpriority
-        getrandom getresuid getsid getuid getxattr killpg lchown login_tty major makedev memfd_create mkfifo mknod nice
-        openpty pidfd_open pipe2 posix_fadvise posix_spawn pread pwrite register_at_fork sched_getaffinity sched_getscheduler
-        sched_setaffinity sched_yield sendfile set_blocking setegid seteuid setgid setgroups setpgid setpriority setresuid
-        setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3 wait4 waitid""".split()
+            """
+            O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC O_TMPFILE WNOHANG
+            chown chroot confstr ctermid eventfd fchmod fchown fork forkpty fstatvfs getegid geteuid
+            getgid getgroups getloadavg getpgid getpgrp getpriority getrandom getresuid getsid
+            getuid getxattr killpg lchown login_tty major makedev memfd_create mkfifo mknod nice
+            openpty pidfd_open pipe2 posix_fadvise posix_spawn pread pwrite register_at_fork
+            sched_getaffinity sched_getscheduler sched_setaffinity sched_yield sendfile set_blocking
+            setegid seteuid setgid setgroups setpgid setpriority setresuid setsid setuid setxattr
+            splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3 wait4
+            waitid
+            """.split()
         ),
         "socket": (
             "AF_UNIX AF_NETLINK AF_PACKET CMSG_LEN SCM_RIGHTS SO_PEERCRED SO_REUSEPORT recv_fds"
             " send_fds sethostname".split()
         ),
         "signal": (
-            """SIGALRM SIGBUS SIGCHLD SIGCONT SIGHUP SIGIO SIGKILL SIGPIPE SIGPROF SIGPWR SIGQUIT SIGSTOP SIGSYS SIGTRAP SIGTSTP
-        SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ alarm getitimer pause pthread_kill
-        pthread_sigmask setitimer siginterrupt sigpending sigtimedwait sigwait sigwaitinfo""".split()
+            """
+            SIGALRM SIGBUS SIGCHLD SIGCONT SIGHUP SIGIO SIGKILL SIGPIPE SIGPROF SIGPWR SIGQUIT
+            SIGSTOP SIGSYS SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH
+            SIGXCPU SIGXFSZ alarm getitimer pause pthread_kill pthread_sigmask setitimer
+            siginterrupt sigpending sigtimedwait sigwait sigwaitinfo
+            """.split()
         ),
         "select": "EPOLLIN POLLERR POLLHUP POLLIN POLLOUT devpoll epoll kevent kqueue poll".split(),
         "time": "clock_gettime clock_settime pthread_getcpuclockid tzset".split(),
     },
     "macos": {
         "os": (
-            """O_DIRECT O_PATH O_TMPFILE copy_file_range eventfd fdatasync getrandom getresuid getxattr memfd_create pidfd_open pipe2
-        posix_fadvise sched_getaffinity sched_getscheduler sched_setaffinity setns setresuid setxattr splice unshare""".split()
+            """
+            O_DIRECT O_PATH O_TMPFILE copy_file_range eventfd fdatasync getrandom getresuid getxattr
+            memfd_create pidfd_open pipe2 posix_fadvise sched_getaffinity sched_getscheduler
+            sched_setaffinity setns setresuid setxattr splice unshare
+            """.split()
         ),
         "socket": "AF_NETLINK AF_PACKET SO_PEERCRED".split(),
         "signal": "SIGPWR SIGSTKFLT SIGPOLL SIGRTMAX SIGRTMIN sigtimedwait sigwaitinfo".split(),

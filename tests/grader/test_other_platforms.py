@@ -8,6 +8,7 @@ import ast
 import ctypes
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ SMALL = Path(__file__).parent / "small_course"
 RIGHT = 'print("안녕 ✘")\ndef double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n'
 SYSTEMS = ("windows", "macos")
 ENCODING = {"windows": "cp949", "macos": "utf-8"}
-SEVERAL = """
+RUN_COMMANDS = """
 import json, sys
 from grader.cli import main
 for words in json.loads(sys.argv[1]):
@@ -44,8 +45,8 @@ for words in json.loads(sys.argv[1]):
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """A Python that pretends to be on another system."""
+class OtherPlatform:
+    """A Python on Linux in which our code sees another system."""
 
     system: str
     python: Path
@@ -69,60 +70,65 @@ class Elsewhere:
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
-def elsewhere(
+def other_platform(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Elsewhere:
+) -> OtherPlatform:
     """Each of the systems in turn."""
-    return Elsewhere(
+    return OtherPlatform(
         request.param, interpreter(tmp_path_factory.mktemp(request.param), request.param)
     )
 
 
 @pytest.fixture(scope="module")
-def windows(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+def windows(tmp_path_factory: pytest.TempPathFactory) -> OtherPlatform:
     """Windows."""
-    return Elsewhere("windows", interpreter(tmp_path_factory.mktemp("windows"), "windows"))
+    return OtherPlatform("windows", interpreter(tmp_path_factory.mktemp("windows"), "windows"))
 
 
-def file(folder: Path, path: str, text: str) -> Path:
+def write_file(folder: Path, path: str, text: str) -> Path:
     """Write a file of a student's as an editor on Windows does."""
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(text, "utf-8", newline="\r\n")
     return folder
 
 
-# ------------------------------------------------------------------------------------- the pretence
+# ------------------------------------------------------------------------------ the simulated syste
 
 
 @pytest.mark.linux
-def test_the_pretence_hides_what_the_system_lacks(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_the_simulation_hides_what_the_system_lacks(
+    other_platform: OtherPlatform, tmp_path: Path
+) -> None:
     """Our code misses it, what packages see is as ever; else the tests below would prove
     nothing.
     """
     (tmp_path / "test_it.py").write_text(
-        "import os, signal, socket, sys\nprint(sys.platform, hasattr(os, 'sched_getaffinity'),"
-        " hasattr(socket, 'AF_UNIX'), hasattr(signal, 'SIGKILL'))\ntry:\n    import resource;"
-        " print('resource')\nexcept ImportError: print('none')\nopen('written',"
-        " 'w').write('가\\n')\n",
+        "import os, signal, socket, sys\n"
+        "has = hasattr(os, 'sched_getaffinity'), hasattr(socket, 'AF_UNIX')\n"
+        "print(sys.platform, *has, hasattr(signal, 'SIGKILL'))\n"
+        "try:\n"
+        "    import resource; print('resource')\n"
+        "except ImportError: print('none')\n"
+        "open('written', 'w').write('가\\n')\n",
         "utf-8",
     )
-    code, said = elsewhere.run(
+    code, said = other_platform.run(
         tmp_path, code="import sys; sys.path.insert(0, '.'); import test_it; print(sys.platform)"
     )
     here = {
         "windows": "win32 False False False\nnone\nlinux",
         "macos": "darwin False True True\nresource\nlinux",
     }
-    assert (code, said.strip()) == (0, here[elsewhere.system])
+    assert (code, said.strip()) == (0, here[other_platform.system])
     assert (tmp_path / "written").read_bytes() == {
         "windows": "가\r\n".encode("cp949"),
         "macos": "가\n".encode(),
-    }[elsewhere.system]
+    }[other_platform.system]
 
 
 @pytest.mark.linux
-def test_the_pretence_keeps_what_is_open_and_nothing_else(
-    windows: Elsewhere, tmp_path: Path
+def test_the_simulation_keeps_what_is_open_and_nothing_else(
+    windows: OtherPlatform, tmp_path: Path
 ) -> None:
     """Not even a link that leads to itself, which an earlier run of tests may have left for pytest
     to remove, nor one to what is open.
@@ -131,9 +137,13 @@ def test_the_pretence_keeps_what_is_open_and_nothing_else(
     (tmp_path / "old" / "deep" / "loop").symlink_to("loop")
     (tmp_path / "old" / "deep" / "link").symlink_to(tmp_path / "open")
     code = (
-        "import os, shutil\nwith open('open', 'w'):\n    shutil.rmtree('old')\n    try:\n       "
-        " os.unlink('open')\n    except PermissionError as error:"
-        " print(error.filename)\nos.unlink('open')\n"
+        "import os, shutil\n"
+        "with open('open', 'w'):\n"
+        "    shutil.rmtree('old')\n"
+        "    try:\n"
+        "        os.unlink('open')\n"
+        "    except PermissionError as error: print(error.filename)\n"
+        "os.unlink('open')\n"
     )
     assert windows.run(tmp_path, code=code) == (0, "open\n")
     assert list(tmp_path.iterdir()) == []
@@ -143,16 +153,16 @@ def test_the_pretence_keeps_what_is_open_and_nothing_else(
 
 
 @pytest.mark.linux
-def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_what_takes_no_grading_works(other_platform: OtherPlatform, tmp_path: Path) -> None:
     """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun
     anew; nothing is written with CR LF.
     """
     first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
-    _, said = elsewhere.run(tmp_path, json.dumps(first), code=SEVERAL)
+    _, said = other_platform.run(tmp_path, json.dumps(first), code=RUN_COMMANDS)
     assert [line for line in said.splitlines() if line.startswith("exit")] == [
         f"exit {' '.join(words)} 0" for words in first
     ]
-    assert ('cd "my work"' if elsewhere.system == "windows" else "cd 'my work'") in said
+    assert ('cd "my work"' if other_platform.system == "windows" else "cd 'my work'") in said
     (tmp_path / "my work" / "hooks" / "hooks.py").write_text("x = 1\r\n", "utf-8", newline="")
     then = [
         ["list"],
@@ -162,7 +172,7 @@ def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> No
         ["hint", "hooks", "--lang", "ko"],
         ["reset", "hooks", "--yes"],
     ]
-    _, said = elsewhere.run(tmp_path / "my work", json.dumps(then), code=SEVERAL)
+    _, said = other_platform.run(tmp_path / "my work", json.dumps(then), code=RUN_COMMANDS)
     assert [line for line in said.splitlines() if line.startswith("exit")] == [
         f"exit {' '.join(words)} 0" for words in then
     ]
@@ -174,11 +184,11 @@ def test_what_takes_no_grading_works(elsewhere: Elsewhere, tmp_path: Path) -> No
 
 
 @pytest.mark.linux
-def test_a_lesson_is_graded_on_windows(windows: Elsewhere, tmp_path: Path) -> None:
+def test_a_lesson_is_graded_on_windows(windows: OtherPlatform, tmp_path: Path) -> None:
     """Beside a plain process, from a file with Windows' line ends that prints what cp949 can't; the
     report says what did not hold.
     """
-    file(tmp_path, "tiny.py", RIGHT)
+    write_file(tmp_path, "tiny.py", RIGHT)
     code, said = windows.run(
         tmp_path, "tiny", "--json", "report.json", "--course", str(SMALL), "--sandbox", "auto"
     )
@@ -195,19 +205,19 @@ def test_a_lesson_is_graded_on_windows(windows: Elsewhere, tmp_path: Path) -> No
 
 @pytest.mark.proof
 @pytest.mark.linux
-def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_a_class_is_graded_and_exported(other_platform: OtherPlatform, tmp_path: Path) -> None:
     """One prints, one loops, one crashes; what a killed process ends with differs, the points
     don't.
     """
     rest = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-    file(tmp_path / "class", "alice/tiny.py", RIGHT)
-    file(tmp_path / "class", "bob/tiny.py", "def double(x):\n    while True: pass\n" + rest)
-    file(
+    write_file(tmp_path / "class", "alice/tiny.py", RIGHT)
+    write_file(tmp_path / "class", "bob/tiny.py", "def double(x):\n    while True: pass\n" + rest)
+    write_file(
         tmp_path / "class",
         "홍길동/tiny.py",
         "import ctypes\ndef double(x): return ctypes.string_at(0)\n" + rest,
     )
-    _, said = elsewhere.run(
+    _, said = other_platform.run(
         tmp_path,
         "batch",
         "class",
@@ -234,7 +244,7 @@ def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) ->
     assert "timeout" in outcomes["bob"]
     assert "crashed" in outcomes["홍길동"]
     words = [["export", "out", "--to", name] for name in ("csv", "json", "gradescope", "junit")]
-    _, said = elsewhere.run(tmp_path, json.dumps(words), code=SEVERAL)
+    _, said = other_platform.run(tmp_path, json.dumps(words), code=RUN_COMMANDS)
     assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
         "0"
     ] * len(words), said
@@ -244,16 +254,16 @@ def test_a_class_is_graded_and_exported(elsewhere: Elsewhere, tmp_path: Path) ->
 @pytest.mark.proof
 @pytest.mark.linux
 def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(
-    elsewhere: Elsewhere, tmp_path: Path
+    other_platform: OtherPlatform, tmp_path: Path
 ) -> None:
-    file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
+    write_file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
     course = ["--course", str(SMALL)]
     words = [
         ["release", "bundle", *course],
         ["replay", "tiny.double", "--show", "--sandbox", "auto", *course],
         ["graph", "tiny.py:double", "--svg", "graph.svg"],
     ]
-    _, said = elsewhere.run(tmp_path, json.dumps(words), code=SEVERAL)
+    _, said = other_platform.run(tmp_path, json.dumps(words), code=RUN_COMMANDS)
     assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
         "0",
         "1",
@@ -264,13 +274,13 @@ def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(
 
 @pytest.mark.proof
 @pytest.mark.linux
-def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_watch_answers_to_keys_and_saves(other_platform: OtherPlatform, tmp_path: Path) -> None:
     """On Windows keys come from msvcrt."""
-    file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
+    write_file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
     words = ["-m", "grader", "watch", "--poll", "--sandbox", "auto", "--course", str(SMALL)]
-    environment = elsewhere.environment() | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+    environment = other_platform.environment() | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     child = pexpect.spawn(
-        str(elsewhere.python),
+        str(other_platform.python),
         words,
         cwd=str(tmp_path),
         env=environment,
@@ -279,7 +289,7 @@ def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -
         timeout=120,
     )
     child.expect("5 / 10")
-    file(tmp_path, "tiny.py", RIGHT)
+    write_file(tmp_path, "tiny.py", RIGHT)
     child.expect("10 / 10")
     child.send("?")
     child.expect("a hint for what is wrong")
@@ -291,10 +301,10 @@ def test_watch_answers_to_keys_and_saves(elsewhere: Elsewhere, tmp_path: Path) -
 
 @pytest.mark.proof
 @pytest.mark.linux
-def test_the_tests_can_be_collected(elsewhere: Elsewhere) -> None:
+def test_the_tests_can_be_collected(other_platform: OtherPlatform) -> None:
     """Nothing that a test file imports is missing there, or its absence is a reason to skip."""
     root = PACKAGE.parent
-    code, said = elsewhere.run(
+    code, said = other_platform.run(
         root, "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST
     )
     assert code == 0, said[-3000:]
@@ -311,8 +321,9 @@ def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
     it.
     """
     code = (
-        "import sys; from grader.worker.spawned import StdinWatchdog; it = StdinWatchdog(0);"
-        " print(it.read(2), flush=True)\nwhile True: pass"
+        "from grader.worker.spawned import StdinWatchdog\n"
+        "print(StdinWatchdog(0).read(2), flush=True)\n"
+        "while True: pass"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -395,7 +406,7 @@ def test_a_file_of_the_users_own_may_print_what_the_terminal_lacks(
 # --------------------------------------------------------------------------------------- text files
 
 
-def carelessly_opened(path: Path) -> Iterator[str]:
+def opened_with_defaults(path: Path) -> Iterator[str]:
     """Where a text file is opened without its encoding, or written without its line ends."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
@@ -435,17 +446,20 @@ def test_no_text_file_is_opened_by_the_systems_habit() -> None:
         place
         for path in PACKAGE.rglob("*.py")
         if "_course" not in path.parts
-        for place in carelessly_opened(path)
+        for place in opened_with_defaults(path)
     ] == []
 
 
-def test_a_careless_file_is_found(tmp_path: Path) -> None:
+def test_a_file_opened_with_defaults_is_found(tmp_path: Path) -> None:
     (tmp_path / "it.py").write_text(
-        "open(x)\nopen(x, 'rb')\np.write_text(t, 'utf-8')\np.read_text()\nos.fdopen(1, 'w', 1,"
-        " 'utf-8')\n",
+        "open(x)\n"
+        "open(x, 'rb')\n"
+        "p.write_text(t, 'utf-8')\n"
+        "p.read_text()\n"
+        "os.fdopen(1, 'w', 1, 'utf-8')\n",
         "utf-8",
     )
-    assert [found.split(":")[1] for found in carelessly_opened(tmp_path / "it.py")] == [
+    assert [found.split(":")[1] for found in opened_with_defaults(tmp_path / "it.py")] == [
         "1",
         "3",
         "4",
@@ -456,26 +470,27 @@ def test_a_careless_file_is_found(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- the workflow
 
 
-def workflow_tests() -> list[str]:
-    """The test files that continuous integration runs on macOS and Windows."""
-    jobs = yaml.safe_load((PACKAGE.parent / ".github" / "workflows" / "ci.yml").read_text("utf-8"))[
-        "jobs"
-    ]
-    assert jobs["elsewhere"]["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
-    (command,) = (
-        step["run"] for step in jobs["elsewhere"]["steps"] if "pytest" in step.get("run", "")
-    )
-    return [word for word in command.split() if word.endswith(".py")]
+def ci_arguments() -> list[str]:
+    """The arguments of pytest in continuous integration on macOS and Windows."""
+    workflow = PACKAGE.parent / ".github" / "workflows" / "ci.yml"
+    job = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["other-platforms"]
+    assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
+    (command,) = (step["run"] for step in job["steps"] if "pytest" in step.get("run", ""))
+    return shlex.split(command.partition("pytest ")[2])
 
 
 def test_the_workflow_names_tests_that_are_there() -> None:
-    assert [name for name in workflow_tests() if not (PACKAGE.parent / name).is_file()] == []
+    places = [word for word in ci_arguments() if word.startswith("tests/")]
+    assert places
+    assert [place for place in places if not (PACKAGE.parent / place).exists()] == []
 
 
 @pytest.mark.linux
 @pytest.mark.proof
-def test_what_the_workflow_runs_elsewhere_passes_there(elsewhere: Elsewhere) -> None:
-    code, said = elsewhere.run(
-        PACKAGE.parent, "-q", "-p", "no:cacheprovider", *workflow_tests(), code=PYTEST
+def test_what_the_workflow_runs_on_other_platforms_passes_there(
+    other_platform: OtherPlatform,
+) -> None:
+    code, said = other_platform.run(
+        PACKAGE.parent, "-q", "-p", "no:cacheprovider", *ci_arguments(), code=PYTEST
     )
     assert code == 0, said[-3000:]

@@ -70,9 +70,8 @@ def connected(scheduler: str) -> Iterator[Cluster]:
             " 'gradlings[cluster]'"
         ) from None
     for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(
-            logging.CRITICAL
-        )  # what ends a run is a message of ours; Dask would put its traceback before it
+        # What ends a run is a message of ours; Dask would put its traceback before it.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         address = (
             json.loads(Path(scheduler).read_text("utf-8"))["address"]

@@ -30,7 +30,6 @@ from grader.render.html import render_page
 
 
 def page_path(out: Path, name: str) -> Path:
-    """Where a submission's page lies."""
     return out / "reports" / f"{name}.html"
 
 
@@ -54,7 +53,6 @@ def _words(lang: str) -> Catalogue:
 
 
 def write_outputs(out: Path, book: Gradebook) -> None:
-    """Write what tells of the whole class."""
     columns = book.columns()
     with replacing(out / "results.json") as file:
         write_results(file, book.entries())

@@ -9,7 +9,6 @@ from grader.core.scoring import add_up, lesson_score, lesson_status, report_scor
 
 
 def lesson_of(check_id: str) -> str:
-    """The lesson that a check's id begins with."""
     return check_id.partition(".")[0]
 
 

@@ -49,12 +49,10 @@ class BatchPlan:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The lessons' ids."""
         return tuple(lesson.id for lesson in self.lessons)
 
     @property
     def filenames(self) -> str:
-        """What the lessons' files are called, a few of them."""
         names = [lesson.filename for lesson in self.lessons]
         return ", ".join(names[:NAMED]) + (
             f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -184,7 +182,6 @@ class Batch:
                 yield job
 
     def prepare(self, one: Submission) -> BatchJob | None:
-        """A submission's job, None where there is none to do."""
         owner = SubmissionRow(one.name, self.students.get(one.name, one.students), one.late)
         try:
             files = one.read(self.plan.ids)
@@ -335,7 +332,6 @@ class Batch:
     # -------------------------------------------------------------------- in the gradebook's thread
 
     def keep(self, done: FinishedJob) -> None:
-        """Commit a result."""
         self.done += 1
         if done.report is None:
             self._problem(done.job.owner, done.fault, fault=True)

@@ -43,7 +43,6 @@ class Target:
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """The template with the points filled in."""
     if request.template is None:
         raise UsageError(
             "Canvas wants its own gradebook back. Export it there (Grades, Export) and give it with"
@@ -90,7 +89,6 @@ def export(
 
 
 def points_of(mark: Mark, target: Target) -> float | None:
-    """What a mark has for a column."""
     return mark.total if target.lesson is None else mark.lessons.get(target.lesson)
 
 
@@ -134,7 +132,6 @@ def targets_in(
 def notes_on_points(
     sheet: Sheet, possible: int | None, targets: Iterable[Target]
 ) -> Iterator[ExportNote]:
-    """Where an assignment is worth something else than what is filled in."""
     for target in targets:
         text = (
             sheet.value(possible, target.column).replace(",", ".") if possible is not None else ""

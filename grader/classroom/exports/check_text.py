@@ -29,7 +29,6 @@ def explanation(check: CheckResult, lesson: LessonResult) -> str:
 
 
 def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
-    """What the report's page tells of a check."""
     if check.outcome is Outcome.GRADER_ERROR:
         yield OWN_FAULT
         return

@@ -71,7 +71,6 @@ def export(
 
 
 def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
-    """The points of every check that has a verdict."""
     lessons = entry.report.lessons if entry.report else ()
     return {
         check.id: check.points

@@ -67,12 +67,11 @@ class Sheet:
 
     @property
     def header(self) -> list[str]:
-        """The values of the first row."""
         return [self.value(0, column) for column in range(len(self._cells[0]))]
 
     @property
     def rows(self) -> range:
-        """The numbers of the rows below the header."""
+        """Return the numbers of the rows below the header."""
         return range(1, len(self._cells))
 
     def value(self, row: int, column: int) -> str:
@@ -84,7 +83,6 @@ class Sheet:
         return (raw[1:-1].replace('""', '"') if raw.startswith('"') else raw).strip()
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Replace a cell."""
         cells = self._cells[row]
         cells += [""] * (column + 1 - len(cells))
         special = any(character in text for character in f'{self.delimiter}"\r\n')
@@ -102,7 +100,6 @@ class Sheet:
         return titles.index(title.casefold())
 
     def as_bytes(self) -> bytes:
-        """The file."""
         lines = (
             self.delimiter.join(cells) + end
             for cells, end in zip(self._cells, self._ends, strict=True)

@@ -39,7 +39,6 @@ def export(
 
 
 def as_bytes(data: dict[str, Any]) -> bytes:
-    """The file."""
     return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
         "utf-8", "backslashreplace"
     )
@@ -75,7 +74,6 @@ def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, 
 
 
 def heading(entry: GradebookEntry) -> Iterator[str]:
-    """What stands above the tests."""
     yield from remarks(entry)
     if entry.report is not None:
         report = entry.report

@@ -23,7 +23,6 @@ from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """A JSON list, one entry after the other."""
     yield Piece(b"[")
     between = "\n"
     for entry in entries:

@@ -30,7 +30,6 @@ KINDS = {
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """One document, a suite after the other."""
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
     for entry in entries:
         suite = suite_of(entry)
@@ -69,7 +68,6 @@ def suite_of(entry: GradebookEntry) -> ET.Element:
 
 
 def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
-    """Name and value of each property."""
     yield "students", entry.label
     if entry.report is not None and not entry.grader_faults:
         yield "score", f"{entry.score:g}"
@@ -81,7 +79,6 @@ def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
 
 
 def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None:
-    """A check as a test case."""
     case = ET.SubElement(
         suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}"
     )
@@ -94,7 +91,6 @@ def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None
 
 
 def plain_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
-    """A case for what has no checks."""
     ET.SubElement(
         ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"),
         kind,

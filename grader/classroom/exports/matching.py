@@ -43,7 +43,6 @@ class Roll:
                 self._index.setdefault(key, []).append(person)
 
     def find(self, student: StudentIdentity) -> tuple[SheetPerson, ...]:
-        """The people that a student may be: none, one, or several."""
         for key in self._keys(student):
             if found := self._index.get(key):
                 return tuple(found)

@@ -50,7 +50,6 @@ class Columns:
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """The worksheet with grades and feedback filled in."""
     if request.template is None:
         raise UsageError(
             "Moodle wants its own worksheet back. Download it there (Download grading worksheet),"

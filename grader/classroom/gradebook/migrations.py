@@ -19,18 +19,22 @@ STEPS = (
         one INTEGER PRIMARY KEY CHECK (one = 1),
         secret BLOB NOT NULL,                -- every submission's seed is made from it
         title TEXT NOT NULL DEFAULT '',
-        course_id TEXT NOT NULL DEFAULT '', course_version TEXT NOT NULL DEFAULT '', course_hash TEXT NOT NULL DEFAULT '',
+        course_id TEXT NOT NULL DEFAULT '',
+        course_version TEXT NOT NULL DEFAULT '',
+        course_hash TEXT NOT NULL DEFAULT '',
         lang TEXT NOT NULL DEFAULT 'en',
-        lessons TEXT NOT NULL DEFAULT '[]',  -- JSON: [[id, title, points], ...] in the course's order
+        lessons TEXT NOT NULL DEFAULT '[]',  -- JSON: [[id, title, points], ...], in order
         place TEXT NOT NULL DEFAULT '', layout TEXT NOT NULL DEFAULT '',
-        pages TEXT NOT NULL DEFAULT ''       -- how all report pages were written: 'withheld', 'revealed'; '' while that changes
+        pages TEXT NOT NULL DEFAULT ''       -- how all report pages were written: 'withheld' or
+                                             -- 'revealed'; '' while that changes
     );
     CREATE TABLE runs (id INTEGER PRIMARY KEY, plan TEXT NOT NULL, began TEXT NOT NULL, ended TEXT);
     CREATE TABLE submissions (
         name TEXT PRIMARY KEY,
         students TEXT NOT NULL,              -- JSON: [[name, {system: id}], ...]
         late INTEGER NOT NULL DEFAULT 0,
-        missing INTEGER NOT NULL DEFAULT 0,  -- on the roster only: 1 handed nothing in, 2 may be one of the others
+        missing INTEGER NOT NULL DEFAULT 0,  -- on the roster only: 1 handed nothing in,
+                                             -- 2 may be one of the others
         problem TEXT,                        -- why it could not be graded
         fault INTEGER NOT NULL DEFAULT 0,    -- whether that was the grader's own fault
         current INTEGER REFERENCES attempts (id)
@@ -40,35 +44,43 @@ STEPS = (
         submission TEXT NOT NULL REFERENCES submissions (name),
         run INTEGER NOT NULL REFERENCES runs (id),
         replaced INTEGER REFERENCES attempts (id),
-        digest TEXT NOT NULL, course_hash TEXT NOT NULL, grader_version TEXT NOT NULL, seed INTEGER NOT NULL,
-        sandbox TEXT NOT NULL, lang TEXT NOT NULL, lessons TEXT NOT NULL,
+        digest TEXT NOT NULL, course_hash TEXT NOT NULL, grader_version TEXT NOT NULL,
+        seed INTEGER NOT NULL, sandbox TEXT NOT NULL, lang TEXT NOT NULL, lessons TEXT NOT NULL,
         faults INTEGER NOT NULL, score REAL NOT NULL, made_at TEXT NOT NULL, seconds REAL NOT NULL,
         report TEXT NOT NULL                 -- JSON, as report.schema.json has it
     );
     CREATE INDEX attempts_of_a_submission ON attempts (submission);
     CREATE INDEX attempts_of_a_run ON attempts (run);
     CREATE TABLE results (
-        attempt INTEGER NOT NULL REFERENCES attempts (id), check_id TEXT NOT NULL, lesson TEXT NOT NULL, outcome TEXT NOT NULL,
-        points REAL NOT NULL, max_points REAL NOT NULL, diagnosis TEXT, diagnosis_title TEXT, seed INTEGER NOT NULL, seconds REAL NOT NULL,
+        attempt INTEGER NOT NULL REFERENCES attempts (id),
+        check_id TEXT NOT NULL, lesson TEXT NOT NULL, outcome TEXT NOT NULL,
+        points REAL NOT NULL, max_points REAL NOT NULL, diagnosis TEXT, diagnosis_title TEXT,
+        seed INTEGER NOT NULL, seconds REAL NOT NULL,
         PRIMARY KEY (attempt, check_id)
     ) WITHOUT ROWID;
     CREATE TABLE checks (
-        course_hash TEXT NOT NULL, lang TEXT NOT NULL, id TEXT NOT NULL, lesson TEXT NOT NULL, position INTEGER NOT NULL,
-        title TEXT NOT NULL, max_points REAL NOT NULL, bonus INTEGER NOT NULL, hidden INTEGER NOT NULL,
+        course_hash TEXT NOT NULL, lang TEXT NOT NULL, id TEXT NOT NULL, lesson TEXT NOT NULL,
+        position INTEGER NOT NULL, title TEXT NOT NULL,
+        max_points REAL NOT NULL, bonus INTEGER NOT NULL, hidden INTEGER NOT NULL,
         PRIMARY KEY (course_hash, lang, id)
     ) WITHOUT ROWID;
     CREATE TABLE files (
-        digest TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, text TEXT NOT NULL, problem TEXT,
+        digest TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, text TEXT NOT NULL,
+        problem TEXT,
         PRIMARY KEY (digest, lesson)
     ) WITHOUT ROWID;
     CREATE TABLE roster (line INTEGER PRIMARY KEY, name TEXT NOT NULL, ids TEXT NOT NULL);
     CREATE TABLE passed_over (entry TEXT NOT NULL, reason TEXT NOT NULL);
     CREATE TABLE adjustments (
-        id INTEGER PRIMARY KEY, submission TEXT NOT NULL, lesson TEXT, points REAL NOT NULL, reason TEXT NOT NULL, author TEXT NOT NULL,
-        made_at TEXT NOT NULL
+        id INTEGER PRIMARY KEY, submission TEXT NOT NULL, lesson TEXT, points REAL NOT NULL,
+        reason TEXT NOT NULL, author TEXT NOT NULL, made_at TEXT NOT NULL
     );
-    CREATE TRIGGER adjustments_stay BEFORE DELETE ON adjustments BEGIN SELECT RAISE(ABORT, 'an adjustment is never deleted'); END;
-    CREATE TRIGGER adjustments_stand BEFORE UPDATE ON adjustments BEGIN SELECT RAISE(ABORT, 'an adjustment is never changed'); END;
+    CREATE TRIGGER adjustments_stay BEFORE DELETE ON adjustments BEGIN
+        SELECT RAISE(ABORT, 'an adjustment is never deleted');
+    END;
+    CREATE TRIGGER adjustments_stand BEFORE UPDATE ON adjustments BEGIN
+        SELECT RAISE(ABORT, 'an adjustment is never changed');
+    END;
     """,
     """
     -- '' is not known: such an attempt is graded again

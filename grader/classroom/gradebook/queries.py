@@ -41,7 +41,6 @@ class CommonMistake:
 
 
 def students_as_json(students: tuple[StudentIdentity, ...]) -> str:
-    """How a cell holds whose a submission is."""
     return json.dumps([[student.name, student.ids] for student in students], sort_keys=True)
 
 
@@ -207,7 +206,6 @@ class GradebookReader:
         return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
 
     def handed_in(self) -> set[str]:
-        """The lessons of which somebody handed a file in."""
         return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}
 
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:

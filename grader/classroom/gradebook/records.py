@@ -1,7 +1,8 @@
 """What a gradebook tells of a submission: its report, what an instructor changed, or why it could
 not be graded.
 
-Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came from.
+Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came
+from.
 """
 
 from __future__ import annotations
@@ -52,12 +53,10 @@ class GradebookEntry:
 
     @property
     def label(self) -> str:
-        """Whom the line is about, for people."""
         return label_of(self.students, self.name)
 
     @property
     def adjusted_by(self) -> float:
-        """The sum of all adjustments."""
         return round(sum(one.points for one in self.adjustments), 4)
 
     @property
@@ -69,16 +68,13 @@ class GradebookEntry:
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
-        """The checks that our own fault left without a verdict."""
         return self.report.grader_faults if self.report else ()
 
     def lesson(self, lesson_id: str) -> LessonResult | None:
-        """One lesson's result."""
         found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
         return found[0] if found else None
 
     def lesson_score(self, lesson_id: str) -> float:
-        """A lesson's points with its own adjustments."""
         result = self.lesson(lesson_id)
         changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
         return max(0.0, round((result.score if result else 0.0) + changed, 4))

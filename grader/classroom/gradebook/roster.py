@@ -72,9 +72,8 @@ def read_roster(path: Path) -> Roster:
     number, header = lines[0]
     fields = [_field(cell) for cell in header]
     ids = {index: IDS[field] for index, field in enumerate(fields) if field in IDS}
-    if (
-        "sis_login_id" in ids.values() or "sis_user_id" in ids.values()
-    ):  # Canvas' own export, where ID is Canvas'
+    # In Canvas' own export, the column ID is Canvas' id.
+    if "sis_login_id" in ids.values() or "sis_user_id" in ids.values():
         ids = {index: "canvas_id" if key == "id" else key for index, key in ids.items()}
     if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
         raise UsageError(
@@ -83,9 +82,8 @@ def read_roster(path: Path) -> Roster:
         )
     students, problems = [], []
     for line, cells in lines[1:]:
-        if (
-            cells[0].strip().lower().startswith("points possible")
-        ):  # the second row of Canvas' export
+        # The second row of Canvas' export.
+        if cells[0].strip().lower().startswith("points possible"):
             continue
         if len(cells) > len(fields) and any(cell.strip() for cell in cells[len(fields) :]):
             problems.append(

@@ -59,7 +59,6 @@ class SubmissionRow:
 
     @property
     def label(self) -> str:
-        """Whom it is from, for people."""
         return label_of(self.students, self.name)
 
 
@@ -151,11 +150,9 @@ class Gradebook(GradebookReader):
                 db.execute(f"UPDATE class SET {column} = ?", [value])
 
     def about(self, column: str) -> str:
-        """One thing that is known of the class."""
         return str(self.db.execute(f"SELECT {column} FROM class").fetchone()[0])
 
     def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
-        """Keep what was no submission, each with the reason."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM passed_over")
             db.executemany(
@@ -164,7 +161,6 @@ class Gradebook(GradebookReader):
             )
 
     def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
-        """Keep a roster, in place of the one that was there."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM roster")
             db.executemany(
@@ -173,14 +169,12 @@ class Gradebook(GradebookReader):
             )
 
     def roster(self) -> list[tuple[int, StudentIdentity]]:
-        """The roster that was kept: each student with their line."""
         return [
             (line, StudentIdentity(name, json.loads(ids)))
             for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")
         ]
 
     def names(self) -> set[str]:
-        """The names of all that was handed in."""
         return {
             name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")
         }
@@ -217,7 +211,6 @@ class Gradebook(GradebookReader):
             )
 
     def end(self, run: int) -> None:
-        """Say that a run came to its end."""
         with transaction(self.db) as db:
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
@@ -243,7 +236,6 @@ class Gradebook(GradebookReader):
         return row[0] if row else None
 
     def digest_of(self, name: str) -> str | None:
-        """The digest of what the submission's current report is about."""
         row = self.db.execute(
             "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE"
             " s.name = ?",
@@ -261,7 +253,6 @@ class Gradebook(GradebookReader):
         return bool(self.db.execute(query, [owner.name]).fetchone() == line)
 
     def use(self, owner: SubmissionRow, attempt: int) -> None:
-        """Let an attempt that is there be the one that counts."""
         with transaction(self.db) as db:
             self._line(db, owner, attempt)
 
@@ -317,7 +308,6 @@ class Gradebook(GradebookReader):
             )
 
     def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
-        """Keep why a submission could not be graded."""
         with transaction(self.db) as db:
             self._line(db, owner, None, writable(problem), fault=fault)
 

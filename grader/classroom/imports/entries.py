@@ -48,11 +48,9 @@ class Entry:
     home: Container
 
     def leaves(self) -> Iterator[FileEntry]:
-        """Its files, a file being one itself."""
         return self.home.leaves(self)
 
     def inside(self) -> list[Entry]:
-        """A folder's items."""
         return self.home.inside(self)
 
 

@@ -81,9 +81,8 @@ def _submitters(metadata: Entry) -> dict[str, tuple[StudentIdentity, ...]]:
     """By folder, who handed it in; raises SubmissionError where the file can't be read."""
     import yaml
 
-    loader: Any = getattr(
-        yaml, "CBaseLoader", yaml.BaseLoader
-    )  # all values strings; the fast one where it was built
+    # All values are strings. The C loader is faster, where it was built.
+    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     remedy = "Export the assignment anew, or delete the file: folders then stand for names"
     data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:

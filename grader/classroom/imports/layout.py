@@ -47,7 +47,6 @@ class PendingSubmission:
 
     @property
     def name(self) -> str:
-        """What people would call it."""
         return " + ".join(student.name for student in self.students)
 
 
@@ -100,7 +99,6 @@ class _Together:
 
 
 def is_zip(name: str) -> bool:
-    """Whether a file of this name is opened."""
     return name.lower().endswith(ZIP_SUFFIX)
 
 
@@ -110,7 +108,6 @@ def is_useful(name: str, names: Mapping[str, str]) -> bool:
 
 
 def why_not(item: Entry, remedy: str) -> str:
-    """The reason for which an item is passed over."""
     if item.kind is Kind.LINK:
         return "is a link, and links are not followed. Put what it leads to in its place"
     if item.kind is Kind.OTHER:
@@ -124,5 +121,4 @@ def why_not(item: Entry, remedy: str) -> str:
 
 
 def stem(name: str) -> str:
-    """A file's name without its ending."""
     return PurePosixPath(name).stem

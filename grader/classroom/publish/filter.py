@@ -28,7 +28,6 @@ def check_names(text: str) -> tuple[str, ...]:
 
 
 def without_names(text: str, names: Iterable[str]) -> str:
-    """The text with each of these names replaced."""
     found = sorted(names, key=len, reverse=True)
     return re.sub(rf"\b(?:{'|'.join(map(re.escape, found))})\b", HELD_BACK, text) if found else text
 

@@ -55,7 +55,6 @@ def main() -> None:
 
 
 def grade(root: Path) -> dict[str, Any]:
-    """The submission's results."""
     settings: dict[str, Any] = json.loads((root / "source" / SETTINGS).read_text("utf-8"))
     with ForkServerClient() as host:
         course = load_course(root / "source" / "course")

@@ -4,7 +4,8 @@
 
     README.md, README.ko.md            how to install, how to grade, what is held back
     <lesson>/                          the stub to fill in, the lesson's READMEs
-    course/                            what judges: course.toml, release.toml, stubs, hints, catalogues, visible checks
+    course/                            what judges: course.toml, release.toml, stubs, hints,
+                                       catalogues, visible checks
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 
@@ -74,10 +75,8 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            tried, made = (
-                Path(place) / "tried",
-                Path(place) / "bundle",
-            )  # apart: grading leaves byte code behind
+            # Two folders: grading leaves byte code behind.
+            tried, made = Path(place) / "tried", Path(place) / "bundle"
             files = list(bundle_files(course, lessons))
             write(made, files)
             refuse_leaks(made, lessons)
@@ -116,7 +115,6 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
 
 
 def released_points(released: Iterable[Released]) -> tuple[float, float]:
-    """Points that can be earned in the bundle, and points that are held back."""
     rows = list(released)
     return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
 
@@ -131,7 +129,6 @@ def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str,
 
 
 def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
-    """Write files below a folder."""
     for path, text in files:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +244,6 @@ def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Release
 
 
 def worth(checks: Iterable[CheckResult]) -> float:
-    """What checks are worth, bonus apart."""
     return add_up(check.max_points for check in checks if not check.bonus)
 
 
@@ -283,7 +279,6 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text, a word being letters, digits and underscores."""
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 

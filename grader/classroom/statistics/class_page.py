@@ -223,7 +223,6 @@ def percent(part: float | None) -> str:
 
 
 def seconds(number: float | None) -> str:
-    """A time for people."""
     return "–" if number is None else f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
@@ -241,26 +240,22 @@ def numbers(values: Iterable[int]) -> str:
 
 
 def outcome_parts(check: CheckFacts) -> list[Part]:
-    """The pieces of a check's bar."""
     return _parts(
         [(kind, sum(check.outcomes.get(one, 0) for one in those)) for kind, those in OUTCOME_KINDS]
     )
 
 
 def status_parts(lesson: LessonFacts) -> list[Part]:
-    """The pieces of a lesson's bar."""
     return _parts(
         [(kind, sum(lesson.statuses.get(one, 0) for one in those)) for kind, those in STATUS_KINDS]
     )
 
 
 def outcome_text(check: CheckFacts) -> str:
-    """What a check's bar shows, in words."""
     return _counted((WORDS[outcome], check.outcomes.get(outcome, 0)) for outcome in Outcome)
 
 
 def status_text(lesson: LessonFacts) -> str:
-    """What a lesson's bar shows, in words."""
     return _counted(
         (STATUS_WORDS[status], lesson.statuses.get(status, 0)) for status in LessonStatus
     )

@@ -2,7 +2,8 @@
 what the class needs is kept.
 
 Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row
-for each there is too: give ``collect_statistics`` ``rows.RowsOnDisk`` where they should not be held in memory.
+for each there is too: give ``collect_statistics`` ``rows.RowsOnDisk`` where they should not be held
+in memory.
 """
 
 from __future__ import annotations

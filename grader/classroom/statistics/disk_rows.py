@@ -34,7 +34,6 @@ class RowsOnDisk:
         self._file.close()
 
     def append(self, row: Row, /) -> None:
-        """One more row."""
         self._file.seek(0, 2)
         self._file.write(json.dumps(dataclasses.astuple(row)).encode() + b"\n")
         self._count += 1
@@ -52,7 +51,6 @@ class RowsOnDisk:
 
 
 def _row(data: list[Any]) -> Row:
-    """A row from what JSON made of it."""
     person, score, max_score, bonus, adjusted_by, *lists = data
     lessons, points, states, mistakes, wrong = map(tuple, lists)
     return Row(

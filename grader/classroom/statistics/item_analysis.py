@@ -19,7 +19,6 @@ class Moments:
     squares: float = 0.0
 
     def add(self, number: float) -> None:
-        """One more number."""
         self.count += 1
         self.total += number
         self.squares += number * number

@@ -134,7 +134,6 @@ class CheckFacts:
 
     @property
     def passed(self) -> int:
-        """How many got it right."""
         return self.outcomes.get(Outcome.PASSED, 0)
 
     @property
@@ -252,5 +251,4 @@ class Classroom:
 
     @property
     def doubtful(self) -> tuple[CheckFacts, ...]:
-        """The checks that are themselves to be looked at."""
         return tuple(check for lesson in self.lessons for check in lesson.checks if check.doubt)

@@ -106,7 +106,6 @@ class Watched(Protocol):
 
 
 def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
-    """The things, and nothing is told."""
     return things
 
 

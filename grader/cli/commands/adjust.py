@@ -53,13 +53,11 @@ def adjust(
 
 
 def list_adjustments(out: Path, name: str) -> None:
-    """Show what was changed of a submission's score."""
     with Gradebook.open(out) as book:
         show_trail(book.entry_of(name))
 
 
 def who() -> str:
-    """The name under which the instructor is logged in."""
     try:
         return getpass.getuser()
     except (
@@ -70,7 +68,6 @@ def who() -> str:
 
 
 def show_trail(entry: GradebookEntry) -> None:
-    """The adjustments in order, and the score that they make."""
     console = make_console()
     if entry.adjustments:
         table = Table(

@@ -208,7 +208,6 @@ def register(
 def say_before(
     console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
 ) -> None:
-    """What was found, what was passed over, what the roster leaves open."""
     count = len(found.handed)
     console.print(
         Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}")

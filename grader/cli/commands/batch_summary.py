@@ -21,7 +21,6 @@ LISTED = 20
 
 
 def listing(console: Console, what: str, lines: Sequence[str]) -> None:
-    """So many lines of one kind."""
     for line in lines[:LISTED]:
         console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
     if len(lines) > LISTED:
@@ -37,11 +36,9 @@ class Summary:
         self.out = out
 
     def line(self, text: str) -> None:
-        """One line."""
         self.console.print(Text(clean(text)), soft_wrap=True)
 
     def show(self, tally: BatchResult, plan: BatchPlan, handed: set[str]) -> None:
-        """All of it."""
         self.show_changes(tally, plan)
         scores, most = [], 0.0
         problems, missing, unloaded, flagged = [], [], [], []
@@ -95,7 +92,6 @@ class Summary:
         self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
 
     def people(self, what: str, labels: Sequence[str]) -> None:
-        """Whom something is true of, if anybody."""
         if labels:
             more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
             self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
@@ -107,11 +103,9 @@ class Summary:
 
     @staticmethod
     def fault_of(message: str | None) -> str:
-        """A fault in a line."""
         return f"the grader's own fault: {message or 'see its page'}"
 
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
-        """Old beside new, where a run changed a score that was there."""
         table = Table(
             "submission",
             "old",

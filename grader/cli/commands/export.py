@@ -53,9 +53,8 @@ def write_export(
     try:
         notes = write_pieces(entries, columns, name, request=request, target=target)
     except OSError as error:
-        where = (
-            error.filename2 or error.filename or target
-        )  # the second is what is replaced: a table that is open in Excel
+        # filename2 is what os.replace would replace: a table that is open in Excel.
+        where = error.filename2 or error.filename or target
         raise UsageError(
             f"{where} can't be written: {error.strerror}. Close it, or name another place with"
             " --output"
@@ -78,9 +77,8 @@ def write_pieces(
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.callback(
-            part.unlink, missing_ok=True
-        )  # after it was closed: Windows removes no open file
+        # This runs after the file was closed: Windows removes no open file.
+        stack.callback(part.unlink, missing_ok=True)
         stream: BinaryIO | None = (
             None if FORMATS[name].files else stack.enter_context(part.open("wb"))
         )

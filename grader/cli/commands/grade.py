@@ -47,9 +47,8 @@ def grade_here(
     language = wanted_language(lang)
     tr = engine_catalogue(language)
     with ForkServerClient() as host:
-        from grader.cli.commands.learner_page import (
-            keep,
-        )  # with what it brings, while torch is being imported
+        # These imports take their time while the server imports torch.
+        from grader.cli.commands.learner_page import keep
         from grader.cli.commands.spinner import waiting
         from grader.render.html import render_page, warm_up
         from grader.render.terminal import make_console, show_report

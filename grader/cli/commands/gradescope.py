@@ -12,7 +12,6 @@ from grader.course.course import Course
 def make_autograder(
     course: Course, names: tuple[str, ...], target: Path, *, hidden_checks: str, lang: str | None
 ) -> None:
-    """Make a zip of those lessons, or of all."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     make_zip(course, lessons, target, hidden_checks=hidden_checks, lang=wanted_language(lang))
     count = "1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons"

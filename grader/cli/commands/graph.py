@@ -149,7 +149,6 @@ def show_graph(
 
 
 def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
-    """A page with the drawing, and the tree beneath it."""
     from grader.render.html import environment, style, style_hash
 
     lines = "\n".join(map(str, tree_lines(picture, tr)))

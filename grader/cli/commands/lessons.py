@@ -73,9 +73,8 @@ def show_next(
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
     taught_in = lesson.folder
-    if (
-        file is not None and not (taught_in / "README.md").exists()
-    ):  # the course in a students' bundle has no READMEs
+    # The course in a students' bundle has no READMEs.
+    if file is not None and not (taught_in / "README.md").exists():
         taught_in = (learner.folder / file.path).parent
     console.print(
         Padding(Text(first_lines(lesson, taught_in, tr.lang)), (0, 0, 1, 2), expand=False)
@@ -117,9 +116,8 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
         code = part.startswith("```")
         shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
     whole = "\n\n".join(shown)
-    return (
-        whole.removesuffix(":") + " …" if whole.endswith(":") else whole
-    )  # what the colon announces is in the README
+    # What the colon announces is in the README.
+    return whole.removesuffix(":") + " …" if whole.endswith(":") else whole
 
 
 # -------------------------------------------------------------------------------------------- hints
@@ -166,9 +164,8 @@ def show_hint(
         )
     own = learner.words(lesson)
     for key, steps in shown.items():
-        which = tr(
-            "hint {step} of {steps}", step=step, steps=len(steps)
-        )  # "1 / 3" would read as points
+        # "1 / 3" would read as points.
+        which = tr("hint {step} of {steps}", step=step, steps=len(steps))
         console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
@@ -216,7 +213,6 @@ def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> Non
 def show_further(
     learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
 ) -> None:
-    """The way to the next step, or past the last."""
     tr = learner.tr
     if step < most:
         console.print(

@@ -142,7 +142,6 @@ def write(path: Path, text: str) -> None:
 
 
 def tell(root: Path, lesson: str) -> None:
-    """What there is now, and what to do."""
     click.echo(
         f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with"
         f" solutions/{lesson}.py."

@@ -32,8 +32,8 @@ HEAD_PIXELS, LINE_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 34, 45, 420
 not started, a check, an open one.
 """
 FIT = (
-    "const"
-    " d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};d.addEventListener('toggle',f,true);f()"
+    "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};"
+    "d.addEventListener('toggle',f,true);f()"
 )
 """Gives the frame the height of its page, again when something in that is opened; a front end that
 runs no handlers keeps the first.
@@ -112,7 +112,6 @@ class Shown:
         )
 
     def __repr__(self) -> str:
-        """The report as the terminal has it."""
         return plain_text(self.report, self.tr, columns=COLUMNS)
 
 

@@ -71,7 +71,6 @@ class Meter:
             self._bar.stop()
 
     def begin(self, what: str, total: int) -> None:
-        """A part of so many things; the one before it is over."""
         self._what, self._total = what, total
         self._began = self._said = time.monotonic()
         if self._bar is not None:
@@ -80,7 +79,6 @@ class Meter:
             self._bar.add_task(what, total=total)
 
     def told(self, done: int) -> None:
-        """So many are done."""
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[-1], completed=done)
             return
@@ -95,7 +93,6 @@ class Meter:
             )
 
     def over(self, what: str, things: Collection[Thing]) -> Iterator[Thing]:
-        """The things, while it is told how many of them are done."""
         self.begin(what, len(things))
         looked = time.monotonic()
         for done, thing in enumerate(things):
@@ -107,7 +104,6 @@ class Meter:
 
 @contextlib.contextmanager
 def telling(console: Console, total: int) -> Iterator[Callable[[int], None]]:
-    """What to call with how many of a class are done."""
     with Meter(console) as meter:
         meter.begin("grading", total)
         yield meter.told

@@ -235,7 +235,6 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
 
 
 def check_name(check: CheckResult) -> str:
-    """A check's name without its lesson's."""
     return check.id.partition(".")[2]
 
 
@@ -263,7 +262,6 @@ def script(judged: LessonOutcome, check: CheckResult, path: Path, what: Replay) 
 
 
 def loading_file(module: str, path: Path) -> list[str]:
-    """Lines of Python that import a student's file."""
     return [
         "import importlib.util",
         "",
@@ -279,12 +277,10 @@ def loading_file(module: str, path: Path) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """A text as lines of comment, whatever is in it."""
     return "\n".join(f"# {clean(line)}".rstrip() for line in text.splitlines() or [""])
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    """The text of a check, with its decorator."""
     from grader.course.source import Source
 
     for file in (*lesson.visible_checks, *lesson.hidden_checks):
@@ -373,5 +369,4 @@ def asked_of_debugger(
 
 
 def debug_command(request: Path) -> Sequence[str]:
-    """The child process."""
     return [sys.executable, "-m", "grader.judge.debugger", str(request)]

@@ -81,7 +81,6 @@ def show_similar(
 
 @contextmanager
 def unharmed(console: Console, page: Path) -> Iterator[None]:
-    """Say what a Ctrl-C leaves."""
     try:
         yield
     except KeyboardInterrupt:
@@ -95,7 +94,6 @@ def unharmed(console: Console, page: Path) -> Iterator[None]:
 
 
 def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing]) -> Iterator[Thing]:
-    """The things of one part of the work on a lesson."""
     return meter.over(f"{lesson}: {what}", things)
 
 
@@ -107,7 +105,6 @@ def known_texts(lesson: Lesson) -> Iterator[str]:
 
 
 def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
-    """The pairs that share most, and where to read them."""
     console = make_console()
     if pairs:
         table = Table(
@@ -123,7 +120,6 @@ def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
 
 
 def name(side: Side, labels: dict[str, str]) -> Line:
-    """Whose a text is."""
     return Line(
         clean(f"{side.owner} (earlier)" if side.earlier else labels.get(side.owner, side.owner))
     )

@@ -104,7 +104,6 @@ def completeness(found: VerifyResult) -> Iterator[str]:
 
 
 def proof_table(found: VerifyResult) -> str:
-    """The proof in Markdown, lesson by lesson."""
     rows = [
         (
             "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart |"

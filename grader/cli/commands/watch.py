@@ -120,7 +120,6 @@ class WatchSession:
         self.watcher: Watcher | None = None
 
     def run(self, saves: object, first: str) -> int:
-        """Watch; the exit code."""
         watcher = self.watcher = Watcher(
             saves=saves,  # type: ignore[arg-type]
             read=self.read,
@@ -148,7 +147,6 @@ class WatchSession:
                 return 130
 
     def read(self, lesson: str) -> LessonFile | None:
-        """The lesson's file as it is now."""
         return read_submission(self.learner.folder, [lesson]).get(lesson)
 
     def grade(self, lesson: str, file: LessonFile | None) -> Report:
@@ -175,12 +173,10 @@ class WatchSession:
         self.host.interrupt()
 
     def began(self, lesson: str) -> None:
-        """A run takes long enough to be told of."""
         self.current = lesson
         self.screen.tell(self.learner.tr("grading {lesson} …", lesson=lesson))
 
     def shown(self, verdict: WatchResult) -> None:
-        """Show a verdict, and keep it."""
         self.current = verdict.lesson
 
         def body(console: Console) -> None:
@@ -210,7 +206,6 @@ class WatchSession:
         return Text(" · ").join(parts)
 
     def pressed(self, key: str) -> None:
-        """What a key does."""
         assert self.watcher is not None
         course, folder, lang = self.learner.course, self.learner.folder, self.learner.tr.lang
         shows: dict[str, Callable[[Console], None]] = {
@@ -230,7 +225,6 @@ class WatchSession:
             self.screen.show(show, [])
 
     def explain(self, console: Console) -> None:
-        """What the keys do."""
         for key, what in EXPLAINED.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
 
@@ -269,9 +263,8 @@ class Screen:
             + ([last] if last is not None else [])
             + [self.keys_shown()]
         )
-        room = (
-            self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
-        )  # a blank line, and the cursor's
+        # Two lines less: a blank one, and the cursor's.
+        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
         if self.console.is_terminal:
             if len(lines) > room:
                 more = Text(self.tr("… and {count} more lines", count=len(lines) - room + 1), "dim")
@@ -300,7 +293,6 @@ class Screen:
         return self.console.render_lines(text, pad=False)
 
     def footer(self) -> None:
-        """The keys, where there are any."""
         if self.keys:
             self.console.print("", self.keys_shown(), sep="\n")
         elif not self.console.is_terminal:
@@ -315,7 +307,6 @@ class Screen:
         return shown
 
     def tell(self, text: str) -> None:
-        """A line while something goes on."""
         if self.console.is_terminal:
             self.console.print(Text(text, "cyan"), end="\r")
 
@@ -327,7 +318,6 @@ class WatchView:
         self.lines = lines
 
     def __rich_console__(self, *_: object) -> Iterator[Segment]:
-        """Each line, and its end."""
         for line in self.lines:
             yield from line
             yield Segment.line()

@@ -51,7 +51,6 @@ class Learner:
 
     @property
     def progress(self) -> Progress:
-        """What is known of the learner; nothing outside a workspace."""
         return read_progress(self.folder) if self.keeps else Progress()
 
     def keep(self, change: Callable[[Progress], Progress]) -> None:
@@ -63,11 +62,9 @@ class Learner:
                 update_progress(self.folder, change)
 
     def words(self, lesson: Lesson) -> Catalogue:
-        """A lesson's own words."""
         return load(self.tr.lang, lesson.texts(self.tr.lang))
 
     def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
-        """The files of those lessons, or of all, that are here."""
         return read_submission(
             self.folder, [lesson.id for lesson in lessons or self.course.lessons]
         )
@@ -255,7 +252,6 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
-    """The end of the course."""
     show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
 
 

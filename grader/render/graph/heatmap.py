@@ -97,7 +97,6 @@ class Jacobians:
 
 
 def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: bool = False) -> str:
-    """Both as one ``svg`` element."""
     tr = tr or Catalogue()
     rows, columns = len(pair.analytic), len(pair.analytic[0])
     numbers = columns <= MOST_WITH_NUMBERS

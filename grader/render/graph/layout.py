@@ -47,22 +47,18 @@ class Box:
 
     @property
     def left(self) -> float:
-        """Its left side."""
         return self.x - self.width / 2
 
     @property
     def right(self) -> float:
-        """Its right side."""
         return self.x + self.width / 2
 
     @property
     def top(self) -> float:
-        """Its top side."""
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """Its bottom side."""
         return self.y + self.height / 2
 
 

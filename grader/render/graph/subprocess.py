@@ -157,7 +157,6 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
 
 
 def parameters(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters that must be given."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

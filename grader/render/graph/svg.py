@@ -30,14 +30,19 @@ PAD_X, PAD_Y = 12.0, 8.0
 MAX_CELLS = 44
 MAX_TITLE = 200
 CURVE = 0.5
-STYLE = """svg.graph{color-scheme:light dark;--ink:#1d2228;--soft:#5b6470;--line:#9aa3ad;--card:#fff;--sunk:#f3f4f1;--right-bg:#e7f5ec;
---wrong:#c2311f;--right:#1a7f4b;--accent:#2f5fd0;--note-bg:#eef3fe;background:#fcfcfa;font-family:ui-monospace,Menlo,Consolas,monospace}
-@media (prefers-color-scheme:dark){svg.graph{--ink:#e8eaed;--soft:#a2abb6;--line:#5d6670;--card:#1b1f24;--sunk:#23282e;--right-bg:#15301f;
+STYLE = """svg.graph{color-scheme:light dark;--ink:#1d2228;--soft:#5b6470;--line:#9aa3ad;\
+--card:#fff;--sunk:#f3f4f1;--right-bg:#e7f5ec;
+--wrong:#c2311f;--right:#1a7f4b;--accent:#2f5fd0;--note-bg:#eef3fe;background:#fcfcfa;\
+font-family:ui-monospace,Menlo,Consolas,monospace}
+@media (prefers-color-scheme:dark){svg.graph{--ink:#e8eaed;--soft:#a2abb6;--line:#5d6670;\
+--card:#1b1f24;--sunk:#23282e;--right-bg:#15301f;
 --wrong:#ff8f7f;--right:#58c98b;--accent:#8ab0ff;--note-bg:#1b2742;background:#14171b}}
-@media print{svg.graph{--ink:#000;--soft:#444;--line:#777;--card:#fff;--sunk:#f2f2f2;--right-bg:#f0f8f2;--wrong:#a3281a;--accent:#234;
+@media print{svg.graph{--ink:#000;--soft:#444;--line:#777;--card:#fff;--sunk:#f2f2f2;\
+--right-bg:#f0f8f2;--wrong:#a3281a;--accent:#234;
 --note-bg:#f1f4fb;background:#fff}}
 """
-SHAPES = """.graph text{fill:var(--ink,currentColor);font:13px var(--mono,ui-monospace,Menlo,Consolas,monospace);text-anchor:middle}
+SHAPES = """.graph text{fill:var(--ink,currentColor);\
+font:13px var(--mono,ui-monospace,Menlo,Consolas,monospace);text-anchor:middle}
 .graph .small,.graph .number{font-size:11px;fill:var(--soft,currentColor)}
 .graph .freed{text-decoration:line-through;opacity:.75}
 .graph .badge{fill:var(--accent,currentColor)}
@@ -68,7 +73,6 @@ class TextLine:
 
     @property
     def height(self) -> float:
-        """The height that it takes."""
         return LINE if self.style == "title" else SMALL_LINE
 
 
@@ -90,12 +94,10 @@ def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
 
 
 def short(text: str, cells: int = MAX_CELLS) -> str:
-    """The text, cut to so many cells."""
     return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
 
 
 def size_of(lines: list[TextLine]) -> tuple[float, float]:
-    """The size of a box for these lines."""
     return (
         max(line.width for line in lines) + 2 * PAD_X,
         sum(line.height for line in lines) + 2 * PAD_Y,
@@ -122,14 +124,15 @@ def draw_svg(
     width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
     nodes = picture.by_id()
+    title = clean(title, MAX_TITLE) or tr(
+        "The graph behind {name}", name=label_of(picture.nodes[0], tr)
+    )
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
             f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
         ),
-        (
-            f"<title>{escape(clean(title, MAX_TITLE) or tr('The graph behind {name}', name=label_of(picture.nodes[0], tr)))}</title>"
-        ),
+        f"<title>{escape(title)}</title>",
         f"<desc>{escape(described(picture, tr))}</desc>",
         f"<style>{STYLE}{SHAPES}</style>" if own_style else "",
         *(_edge(route, picture, tr) for route in layout.routes),
@@ -145,7 +148,6 @@ def draw_svg(
 
 
 def described(picture: GraphPicture, tr: Catalogue) -> str:
-    """The picture in a sentence."""
     kinds = [node.kind for node in picture.nodes]
     return tr(
         "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
@@ -171,7 +173,9 @@ def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> 
 
 def _ghost(node: GraphNode, box: Box, tr: Catalogue) -> str:
     label = short("↗ " + label_of(node, tr), int((box.width - 8) / SMALL_CELL))
-    return f'<g class="ghost"><title>{escape(node.label or node.kind)}</title>{_rect(box)}{_text(label, box.x, box.y + 4, "small")}</g>'
+    title = f"<title>{escape(node.label or node.kind)}</title>"
+    text = _text(label, box.x, box.y + 4, "small")
+    return f'<g class="ghost">{title}{_rect(box)}{text}</g>'
 
 
 def _rect(box: Box) -> str:
@@ -191,7 +195,8 @@ def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
     head = f'<path class="head" d="M{x:.1f} {y:.1f}l-4 -8h8z"/>'
     number = ""
     if words := output_of(route.edge, target, tr):
-        number = f"<g><title>{escape(words)}</title>{_text(str(route.edge.output), x + 8, y - 9, 'number')}</g>"
+        output = _text(str(route.edge.output), x + 8, y - 9, "number")
+        number = f"<g><title>{escape(words)}</title>{output}</g>"
     return f'<path d="{_curve(route.points)}"/>{head}{number}'
 
 

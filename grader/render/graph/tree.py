@@ -132,5 +132,4 @@ def tree_text(
     width: int = WIDTH,
     marked: Collection[str] = (),
 ) -> str:
-    """The tree as one text."""
     return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))

@@ -121,9 +121,8 @@ def keeps_the_graph_it_should_lose(failure, student):
     seen = counts(student)
     if holds_message(seen) or seen["reached"] < 2:
         return None
-    each = (
-        seen["read"] // seen["reached"]
-    )  # several graphs save a multiple of what a pass reads, one saves that; create_graph saves more
+    # Several graphs save a multiple of what a pass reads, one saves that; create_graph saves more.
+    each = seen["read"] // seen["reached"]
     return seen if each and (seen["saved"] == each or seen["saved"] % each) else None
 
 

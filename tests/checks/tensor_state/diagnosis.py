@@ -34,8 +34,8 @@ def none_for_a_gradient(failure):
     come from elsewhere.
     """
     taken = (
-        r"no attribute"
-        r" '(name|next_functions|clone|detach_?|data|zero_|fill_|copy_|item|tolist|numpy|shape|dtype)'"
+        r"no attribute '(name|next_functions|clone|detach_?|data|zero_|fill_|copy_|item|tolist"
+        r"|numpy|shape|dtype)'"
     )
     about = taken + r"|unsupported operand|must be Tensor, not NoneType"
     return failure.raised("NoneType") and re.search(about, failure.error.message) is not None

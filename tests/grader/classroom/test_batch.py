@@ -18,6 +18,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from batch_process import stable_files
 
 import grader
 from grader.classroom.batch import outputs
@@ -38,6 +39,8 @@ from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import AHEAD, HostPool, map_unordered
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
 WRONG = "def double(x): return x * x\n" + REST
@@ -50,8 +53,8 @@ CLASS = {
 
 
 @dataclass
-class Lent:
-    """The tests' host, lent: it is not closed, it counts, and it can be told to fail or to stop the
+class CountingHost:
+    """The tests' host, which stays open. It counts what it grades; ``before`` can fail or stop the
     run.
     """
 
@@ -72,12 +75,14 @@ class Lent:
 
 
 @pytest.fixture
-def lent(host: ForkServerClient) -> Lent:
-    return Lent(host)
+def counting_host(host: ForkServerClient) -> CountingHost:
+    return CountingHost(host)
 
 
 @pytest.fixture
-def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., ExitCode]:
+def batch(
+    tmp_path: Path, small_course: Course, counting_host: CountingHost
+) -> Callable[..., ExitCode]:
     """``batch(**options)`` grades the class in ``tmp_path/class`` into ``tmp_path/out``."""
     for name, files in CLASS.items():
         (tmp_path / "class" / name).mkdir(parents=True)
@@ -85,7 +90,7 @@ def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., Exi
             (tmp_path / "class" / name / file).write_text(text)
 
     def run(course: Course = small_course, **options: Any) -> ExitCode:
-        lent.graded.clear()
+        counting_host.graded.clear()
         values = {
             "sandbox": "auto",
             "lang": "en",
@@ -94,7 +99,7 @@ def batch(tmp_path: Path, small_course: Course, lent: Lent) -> Callable[..., Exi
             "place": tmp_path / "class",
             **options,
         }
-        return grade_class(course, BatchOptions(**values), make_host=lambda: lent)  # type: ignore[arg-type, return-value]
+        return grade_class(course, BatchOptions(**values), make_host=lambda: counting_host)  # type: ignore[arg-type, return-value]
 
     return run
 
@@ -120,20 +125,15 @@ def other_engine(
     return installed
 
 
-def table(out: Path) -> dict[str, dict[str, str]]:
+def grades_table(out: Path) -> dict[str, dict[str, str]]:
     """``grades.csv`` by submission."""
     with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         return {row["submission"]: row for row in csv.DictReader(file)}
 
 
-def results(out: Path) -> dict[str, dict[str, Any]]:
+def results_by_name(out: Path) -> dict[str, dict[str, Any]]:
     """``results.json`` by submission."""
     return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
-
-
-def final(out: Path) -> list[bytes]:
-    """The files that must not depend on when and how a class was graded."""
-    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
 # ------------------------------------------------------------------------------------- what is left
@@ -144,7 +144,7 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
 ) -> None:
     (tmp_path / "class" / "erin.zip").write_bytes(b"PK\3\4 cut off")
     assert batch() is ExitCode.OK
-    rows = table(tmp_path / "out")
+    rows = grades_table(tmp_path / "out")
     assert [(name, rows[name]["score"]) for name in rows] == [
         ("alice", "10.0"),
         ("bob", "5.0"),
@@ -204,13 +204,13 @@ def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
     batch()
     schema = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
     for name in ("alice", "bob", "carol"):
-        data = results(tmp_path / "out")[name]
+        data = results_by_name(tmp_path / "out")[name]
         known = data.pop("gradebook")
         assert '"seconds"' not in json.dumps(data)
         jsonschema.validate(json.loads(json.dumps(Report.from_json(data).as_json())), schema)
         assert known["score"] == data["score"]
         assert known["students"] == [{"name": name, "ids": {}}]
-    assert set(results(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
+    assert set(results_by_name(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
 
 
 def test_the_gradebook_can_be_asked_for_results_by_check(
@@ -248,7 +248,7 @@ def test_a_seed_depends_on_the_secret_and_on_the_submission(
     seeds = []
     for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
         batch(out=tmp_path / out, seed=seed)
-        seeds.append([results(tmp_path / out)[name]["seed"] for name in ("alice", "bob")])
+        seeds.append([results_by_name(tmp_path / out)[name]["seed"] for name in ("alice", "bob")])
     assert seeds[0] == seeds[1]
     assert len({seed for pair in seeds[1:] for seed in pair}) == 8
 
@@ -257,59 +257,62 @@ def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submission
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
     batch()
-    bob = results(tmp_path / "out")["bob"]
+    bob = results_by_name(tmp_path / "out")["bob"]
     assert {check["id"]: check["seed"] for check in bob["lessons"][0]["checks"]} == {
         check["id"]: check_seed(bob["seed"], check["id"]) for check in bob["lessons"][0]["checks"]
     }
 
 
 def test_the_secret_stays_the_same_without_a_number(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     batch(seed=None)
     batch(seed=None)
-    assert lent.graded == []
+    assert counting_host.graded == []
 
 
 # ------------------------------------------------------------------------ graded once, graded again
 
 
 def test_what_was_graded_is_not_graded_again(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     batch()
-    before = final(tmp_path / "out")
-    assert len(lent.graded) == 3
+    before = stable_files(tmp_path / "out")
+    assert len(counting_host.graded) == 3
     batch()
-    assert lent.graded == []
-    assert final(tmp_path / "out") == before
+    assert counting_host.graded == []
+    assert stable_files(tmp_path / "out") == before
 
 
 def test_a_new_submission_is_graded_alone(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    counting_host: CountingHost,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And its old score stands beside the new."""
     batch()
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
     batch()
-    assert lent.graded == [RIGHT]
+    assert counting_host.graded == [RIGHT]
     assert re.search(r"bob +5 +10 +tiny\.double failed → passed", capsys.readouterr().out)
-    assert results(tmp_path / "out")["bob"]["gradebook"]["attempt"] == 2
+    assert results_by_name(tmp_path / "out")["bob"]["gradebook"]["attempt"] == 2
 
 
 @pytest.mark.parametrize(
     "option", [{"seed": 6}, {"lang": "ko"}, {"sandbox": "off"}, {"regrade": True}]
 )
 def test_another_way_of_grading_grades_again(
-    batch: Callable[..., ExitCode], lent: Lent, option: dict[str, Any]
+    batch: Callable[..., ExitCode], counting_host: CountingHost, option: dict[str, Any]
 ) -> None:
     batch()
     batch(**option)
-    assert len(lent.graded) == 3
+    assert len(counting_host.graded) == 3
 
 
 def test_a_grade_that_was_there_before_comes_back_without_grading(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     """A resubmission that is taken back, say; columns and scores are as they were."""
     batch()
@@ -317,55 +320,55 @@ def test_a_grade_that_was_there_before_comes_back_without_grading(
     batch()
     (tmp_path / "class" / "bob" / "tiny.py").write_text(WRONG)
     batch()
-    assert lent.graded == []
-    assert table(tmp_path / "out")["bob"]["score"] == "5.0"
+    assert counting_host.graded == []
+    assert grades_table(tmp_path / "out")["bob"]["score"] == "5.0"
 
 
 def test_a_course_that_changed_grades_again_and_shows_old_beside_new(
     tmp_path: Path,
     batch: Callable[..., ExitCode],
-    lent: Lent,
+    counting_host: CountingHost,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     batch()
     batch(course=changed(small_course, tmp_path / "course"))
-    assert len(lent.graded) == 3
+    assert len(counting_host.graded) == 3
     assert "bob" in capsys.readouterr().out.split("1 changed")[0]
 
 
 def test_what_another_engine_graded_is_graded_again(
     tmp_path: Path,
     batch: Callable[..., ExitCode],
-    lent: Lent,
+    counting_host: CountingHost,
     other_engine: Callable[[], contextlib.AbstractContextManager[None]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its wrong points are replaced, also in the columns; its attempts stay."""
     with other_engine(), monkeypatch.context() as wrong:
-        wrong.setattr(lent, "judge", halved(lent.judge))
+        wrong.setattr(counting_host, "judge", halved(counting_host.judge))
         batch()
         assert [column.max_score for column in columns(tmp_path / "out")] == [5.0]
     batch()
-    assert len(lent.graded) == 3
-    assert table(tmp_path / "out")["alice"]["score"] == "10.0"
+    assert len(counting_host.graded) == 3
+    assert grades_table(tmp_path / "out")["alice"]["score"] == "10.0"
     assert [column.max_score for column in columns(tmp_path / "out")] == [10.0]
-    assert results(tmp_path / "out")["alice"]["gradebook"]["attempt"] == 2
+    assert results_by_name(tmp_path / "out")["alice"]["gradebook"]["attempt"] == 2
 
 
 def test_what_another_torch_graded_is_graded_again(
-    batch: Callable[..., ExitCode], lent: Lent, monkeypatch: pytest.MonkeyPatch
+    batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as other:
         for module in ("classroom.batch.run", "runtime.grading"):
             other.setattr(f"grader.{module}.torch_version", lambda: "2.0")
         batch()
     batch()
-    assert len(lent.graded) == 3
+    assert len(counting_host.graded) == 3
 
 
 def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     batch()
     as_of_format(1, tmp_path / "out" / FILE)
@@ -377,14 +380,14 @@ def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
         report = book.entry("bob").report
         assert report and (report.score, report.engine_hash) == (5.0, "")
     batch()
-    assert len(lent.graded) == 3
+    assert len(counting_host.graded) == 3
     with Gradebook.open(tmp_path / "out") as book:
         after = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
         assert after[:3] == before and len(after) == 6
         entry = book.entry("bob")
         assert (entry.score, entry.attempt, len(entry.adjustments)) == (6.5, 2, 1)
     batch()
-    assert lent.graded == []
+    assert counting_host.graded == []
 
 
 def halved(judge: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
@@ -438,11 +441,11 @@ def test_one_check_graded_again_replaces_its_result_and_no_other(
     check.
     """
     batch()
-    before = results(tmp_path / "out")["bob"]
+    before = results_by_name(tmp_path / "out")["bob"]
     batch(
         course=changed(small_course, tmp_path / "course"), regrade=True, check="tiny.double", seed=6
     )
-    after = results(tmp_path / "out")["bob"]
+    after = results_by_name(tmp_path / "out")["bob"]
     told = {
         name: {check["id"]: check["outcome"] for check in one["lessons"][0]["checks"]}
         for name, one in (("old", before), ("new", after))
@@ -488,7 +491,7 @@ def test_what_is_not_there_is_named(
 # ------------------------------------------------------------------------------------ interruptions
 
 
-class Cut(BaseException):
+class RunStopped(BaseException):
     """The run ends here."""
 
 
@@ -496,7 +499,7 @@ class Cut(BaseException):
 def test_a_run_that_was_cut_goes_on_where_it_was(
     tmp_path: Path,
     batch: Callable[..., ExitCode],
-    lent: Lent,
+    counting_host: CountingHost,
     regrade: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -509,16 +512,16 @@ def test_a_run_that_was_cut_goes_on_where_it_was(
     batch(out=tmp_path / "whole", regrade=regrade)
 
     def cut_at_the_second(task: dict[str, Any]) -> None:
-        if len(lent.graded) == 1:
-            raise Cut
+        if len(counting_host.graded) == 1:
+            raise RunStopped
 
-    lent.before = cut_at_the_second
-    with pytest.raises(Cut):
+    counting_host.before = cut_at_the_second
+    with pytest.raises(RunStopped):
         batch(out=tmp_path / "cut", regrade=regrade)
-    lent.before = lambda task: None
+    counting_host.before = lambda task: None
     batch(out=tmp_path / "cut", regrade=regrade)
-    assert len(lent.graded) == 2
-    assert final(tmp_path / "cut") == final(tmp_path / "whole")
+    assert len(counting_host.graded) == 2
+    assert stable_files(tmp_path / "cut") == stable_files(tmp_path / "whole")
 
 
 def test_what_is_committed_has_its_page(
@@ -529,10 +532,10 @@ def test_what_is_committed_has_its_page(
     """
 
     def cut(*_: object) -> None:
-        raise Cut
+        raise RunStopped
 
     monkeypatch.setattr(Gradebook, "keep", cut)
-    with pytest.raises(Cut):
+    with pytest.raises(RunStopped):
         batch()
     assert list((tmp_path / "out" / "reports").glob("*.html"))
 
@@ -546,7 +549,7 @@ def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[...,
     assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
     assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
     assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
-    assert set(table(tmp_path / "class" / "out")) == set(CLASS)
+    assert set(grades_table(tmp_path / "class" / "out")) == set(CLASS)
 
 
 def test_a_second_batch_in_the_same_folder_is_told(
@@ -561,7 +564,7 @@ def test_a_second_batch_in_the_same_folder_is_told(
 
 
 def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     failed: list[dict[str, Any]] = []
 
@@ -570,41 +573,41 @@ def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
             failed.append(task)
             raise EngineFault("the fork host broke: it ended without a result")
 
-    lent.before = fail_once
+    counting_host.before = fail_once
     assert batch() is ExitCode.OK
-    assert lent.closed == 2  # the one that died, and at the end
-    assert table(tmp_path / "out")["alice"]["score"] == "10.0"
+    assert counting_host.closed == 2  # the one that died, and at the end
+    assert grades_table(tmp_path / "out")["alice"]["score"] == "10.0"
 
 
 def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     def fail(task: dict[str, Any]) -> None:
         if task["source"] == WRONG:
             raise EngineFault("out of order")
 
-    lent.before = fail
+    counting_host.before = fail
     assert batch() is ExitCode.ENGINE_FAULT
-    row = table(tmp_path / "out")["bob"]
+    row = grades_table(tmp_path / "out")["bob"]
     assert (row["score"], row["tiny"], row["state"]) == ("", "", "grader's fault")
-    checks = results(tmp_path / "out")["bob"]["lessons"][0]["checks"]
+    checks = results_by_name(tmp_path / "out")["bob"]["lessons"][0]["checks"]
     assert [check["outcome"] for check in checks] == [Outcome.GRADER_ERROR]
-    lent.before = lambda task: None
+    counting_host.before = lambda task: None
     assert batch() is ExitCode.OK
-    assert lent.graded == [WRONG]
-    assert table(tmp_path / "out")["bob"]["score"] == "5.0"
+    assert counting_host.graded == [WRONG]
+    assert grades_table(tmp_path / "out")["bob"]["score"] == "5.0"
 
 
 def test_a_bug_of_ours_in_one_submission_is_one_row(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     def fail(task: dict[str, Any]) -> None:
         if task["source"] == WRONG:
             raise ZeroDivisionError
 
-    lent.before = fail
+    counting_host.before = fail
     assert batch() is ExitCode.ENGINE_FAULT
-    rows = table(tmp_path / "out")
+    rows = grades_table(tmp_path / "out")
     assert "the grader's own fault" in rows["bob"]["remarks"]
     assert rows["bob"]["score"] == ""
     assert rows["alice"]["score"] == "10.0"
@@ -628,21 +631,23 @@ def test_a_page_that_can_not_be_made_is_one_row(
     with monkeypatch.context() as patch:
         patch.setattr(outputs, "render_page", fail)
         assert batch() is ExitCode.ENGINE_FAULT
-    rows = table(out)
+    rows = grades_table(out)
     assert "the grader's own fault" in rows["bob"]["remarks"]
     assert rows["bob"]["score"] == ""
     assert rows["alice"]["score"] == "10.0"
     assert not (out / "reports" / "bob.html").exists()
     assert batch() is ExitCode.OK
-    assert table(out)["bob"]["score"] == "5.0"
+    assert grades_table(out)["bob"]["score"] == "5.0"
     assert (out / "reports" / "bob.html").exists()
 
 
-def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], lent: Lent) -> None:
+def test_a_sandbox_that_refuses_ends_the_run(
+    batch: Callable[..., ExitCode], counting_host: CountingHost
+) -> None:
     def refuse(task: dict[str, Any]) -> None:
         raise SandboxRefused(REFUSED, missing="network")
 
-    lent.before = refuse
+    counting_host.before = refuse
     with pytest.raises(SandboxRefused, match="guarantee: network"):
         batch(sandbox="require")
 
@@ -651,7 +656,7 @@ def test_a_sandbox_that_refuses_ends_the_run(batch: Callable[..., ExitCode], len
 
 
 def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
-    tmp_path: Path, batch: Callable[..., ExitCode], lent: Lent
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     """Also those of what is not graded again."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
@@ -663,7 +668,7 @@ def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
         text = page.read_text("utf-8")
         told.append((asked in text, closed in text, "one too few" in text))
     assert told == [(False, True, True), (True, False, True), (False, True, True)]
-    assert lent.graded == []
+    assert counting_host.graded == []
 
 
 def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
@@ -694,7 +699,7 @@ def test_a_page_is_headed_by_whom_it_is_from(
     assert len(list(pages.iterdir())) == 3
 
 
-class Idle:
+class IdleHost:
     """A host that costs nothing."""
 
     def close(self) -> None: ...
@@ -713,7 +718,7 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
             drawn += 1
             yield number
 
-    hosts = HostPool(2, Idle)
+    hosts = HostPool(2, IdleHost)
     for done, _ in enumerate(map_unordered(hosts, jobs(), lambda host, job: job), 1):
         most = max(most, drawn - done)
     hosts.close()
@@ -728,13 +733,13 @@ def test_what_is_done_is_given_before_what_was_raised_beside_it(
 
     def work(host: object, job: int) -> int:
         if job == 0:
-            raise Cut
+            raise RunStopped
         return job
 
     monkeypatch.setattr(pool, "wait", lambda running, **_: wait(running))  # until all have ended
-    hosts = HostPool(4, Idle)
+    hosts = HostPool(4, IdleHost)
     given = []
-    with pytest.raises(Cut):
+    with pytest.raises(RunStopped):
         for one in map_unordered(hosts, range(AHEAD * 4), work):
             given.append(one)
     hosts.close()

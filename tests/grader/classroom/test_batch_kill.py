@@ -10,7 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from batch_process import attempts, batch_process, final, said
+from batch_process import attempt_counts, batch_process, log_tail, stable_files
+
+pytestmark = pytest.mark.fork
 
 SMALL_COURSE = Path(__file__).parents[1] / "small_course"
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -52,8 +54,8 @@ def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -
         (place / f"student{number:02}" / "tiny.py").write_text(
             f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
         )
-    assert command(place, tmp_path / "whole").wait(120) == 0, said(tmp_path / "whole")
-    expected = final(tmp_path / "whole")
+    assert command(place, tmp_path / "whole").wait(120) == 0, log_tail(tmp_path / "whole")
+    expected = stable_files(tmp_path / "whole")
     draw = random.Random(20)
     killed, rounds, resumed = 0, 0, 0
     while killed < KILLS:
@@ -69,9 +71,9 @@ def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -
                 process.wait()
                 killed += 1
                 continue
-            assert status == 0, said(out)
+            assert status == 0, log_tail(out)
             break
         resumed += killed > before
-        assert final(out) == expected
-        assert set(attempts(out).values()) == {1}
+        assert stable_files(out) == expected
+        assert set(attempt_counts(out).values()) == {1}
     assert resumed

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_up_class import columns, entries
+from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.imports.records import StudentIdentity
@@ -20,7 +20,7 @@ from grader.classroom.statistics.records import Row
 
 @pytest.mark.parametrize("count", [0, 1, 30])
 def test_a_class_of_any_size_has_a_page(count: int) -> None:
-    page = "".join(render_class(entries(count), columns()))
+    page = "".join(render_class(random_entries(count), random_columns()))
     assert page.count(" data-score=") == count
 
 
@@ -28,13 +28,13 @@ def test_names_are_text_and_links_are_encoded() -> None:
     """Whatever a student is called, it is no markup and leads to no other file than their
     report.
     """
-    (entry,) = [one for one in entries(30) if one.report][:1]
+    (entry,) = [one for one in random_entries(30) if one.report][:1]
     hostile = replace(
         entry,
         name='a b"><script>/../%2e?#',
         students=(StudentIdentity("</table><script>alert(1)</script>"),),
     )
-    page = "".join(render_class([hostile], columns()))
+    page = "".join(render_class([hostile], random_columns()))
     assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
     assert len(re.findall("<script", page)) == 1
     assert "&lt;/table&gt;&lt;script&gt;alert(1)" in page
@@ -42,7 +42,9 @@ def test_names_are_text_and_links_are_encoded() -> None:
 
 def test_what_was_passed_over_is_listed_with_its_reason() -> None:
     page = "".join(
-        render_class([], columns(), passed_over=[("<b>notes.docx", "is named after no lesson")])
+        render_class(
+            [], random_columns(), passed_over=[("<b>notes.docx", "is named after no lesson")]
+        )
     )
     assert "<b>&lt;b&gt;notes.docx</b> is named after no lesson" in page
     assert '<p class="empty">Nothing.</p>' not in page
@@ -55,7 +57,7 @@ def test_who_has_no_report_has_no_link() -> None:
                 GradebookEntry("ada", (), missing=True),
                 GradebookEntry("alan", (), problem="work.zip is no zip"),
             ],
-            columns(),
+            random_columns(),
         )
     )
     assert "reports/" not in page
@@ -65,10 +67,10 @@ def test_who_has_no_report_has_no_link() -> None:
 def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
     """As often as they are read, and while more are added."""
     with RowsOnDisk(tmp_path) as rows:
-        for place, row in enumerate(collect_statistics(entries(20), columns()).rows):
+        for place, row in enumerate(collect_statistics(random_entries(20), random_columns()).rows):
             rows.append(row)
             assert len(list(rows)) == len(rows) == place + 1
-        assert list(rows) == list(collect_statistics(entries(20), columns()).rows)
+        assert list(rows) == list(collect_statistics(random_entries(20), random_columns()).rows)
         assert list(zip(rows, rows, strict=True)) == [(row, row) for row in rows]
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +84,7 @@ def test_a_page_is_written_without_holding_the_class(tmp_path: Path) -> None:
     """It comes in pieces, each small, and while they come one row is in memory, not the table."""
     others = rows_alive()
     with RowsOnDisk(tmp_path) as rows:
-        pieces = render_class(entries(60), columns(), rows=rows)
+        pieces = render_class(random_entries(60), random_columns(), rows=rows)
         sizes, alive = [], []
         for number, piece in enumerate(pieces):
             sizes.append(len(piece))

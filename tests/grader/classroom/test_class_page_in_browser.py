@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Browser
-from made_up_class import columns, entries
+from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.statistics.class_page import render_class
 
@@ -20,7 +20,9 @@ SIZE, SMALL, SEED = 40, 12, 12
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class in which everything occurs that the page shows."""
     path = tmp_path_factory.mktemp("class") / "class.html"
-    path.write_text("".join(render_class(entries(SIZE, seed=SEED), columns())), "utf-8")
+    path.write_text(
+        "".join(render_class(random_entries(SIZE, seed=SEED), random_columns())), "utf-8"
+    )
     return path
 
 
@@ -31,9 +33,8 @@ def shown(tab: Any) -> int:
 
 def names(tab: Any) -> list[str]:
     """Whom the table shows, in its order."""
-    return list(
-        tab.locator("#table tbody tr:visible th").all_text_contents()
-    )  # the text of rows out of sight too
+    # all_text_contents also reads rows that are scrolled out of sight.
+    return list(tab.locator("#table tbody tr:visible th").all_text_contents())
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
@@ -41,26 +42,27 @@ def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: 
     """axe finds nothing serious, light and dark, wide and narrow; nothing runs over the edge."""
     path = tmp_path / "class.html"
     path.write_text(
-        "".join(render_class(entries(SMALL, seed=SEED, lessons=4), columns(4))), "utf-8"
+        "".join(render_class(random_entries(SMALL, seed=SEED, lessons=4), random_columns(4))),
+        "utf-8",
     )
     tab = browser.open(path, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
 
 
 def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "class.html"
-    path.write_text("".join(render_class([], columns())), "utf-8")
+    path.write_text("".join(render_class([], random_columns())), "utf-8")
     tab = browser.open(path)
-    assert browser.barriers(tab) == []
-    assert browser.complaints == []
+    assert browser.accessibility_violations(tab) == []
+    assert browser.errors == []
 
 
 def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -> None:
     """Its own script runs, one that is not ours does not."""
     tab = browser.open(page)
     assert tab.locator("#tools").is_visible()
-    assert browser.complaints == []
+    assert browser.errors == []
     assert browser.requests == [page.as_uri()]
     foreign = page.with_name("foreign.html")
     foreign.write_text(
@@ -70,18 +72,18 @@ def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -
         "utf-8",
     )
     assert browser.open(foreign).title() != "ran"
-    assert any("Content Security Policy" in complaint for complaint in browser.complaints)
+    assert any("Content Security Policy" in complaint for complaint in browser.errors)
 
 
 def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, page: Path) -> None:
     tab = browser.open(page)
-    everybody = [entry.label for entry in entries(SIZE, seed=SEED)]
+    everybody = [entry.label for entry in random_entries(SIZE, seed=SEED)]
     tab.fill("#search", everybody[7].upper())
     assert shown(tab) == everybody.count(everybody[7])
     tab.click("#clear")
     assert shown(tab) == SIZE
     tab.select_option("#state", "missing")
-    assert shown(tab) == sum(entry.missing for entry in entries(SIZE, seed=SEED)) > 0
+    assert shown(tab) == sum(entry.missing for entry in random_entries(SIZE, seed=SEED)) > 0
     tab.fill("#search", "nobody is called this")
     assert tab.locator("#nobody").is_visible()
 

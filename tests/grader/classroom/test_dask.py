@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from batch_process import stable_files
 
 import grader
 from grader.classroom.batch import dask_client as batch_cluster
@@ -38,6 +39,8 @@ from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 DOUBLES = (
     "return 2 * x",
@@ -50,7 +53,7 @@ RIGHT = "def double(x): return 2 * x\n" + REST
 IN_TORCH = "'torch' in __import__('sys').modules"
 
 
-def written(place: Path, count: int) -> Path:
+def write_class(place: Path, count: int) -> Path:
     """A class in which each answer is one of five."""
     for number in range(count):
         (place / f"student{number:02}").mkdir(parents=True)
@@ -60,15 +63,10 @@ def written(place: Path, count: int) -> Path:
     return place
 
 
-def wanted(place: Path, out: Path, **options: Any) -> BatchOptions:
+def batch_options(place: Path, out: Path, **options: Any) -> BatchOptions:
     return BatchOptions(
         **{"place": place, "out": out, "seed": 5, "sandbox": "auto", "lang": "en", **options}
     )
-
-
-def final(out: Path) -> list[bytes]:
-    """The files that must not depend on where a class was graded."""
-    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
 class Cluster:
@@ -133,8 +131,10 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     """The same bytes; all were graded, each kept once; no Dask worker ever imported torch."""
     from distributed import Client
 
-    place = written(tmp_path / "class", 24)
-    assert grade_class(small_course, wanted(place, tmp_path / "here", workers=2)) is ExitCode.OK
+    place = write_class(tmp_path / "class", 24)
+    assert (
+        grade_class(small_course, batch_options(place, tmp_path / "here", workers=2)) is ExitCode.OK
+    )
     killed: list[dict[str, Any]] = []
 
     @contextlib.contextmanager
@@ -150,19 +150,20 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
         client.wait_for_workers(2, timeout=60)
         monkeypatch.setattr(batch, "telling", kill_one)
         status = grade_class(
-            small_course, wanted(place, tmp_path / "there", workers=0, scheduler=str(cluster.file))
+            small_course,
+            batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)),
         )
         assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
         assert len(client.nthreads()) == 1
     assert status is ExitCode.OK
     assert len(killed[0]) == 2  # both were at work
-    assert final(tmp_path / "there") == final(tmp_path / "here")
+    assert stable_files(tmp_path / "there") == stable_files(tmp_path / "here")
 
 
 # ---------------------------------------------------------------------------------- in this process
 
 
-class Here:
+class LocalClient:
     """A client whose cluster is this process: what crosses is text, as it is in the real one."""
 
     def __init__(self, worker: Callable[[str], str] = answer) -> None:
@@ -195,7 +196,7 @@ def grade_here(
 ) -> Callable[..., ExitCode]:
     """``grade_here(client)`` grades a small class by a client of a made-up cluster."""
 
-    def run(client: Here) -> ExitCode:
+    def run(client: LocalClient) -> ExitCode:
         monkeypatch.setattr(
             batch,
             "connected",
@@ -204,9 +205,9 @@ def grade_here(
             ),
         )
         place = tmp_path / "class"
-        place = place if place.exists() else written(place, 3)
+        place = place if place.exists() else write_class(place, 3)
         return grade_class(
-            small_course, wanted(place, tmp_path / "out", workers=1, scheduler="tcp://here")
+            small_course, batch_options(place, tmp_path / "out", workers=1, scheduler="tcp://here")
         )
 
     return run
@@ -229,7 +230,7 @@ def answered(small: Course, **changed: Any) -> dict[str, Any]:
     return found
 
 
-def untimed(report: Report) -> Report:
+def without_times(report: Report) -> Report:
     lessons = [
         replace(one, seconds=0.0, checks=tuple(replace(check, seconds=0.0) for check in one.checks))
         for one in report.lessons
@@ -258,7 +259,7 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
     there = json.loads(
         answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone")))
     )
-    assert untimed(Report.from_json(there["report"])) == untimed(here)
+    assert without_times(Report.from_json(there["report"])) == without_times(here)
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
@@ -267,10 +268,13 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     """The same bytes as without a cluster; the student's text is in the task, the gradebook and its
     secret are not.
     """
-    client = Here()
+    client = LocalClient()
     assert grade_here(client) is ExitCode.OK
-    assert grade_class(small_course, wanted(tmp_path / "class", tmp_path / "local")) is ExitCode.OK
-    assert final(tmp_path / "out") == final(tmp_path / "local")
+    assert (
+        grade_class(small_course, batch_options(tmp_path / "class", tmp_path / "local"))
+        is ExitCode.OK
+    )
+    assert stable_files(tmp_path / "out") == stable_files(tmp_path / "local")
     assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == [
         "# 0",
         "# 1",
@@ -350,7 +354,7 @@ def test_a_worker_that_is_too_old_to_refuse_is_refused(
     with pytest.raises(
         UsageError, match=r"graded with engine unknown and torch unknown.*Install on all workers"
     ):
-        grade_here(Here(old))
+        grade_here(LocalClient(old))
 
 
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
@@ -398,7 +402,7 @@ def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Cou
 
 def test_a_refusal_ends_the_run_and_names_the_machine(grade_here: Callable[..., ExitCode]) -> None:
     with pytest.raises(UsageError, match=r"A Dask worker refuses, node7: no sandbox"):
-        grade_here(Here(lambda text: json.dumps({"refused": "node7: no sandbox"})))
+        grade_here(LocalClient(lambda text: json.dumps({"refused": "node7: no sandbox"})))
 
 
 def test_a_fault_of_a_worker_is_a_row_and_no_zero(
@@ -413,7 +417,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
             else answer(text)
         )
 
-    assert grade_here(Here(once)) is ExitCode.ENGINE_FAULT
+    assert grade_here(LocalClient(once)) is ExitCode.ENGINE_FAULT
     entries = {
         one["submission"]: one["gradebook"]
         for one in json.loads((tmp_path / "out" / "results.json").read_text())
@@ -424,7 +428,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
         "student02": False,
     }
     assert "node7: KeyError" in entries["student01"]["problem"]
-    again = Here()
+    again = LocalClient()
     assert grade_here(again) is ExitCode.OK
     assert [one["name"] for one in again.asked] == ["student01"]
 

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import junitparser
 import pytest
-from a_class import ALICE, CLASS, COLUMNS, FAULTY, MISSING, TEAM, UNREAD
+from factories.gradebook import ALICE, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, UNREADABLE
 
 import grader
 from grader.classroom.exports.csv_escape import guarded, row
@@ -28,8 +28,8 @@ from grader.core.errors import UsageError
 PACKAGE = Path(grader.__file__).parent
 
 
-def made(
-    name: str, entries: Iterable[GradebookEntry] = CLASS, **asked: Any
+def export_files(
+    name: str, entries: Iterable[GradebookEntry] = ENTRIES, **asked: Any
 ) -> tuple[dict[str, bytes], list[str]]:
     """The files of an export by path, and its notes."""
     files: dict[str, bytes] = {}
@@ -42,9 +42,9 @@ def made(
     return files, notes
 
 
-def table(**asked: Any) -> dict[str, dict[str, str]]:
+def csv_rows(**asked: Any) -> dict[str, dict[str, str]]:
     """The rows of the CSV export by submission."""
-    (data,) = made("csv", **asked)[0].values()
+    (data,) = export_files("csv", **asked)[0].values()
     return {
         line["submission"]: line for line in csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
     }
@@ -81,7 +81,7 @@ def test_a_number_has_no_exponent_and_no_trailing_zeros() -> None:
 
 
 def test_the_table_has_a_column_for_each_lesson_and_each_check() -> None:
-    alice = table()["Alice Doe"]
+    alice = csv_rows()["Alice Doe"]
     assert (alice["slopes"], alice["chains"], alice["score"], alice["max"]) == (
         "7.5",
         "10.0",
@@ -97,51 +97,51 @@ def test_the_table_has_a_column_for_each_lesson_and_each_check() -> None:
 
 
 def test_excel_reads_the_table_as_the_unicode_that_it_is() -> None:
-    assert made("csv")[0][""].startswith("\ufeffsubmission,".encode())
+    assert export_files("csv")[0][""].startswith("\ufeffsubmission,".encode())
 
 
 def test_the_table_shows_adjustments_and_lateness() -> None:
-    alice = table()["Alice Doe"]
+    alice = csv_rows()["Alice Doe"]
     assert (alice["adjusted"], alice["late"]) == ("1.5", "late")
     assert alice["adjustments"] == "adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
 
 
 @pytest.mark.parametrize(
-    ("entry", "state"), [(FAULTY, "grader's fault"), (UNREAD, "problem"), (MISSING, "missing")]
+    ("entry", "state"), [(FAULTY, "grader's fault"), (UNREADABLE, "problem"), (MISSING, "missing")]
 )
 def test_what_has_no_verdict_is_an_empty_cell_and_says_why(
     entry: GradebookEntry, state: str
 ) -> None:
-    line = table()[entry.name]
+    line = csv_rows()[entry.name]
     assert (line["score"], line["chains"], line["chains.all"], line["state"]) == ("", "", "", state)
     assert line["remarks"]
 
 
 def test_missing_is_a_zero_only_when_asked() -> None:
-    assert table(missing_as_zero=True)["fay"]["score"] == "0.0"
-    assert table(missing_as_zero=True)["eve"]["score"] == ""
+    assert csv_rows(missing_as_zero=True)["fay"]["score"] == "0.0"
+    assert csv_rows(missing_as_zero=True)["eve"]["score"] == ""
 
 
-@pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
+@pytest.mark.parametrize("entry", [UNREADABLE, MISSING], ids=["unreadable", "missing"])
 def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: GradebookEntry) -> None:
     """Also where a missing one is to be a zero."""
     by_hand = replace(
         entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),)
     )
     for asked in (False, True):
-        (data,) = made("csv", [by_hand], missing_as_zero=asked)[0].values()
+        (data,) = export_files("csv", [by_hand], missing_as_zero=asked)[0].values()
         (line,) = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
         assert (line["score"], line["slopes"]) == ("8.0", "8.0")
 
 
 def test_a_name_that_is_a_formula_is_text() -> None:
-    assert table()["bob"]["students"] == "Bob =1+1"
-    (data,) = made("csv", [GradebookEntry("=1+1", ())])[0].values()
+    assert csv_rows()["bob"]["students"] == "Bob =1+1"
+    (data,) = export_files("csv", [GradebookEntry("=1+1", ())])[0].values()
     assert b"\r\n'=1+1," in data
 
 
 def test_the_scale_changes_the_total() -> None:
-    assert (table(scale=100)["Alice Doe"]["score"], table(scale=100)["Alice Doe"]["max"]) == (
+    assert (csv_rows(scale=100)["Alice Doe"]["score"], csv_rows(scale=100)["Alice Doe"]["max"]) == (
         "87.5",
         "100",
     )
@@ -151,7 +151,7 @@ def test_the_scale_changes_the_total() -> None:
 
 
 def test_the_json_is_as_its_schema_has_it() -> None:
-    (data,) = made("json")[0].values()
+    (data,) = export_files("json")[0].values()
     found = json.loads(data)
     jsonschema.validate(
         found,
@@ -165,7 +165,7 @@ def test_the_json_is_as_its_schema_has_it() -> None:
 
 
 def test_the_json_of_nobody_is_an_empty_list() -> None:
-    assert json.loads(made("json", ())[0][""]) == []
+    assert json.loads(export_files("json", ())[0][""]) == []
 
 
 # --------------------------------------------------------------------------------------- gradescope
@@ -213,14 +213,14 @@ GRADESCOPE = {
 
 def gradescope(entry: GradebookEntry, **asked: Any) -> dict[str, Any]:
     """One results.json, seen to be in the format."""
-    (data,) = made("gradescope", [entry], **asked)[0].values()
+    (data,) = export_files("gradescope", [entry], **asked)[0].values()
     found: dict[str, Any] = json.loads(data)
     jsonschema.validate(found, GRADESCOPE)
     return found
 
 
 def test_gradescope_gets_a_file_for_each_submission_that_there_is() -> None:
-    files, notes = made("gradescope")
+    files, notes = export_files("gradescope")
     assert list(files) == [
         f"{name}/results.json" for name in ("Alice Doe", "bob", "eve", "dan", "team")
     ]
@@ -264,7 +264,7 @@ def test_gradescope_hides_checks_when_asked_and_says_what_that_costs() -> None:
         "visible",
         "visible",
     ]
-    assert any("no total" in note for note in made("gradescope", hidden_checks="hidden")[1])
+    assert any("no total" in note for note in export_files("gradescope", hidden_checks="hidden")[1])
 
 
 def test_gradescope_is_told_which_guarantees_held() -> None:
@@ -277,7 +277,7 @@ def test_gradescope_is_told_which_guarantees_held() -> None:
     }
 
 
-@pytest.mark.parametrize("entry", [FAULTY, UNREAD], ids=["fault", "unreadable"])
+@pytest.mark.parametrize("entry", [FAULTY, UNREADABLE], ids=["fault", "unreadable"])
 def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
     entry: GradebookEntry,
 ) -> None:
@@ -294,7 +294,7 @@ def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
 @pytest.fixture(scope="module")
 def suites() -> dict[str, junitparser.TestSuite]:
     """The suites by name, as junitparser reads them."""
-    (data,) = made("junit")[0].values()
+    (data,) = export_files("junit")[0].values()
     return {suite.name: suite for suite in junitparser.JUnitXml.fromstring(data)}
 
 
@@ -343,9 +343,9 @@ def test_junit_is_xml_whatever_was_printed(suites: dict[str, junitparser.TestSui
     "name", [name for name, kind in FORMATS.items() if name not in ("canvas", "moodle")]
 )
 def test_every_format_is_written_where_it_was_asked_for(name: str, tmp_path: Path) -> None:
-    files, _ = made(name)
+    files, _ = export_files(name)
     target = write_export(
-        iter(CLASS),
+        iter(ENTRIES),
         COLUMNS,
         name,
         request=ExportRequest(),
@@ -385,7 +385,7 @@ def test_a_table_that_is_open_elsewhere_is_named(
     monkeypatch.setattr(Path, "replace", held)
     with pytest.raises(UsageError, match=r"grades\.csv can't be written: in use\. Close it, or"):
         write_export(
-            iter(CLASS), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
+            iter(ENTRIES), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -394,7 +394,7 @@ def test_an_export_that_can_not_be_written_names_the_remedy(tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="--output"):
         write_export(
-            iter(CLASS),
+            iter(ENTRIES),
             COLUMNS,
             "csv",
             request=ExportRequest(),
@@ -421,7 +421,7 @@ def test_an_export_reads_entries_one_by_one() -> None:
     taken = []
 
     def stream() -> Iterable[GradebookEntry]:
-        for entry in CLASS:
+        for entry in ENTRIES:
             taken.append(entry.name)
             yield entry
 

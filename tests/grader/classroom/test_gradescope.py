@@ -23,6 +23,8 @@ from grader.core.errors import UsageError
 from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack, find_course, load_course
 
+pytestmark = pytest.mark.fork
+
 CONTAINER_BYTES = 768 * MIB
 LOOK_SECONDS = 0.1
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -30,7 +32,7 @@ GUARANTEES = "Your code ran confined: "
 
 
 @pytest.fixture(scope="module")
-def zipped(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def autograder_zip(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The zip of the small course."""
     target = tmp_path_factory.mktemp("zip") / "autograder.zip"
     make_zip(small_course, small_course.lessons, target, hidden_checks="visible", lang="en")
@@ -38,16 +40,16 @@ def zipped(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture
-def container(zipped: Path, tmp_path: Path) -> Path:
+def container(autograder_zip: Path, tmp_path: Path) -> Path:
     """The small course's zip, where Gradescope unpacks it."""
-    return unpacked(zipped, tmp_path / "autograder")
+    return unpacked(autograder_zip, tmp_path / "autograder")
 
 
-def unpacked(zipped: Path, root: Path) -> Path:
+def unpacked(autograder_zip: Path, root: Path) -> Path:
     """A folder laid out as /autograder is, with an empty submission; the environment is this one,
     in place of setup.sh's.
     """
-    with zipfile.ZipFile(zipped) as archive:
+    with zipfile.ZipFile(autograder_zip) as archive:
         archive.extractall(root / "source")
     (root / "submission").mkdir()
     (root / "venv" / "bin").mkdir(parents=True)
@@ -74,7 +76,7 @@ def run(root: Path) -> dict[str, Any]:
     return found
 
 
-def scored(found: dict[str, Any]) -> bool:
+def has_score(found: dict[str, Any]) -> bool:
     """Whether there is a score anywhere."""
     return "score" in found or any("score" in test for test in found.get("tests", ()))
 
@@ -82,21 +84,23 @@ def scored(found: dict[str, Any]) -> bool:
 # ------------------------------------------------------------------------------------------ the zip
 
 
-def test_the_zip_has_both_scripts_at_its_root_and_they_can_be_run(zipped: Path) -> None:
-    with zipfile.ZipFile(zipped) as archive:
+def test_the_zip_has_both_scripts_at_its_root_and_they_can_be_run(autograder_zip: Path) -> None:
+    with zipfile.ZipFile(autograder_zip) as archive:
         for name in ("setup.sh", "run_autograder"):
             assert archive.getinfo(name).external_attr >> 16 & 0o111
             assert archive.read(name).startswith(b"#!/usr/bin/env bash\n")
 
 
-def test_the_scripts_are_bash(zipped: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(zipped) as archive:
+def test_the_scripts_are_bash(autograder_zip: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(autograder_zip) as archive:
         for name in ("setup.sh", "run_autograder"):
             subprocess.run(["bash", "-n", archive.extract(name, tmp_path)], check=True)
 
 
-def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(zipped: Path) -> None:
-    with zipfile.ZipFile(zipped) as archive:
+def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(
+    autograder_zip: Path,
+) -> None:
+    with zipfile.ZipFile(autograder_zip) as archive:
         names = set(archive.namelist())
     assert {
         "engine/grader/runtime/fork_server.py",
@@ -114,8 +118,8 @@ def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(zipped: P
     }
 
 
-def test_the_setup_installs_torch_without_cuda_before_the_rest(zipped: Path) -> None:
-    text = zipfile.ZipFile(zipped).read("setup.sh").decode()
+def test_the_setup_installs_torch_without_cuda_before_the_rest(autograder_zip: Path) -> None:
+    text = zipfile.ZipFile(autograder_zip).read("setup.sh").decode()
     torch, rest = (
         text.index("torch --index-url https://download.pytorch.org/whl/cpu"),
         text.index("requirements.txt"),
@@ -125,7 +129,7 @@ def test_the_setup_installs_torch_without_cuda_before_the_rest(zipped: Path) -> 
 
 @pytest.mark.parametrize(("old", "python"), [(False, "python3"), (True, "python3.11")])
 def test_the_setup_runs_with_a_python_that_is_new_enough(
-    old: bool, python: str, zipped: Path, tmp_path: Path
+    old: bool, python: str, autograder_zip: Path, tmp_path: Path
 ) -> None:
     """All of setup.sh, with apt-get, Python and pip that write down what they were asked."""
     asked, root = tmp_path / "asked", tmp_path / "autograder"
@@ -140,7 +144,7 @@ def test_the_setup_runs_with_a_python_that_is_new_enough(
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "AUTOGRADER_ROOT": str(root)}
-    with zipfile.ZipFile(zipped) as archive:
+    with zipfile.ZipFile(autograder_zip) as archive:
         subprocess.run(
             ["bash", archive.extract("setup.sh", tmp_path)],
             env=environment,
@@ -158,7 +162,7 @@ def test_the_setup_runs_with_a_python_that_is_new_enough(
 
 
 def test_the_same_course_makes_the_same_bytes(
-    small_course: Course, zipped: Path, tmp_path: Path
+    small_course: Course, autograder_zip: Path, tmp_path: Path
 ) -> None:
     make_zip(
         small_course,
@@ -167,7 +171,7 @@ def test_the_same_course_makes_the_same_bytes(
         hidden_checks="visible",
         lang="en",
     )
-    assert (tmp_path / "again.zip").read_bytes() == zipped.read_bytes()
+    assert (tmp_path / "again.zip").read_bytes() == autograder_zip.read_bytes()
 
 
 def test_a_zip_that_can_not_be_written_names_the_remedy(
@@ -212,14 +216,16 @@ def test_an_empty_submission_is_a_zero_that_says_what_is_missing(container: Path
 
 def test_a_fault_of_ours_in_a_check_gives_no_score(container: Path) -> None:
     checks = container / "source" / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
-    checks.write_text(
-        checks.read_text("utf-8")
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
-        " / 0\n"
-    )
+    with checks.open("a", encoding="utf-8") as stream:
+        stream.write(
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_ours(student):\n"
+            "    '''ours'''\n"
+            "    1 / 0\n"
+        )
     (container / "submission" / "tiny.py").write_text(RIGHT, "utf-8")
     found = grade(container)
-    assert not scored(found)
+    assert not has_score(found)
     assert "by the grader's own fault" in found["output"]
 
 
@@ -238,7 +244,7 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
     (container / "results").mkdir()
     (container / "results" / "results.json").write_text('{"score": 100}')
     found = run(container)
-    assert not scored(found)
+    assert not has_score(found)
     assert "not your score" in found["output"]
     alive = how == "no course"  # then Python itself says so, else the script does
     assert found["output"].startswith(

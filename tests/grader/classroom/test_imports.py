@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-import classes
 import pytest
-from classes import Students
+from factories.downloads import LAYOUTS, Students, write_class, zip_folder
 
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.records import ClassImport, StudentIdentity
@@ -74,20 +73,20 @@ def passed_over(found: ClassImport) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("form", ["folder", "zip", "wrapped"])
-@pytest.mark.parametrize("layout", classes.LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path: Path) -> None:
     """The same students, files and digests, unpacked or as it was downloaded, with or without a
     folder around it.
     """
-    place = classes.write_class(layout, tmp_path / "class", CLASS)
+    place = write_class(layout, tmp_path / "class", CLASS)
     if form != "folder":
-        place = classes.zipped(
+        place = zip_folder(
             place if form == "zip" else tmp_path, tmp_path.parent / f"{tmp_path.name}.zip"
         )
     found = find(place)
     assert found.layout == layout
     assert names(found) == sorted(CLASS)
-    plain = find(classes.write_class("plain", tmp_path / "again", CLASS))
+    plain = find(write_class("plain", tmp_path / "again", CLASS))
     for one, other in zip(found.handed, plain.handed, strict=True):
         mine, theirs = one.read(LESSONS), other.read(LESSONS)
         assert {lesson: file.text for lesson, file in mine.items()} == {
@@ -101,15 +100,15 @@ def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path
     assert found.handed[0].read(["tiny"]).keys() == {"tiny"}
 
 
-@pytest.mark.parametrize("layout", classes.LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_layout_may_be_forced(layout: str, tmp_path: Path) -> None:
-    place = classes.write_class(layout, tmp_path, CLASS)
+    place = write_class(layout, tmp_path, CLASS)
     assert find(place, layout).layout == layout
 
 
 @pytest.mark.parametrize("layout", ["canvas", "moodle", "gradescope"])
 def test_a_wrong_layout_is_refused_with_what_it_looks_like(layout: str, tmp_path: Path) -> None:
-    place = classes.write_class("github", tmp_path, CLASS)
+    place = write_class("github", tmp_path, CLASS)
     with pytest.raises(
         SubmissionError,
         match=f"does not come from {layout}: nothing .* is named like .*It looks like github",
@@ -125,10 +124,10 @@ def test_a_layout_that_is_none_is_refused_with_those_that_are(tmp_path: Path) ->
         find(tmp_path, "blackboard")
 
 
-@pytest.mark.parametrize("layout", classes.LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> None:
     """A class with a student whose zip is damaged is found; only that student can't be read."""
-    place = classes.write_class(
+    place = write_class(
         layout, tmp_path, {"alice": {"work.zip": b"no zip"}, "bob": {"tiny.py": "fine\n"}}
     )
     alice, bob = find(place).handed
@@ -137,12 +136,12 @@ def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> Non
     assert bob.read(LESSONS)["tiny"].text == "fine\n"
 
 
-@pytest.mark.parametrize("layout", classes.LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
     inner = archive(
         tmp_path / "inner.zip", {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}
     ).read_bytes()
-    place = classes.write_class(
+    place = write_class(
         layout,
         tmp_path / "class",
         {"alice": {"work.zip": inner, "tiny.py": "loose\n"}, "bob": {"tiny.py": "b"}},
@@ -478,8 +477,13 @@ def gradescope(root: Path, metadata: str | bytes, *folders: str) -> Path:
 
 def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
     metadata = (
-        "submission_9:\n  :submitters:\n  - :name: Jane Doe\n    :sid: 00123\n    :email:"
-        " jane@x.edu\n  - :name: 'Bob Roe'\n    :sid: '7'\n"
+        "submission_9:\n"
+        "  :submitters:\n"
+        "  - :name: Jane Doe\n"
+        "    :sid: 00123\n"
+        "    :email: jane@x.edu\n"
+        "  - :name: 'Bob Roe'\n"
+        "    :sid: '7'\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_9")).handed
     assert one.name == "Jane Doe + Bob Roe"
@@ -505,9 +509,11 @@ def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
 def test_yaml_makes_nothing(tmp_path: Path) -> None:
     """Tags of Ruby and of Python are read over."""
     metadata = (
-        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\nsubmission_1: !ruby/object:X\n "
-        " :submitters:\n  - :name: !!python/object/apply:os.getcwd []\n    :sid:"
-        " !!python/name:os.system s1\n"
+        "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n"
+        "submission_1: !ruby/object:X\n"
+        "  :submitters:\n"
+        "  - :name: !!python/object/apply:os.getcwd []\n"
+        "    :sid: !!python/name:os.system s1\n"
     )
     (one,) = find(gradescope(tmp_path, metadata, "submission_1")).handed
     assert one.students == (StudentIdentity("s1", {"sid": "s1", "gradescope_submission": "1"}),)
@@ -515,8 +521,12 @@ def test_yaml_makes_nothing(tmp_path: Path) -> None:
 
 def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) -> None:
     metadata = (
-        "submission_1:\n  :submitters:\n  - :name: Jane\nsubmission_2:\n  :submitters:\n  - :name:"
-        " Bob\n"
+        "submission_1:\n"
+        "  :submitters:\n"
+        "  - :name: Jane\n"
+        "submission_2:\n"
+        "  :submitters:\n"
+        "  - :name: Bob\n"
     )
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from a_class import (
+from factories.gradebook import (
     ALICE,
     BOB,
     CHAINS,
-    CLASS,
     COLUMNS,
+    ENTRIES,
     FAULTY,
     MISSING,
-    RIGHT,
+    PASSED,
     SLOPES,
     TEAM,
-    UNREAD,
-    judged,
-    report,
+    UNREADABLE,
+    detailed_lesson,
+    detailed_report,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,7 +37,8 @@ from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
 CANVAS = (
-    '\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Slopes (71),"Chains (72)",Total (73),"Essay, long (74)",Final Score\r\n'
+    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
+    'Slopes (71),"Chains (72)",Total (73),"Essay, long (74)",Final Score\r\n'
     "    Points Possible,,,,,10,10.00,20,5,(read only)\r\n"
     '"Doe, Alice",101,,,"Sec ""A""",,,,3.0,61.20\r\n'
     "Someone,102,s-2,bob,A,EX,1.0,2.0,,\r\n"
@@ -51,7 +52,7 @@ CANVAS = (
 
 
 def filled(
-    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = CLASS, **asked: Any
+    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = ENTRIES, **asked: Any
 ) -> tuple[str, list[str]]:
     """A template filled in, and the notes."""
     template = folder / "template.csv"
@@ -162,7 +163,7 @@ def test_canvas_keeps_who_is_excused(tmp_path: Path) -> None:
     assert column(filled("canvas", tmp_path, CANVAS, missing_as_zero=True)[0], 5)["Someone"] == "EX"
 
 
-@pytest.mark.parametrize("entry", [UNREAD, MISSING], ids=["unreadable", "missing"])
+@pytest.mark.parametrize("entry", [UNREADABLE, MISSING], ids=["unreadable", "missing"])
 def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(
     entry: GradebookEntry, tmp_path: Path
 ) -> None:
@@ -299,21 +300,28 @@ def test_canvas_with_semicolons_and_decimal_commas(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- Moodle
 
 ENGLISH = (
-    "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (submission),"
-    "Last modified (grade),Feedback comments\n"
-    '"Participant 11","Alice Doe",alice@school.example,"Submitted for grading - ",,20.00,Yes,"Monday, 2 March 2026, 10:05 AM",-,\n'
-    '"Participant 12","Bob =1+1",b@school.example,"Submitted for grading - ",3.00,20.00,Yes,"Monday, 2 March 2026, 10:06 AM",-,'
-    '"<p>Fine.</p>"\n'
-    '"Participant 13",Eve,eve@school.example,"No submission - ",,20.00,Yes,-,-,\n'
+    "\ufeffIdentifier,Full name,Email address,Status,"
+    "Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments\n"
+    '"Participant 11","Alice Doe",alice@school.example,"Submitted for grading - ",'
+    ',20.00,Yes,"Monday, 2 March 2026, 10:05 AM",-,\n'
+    '"Participant 12","Bob =1+1",b@school.example,"Submitted for grading - ",'
+    '3.00,20.00,Yes,"Monday, 2 March 2026, 10:06 AM",-,"<p>Fine.</p>"\n'
+    '"Participant 13",Eve,eve@school.example,"No submission - ",'
+    ",20.00,Yes,-,-,\n"
 )
 GERMAN = (
-    "ID;Vollständiger Name;E-Mail-Adresse;Status;Bewertung;Bestwertung;Bewertung kann geändert werden;Zuletzt geändert (Abgabe);"
-    "Zuletzt geändert (Bewertung);Feedback als Kommentar\r\n"
-    "Teilnehmer/in11;Alice Doe;alice@school.example;Zur Bewertung abgegeben;;20,00;Ja;Montag, 2. März 2026, 10:05;-;\r\n"
-    "Teilnehmer/in12;Bob =1+1;b@school.example;Zur Bewertung abgegeben;;20,00;Ja;Montag, 2. März 2026, 10:06;-;\r\n"
+    "ID;Vollständiger Name;E-Mail-Adresse;Status;"
+    "Bewertung;Bestwertung;Bewertung kann geändert werden;"
+    "Zuletzt geändert (Abgabe);Zuletzt geändert (Bewertung);Feedback als Kommentar\r\n"
+    "Teilnehmer/in11;Alice Doe;alice@school.example;Zur Bewertung abgegeben;"
+    ";20,00;Ja;Montag, 2. März 2026, 10:05;-;\r\n"
+    "Teilnehmer/in12;Bob =1+1;b@school.example;Zur Bewertung abgegeben;"
+    ";20,00;Ja;Montag, 2. März 2026, 10:06;-;\r\n"
 )
 KOREAN = (
-    "식별번호,성명,이메일 주소,상태,성적,최고 성적,성적을 변경할 수 있음,최근 수정 (제출),최근 수정 (성적),의견\n"
+    "식별번호,성명,이메일 주소,상태,성적,최고 성적,성적을 변경할 수 있음,"
+    "최근 수정 (제출),최근 수정 (성적),의견\n"
     "참가자 11,Alice Doe,alice@school.example,채점을 위해 제출됨,,20.00,예,-,-,\n"
     "참가자 12,Bob =1+1,b@school.example,채점을 위해 제출됨,,20.00,예,-,-,\n"
 )
@@ -323,9 +331,9 @@ def test_moodle_gets_grade_and_feedback(tmp_path: Path) -> None:
     text, _ = filled("moodle", tmp_path, ENGLISH)
     alice = cells(text)[1]
     assert alice[4] == "17.5"
-    assert (
-        alice[9]
-        == "slopes: 7.5 / 10; chains: 10 / 10; handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+    assert alice[9] == (
+        "slopes: 7.5 / 10; chains: 10 / 10; handed in late;"
+        " adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
     )
 
 
@@ -395,16 +403,15 @@ def test_moodle_keeps_the_grade_where_the_grader_is_at_fault_and_says_why(tmp_pa
 
 
 def test_moodle_feedback_is_no_markup_and_no_formula(tmp_path: Path) -> None:
-    hostile = replace(UNREAD, students=(StudentIdentity("Eve"),), problem="<script>.zip")
+    hostile = replace(UNREADABLE, students=(StudentIdentity("Eve"),), problem="<script>.zip")
     assert "&lt;script&gt;" in cells(filled("moodle", tmp_path, ENGLISH, (hostile,))[0])[3][9]
 
 
 def test_moodle_without_a_feedback_column_says_so(tmp_path: Path) -> None:
-    sheet = (
-        ENGLISH.replace(",Feedback comments", "")
-        .replace('-,"<p>Fine.</p>"', "-")
-        .replace("-,\n", "-\n")
-    )
+    last = {",Feedback comments\n": "\n", ',"<p>Fine.</p>"\n': "\n", "-,\n": "-\n"}
+    sheet = ENGLISH
+    for cell, without in last.items():
+        sheet = sheet.replace(cell, without)
     text, notes = filled("moodle", tmp_path, sheet, (ALICE,))
     assert cells(text)[1][4] == "17.5"
     assert len(cells(text)[1]) == 9
@@ -413,7 +420,10 @@ def test_moodle_without_a_feedback_column_says_so(tmp_path: Path) -> None:
 
 def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
     full = replace(
-        ALICE, report=report("a", judged(SLOPES, RIGHT, RIGHT, RIGHT), judged(CHAINS, RIGHT))
+        ALICE,
+        report=detailed_report(
+            "a", detailed_lesson(SLOPES, PASSED, PASSED, PASSED), detailed_lesson(CHAINS, PASSED)
+        ),
     )
     assert cells(filled("moodle", tmp_path, ENGLISH, (full,))[0])[1][4] == "20"
 

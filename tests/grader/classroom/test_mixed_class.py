@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_process import attempts, batch_process, final, said
-from classes import LAYOUTS, Students, write_class
-from mixed_class import HOSTILE, mixed_class
+from batch_process import attempt_counts, batch_process, log_tail, stable_files
+from factories.downloads import LAYOUTS, Students, write_class
+from factories.students import ATTACK_NAMES, mixed_students
 
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
@@ -26,6 +26,8 @@ from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import ExitCode
 from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient
+
+pytestmark = pytest.mark.fork
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
 """How large the class of ``make prove`` is."""
@@ -40,7 +42,7 @@ KILLS = 20
 LOOK_SECONDS = 0.05
 
 
-class Kept:
+class UnclosedHost:
     """The tests' host, which a batch leaves as it is."""
 
     def __init__(self, host: ForkServerClient) -> None:
@@ -75,12 +77,13 @@ def checks(lesson: dict[str, Any]) -> list[Any]:
 def test_a_class_has_the_same_grades_in_every_layout(
     tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    students = mixed_class(12, small_course.lessons, seed=4)
+    students = mixed_students(12, small_course.lessons, seed=4)
+    borrowed: Any = UnclosedHost(host)
     found = {}
     for layout in LAYOUTS:
         place, out = write_class(layout, tmp_path / layout, students), tmp_path / f"{layout}_out"
         wanted = BatchOptions(place, out, seed=5, sandbox="auto", lang="en")
-        assert grade_class(small_course, wanted, make_host=lambda: Kept(host)) is ExitCode.OK  # type: ignore[arg-type, return-value]
+        assert grade_class(small_course, wanted, make_host=lambda: borrowed) is ExitCode.OK
         found[layout] = verdicts(out)
     assert set(found["plain"]) == set(students)
     assert {lesson[1] for _, lessons in found["plain"].values() for lesson in lessons} == {
@@ -98,27 +101,28 @@ def test_a_class_has_the_same_grades_in_every_layout(
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
+def large_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
     """The class of ``make prove``, attackers in it, and what its folders come to."""
     place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
-    students = mixed_class(
+    students = mixed_students(
         STUDENTS,
         course.lessons,
-        each=LESSONS_EACH,
-        attacks=min(len(HOSTILE), STUDENTS // 10),
-        common=COMMON,
+        lessons_each=LESSONS_EACH,
+        attackers=min(len(ATTACK_NAMES), STUDENTS // 10),
+        common_mistakes=COMMON,
     )
     assert (
         grade_class(
-            course, large_batch(write_class("plain", place / "class", students), place / "out")
+            course,
+            large_batch_options(write_class("plain", place / "class", students), place / "out"),
         )
         is ExitCode.OK
     )
     return students, place
 
 
-def large_batch(place: Path, out: Path) -> BatchOptions:
+def large_batch_options(place: Path, out: Path) -> BatchOptions:
     """How the large class is graded."""
     return BatchOptions(place, out, workers=WORKERS, seed=5, lang="en")
 
@@ -128,13 +132,13 @@ def large_batch(place: Path, out: Path) -> BatchOptions:
     STUDENTS < 200, reason="in so small a class not every kind of answer is drawn for every lesson"
 )
 def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
-    large: tuple[Students, Path],
+    large_class: tuple[Students, Path],
 ) -> None:
     """Of each lesson somebody's is right, wrong, not begun and no Python; who attacks gains
     nothing.
     """
-    found = verdicts(large[1] / "out")
-    assert set(found) == set(large[0])
+    found = verdicts(large_class[1] / "out")
+    assert set(found) == set(large_class[0])
     course = load_course(find_course())
     seen = {
         lesson.id: {
@@ -146,40 +150,42 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
         lesson.id: {"passed", "failed", "not_started", "invalid", "missing"}
         for lesson in course.lessons
     }
-    assert {name: found[name.replace("_", "")][0] for name in HOSTILE} == dict.fromkeys(
-        HOSTILE, 0.0
+    assert {name: found[name.replace("_", "")][0] for name in ATTACK_NAMES} == dict.fromkeys(
+        ATTACK_NAMES, 0.0
     )
 
 
 @pytest.mark.proof
 @pytest.mark.skipif(STUDENTS < 200, reason="in so small a class chance decides what is common")
-def test_a_large_classes_page_begins_with_what_most_got_wrong(large: tuple[Students, Path]) -> None:
+def test_a_large_classes_page_begins_with_what_most_got_wrong(
+    large_class: tuple[Students, Path],
+) -> None:
     """The first to be retaught is the mistake that was made common."""
-    with Gradebook.open(large[1] / "out") as book:
+    with Gradebook.open(large_class[1] / "out") as book:
         classroom = collect_statistics(book.entries(), book.columns())
     first, second = classroom.mistakes[:2]
     assert {first.lesson: first.id} == COMMON
     assert first.people.count > second.people.count
-    page = (large[1] / "out" / "class.html").read_text("utf-8")
+    page = (large_class[1] / "out" / "class.html").read_text("utf-8")
     assert re.findall(r"<h3>(.+?)</h3>", page)[0] == escape(first.title)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "plain"])
 def test_a_large_class_has_the_same_grades_in_every_layout(
-    layout: str, tmp_path: Path, large: tuple[Students, Path]
+    layout: str, tmp_path: Path, large_class: tuple[Students, Path]
 ) -> None:
     """Also beside attackers, and no fault of ours is among them."""
-    place, out = write_class(layout, tmp_path / layout, large[0]), tmp_path / "out"
-    assert grade_class(load_course(find_course()), large_batch(place, out)) is ExitCode.OK
-    found, expected = verdicts(out), verdicts(large[1] / "out")
+    place, out = write_class(layout, tmp_path / layout, large_class[0]), tmp_path / "out"
+    assert grade_class(load_course(find_course()), large_batch_options(place, out)) is ExitCode.OK
+    found, expected = verdicts(out), verdicts(large_class[1] / "out")
     assert set(found) == set(expected)
     assert {name for name in found if found[name] != expected[name]} == set()
 
 
 @pytest.mark.proof
 def test_a_large_class_survives_kills_at_random_submissions(
-    tmp_path: Path, large: tuple[Students, Path]
+    tmp_path: Path, large_class: tuple[Students, Path]
 ) -> None:
     """The same bytes as without them, and nobody is graded twice. ``test_batch_kill`` kills at
     moments before and after grading too.
@@ -187,7 +193,7 @@ def test_a_large_class_survives_kills_at_random_submissions(
     out, draw = tmp_path / "out", random.Random(20)
     words = ("--seed", "5", "--lang", "en", "--workers", "2")
     for so_many in sorted(draw.sample(range(STUDENTS * 9 // 10), min(KILLS, STUDENTS // 2))):
-        process = batch_process(large[1] / "class", out, *words)
+        process = batch_process(large_class[1] / "class", out, *words)
         while len(list(out.glob("reports/*.html"))) < so_many:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 pytest.fail(
@@ -198,6 +204,6 @@ def test_a_large_class_survives_kills_at_random_submissions(
             process.wait(draw.uniform(0, 0.5))
         process.kill()
         assert process.wait() == -signal.SIGKILL
-    assert batch_process(large[1] / "class", out, *words).wait() == ExitCode.OK, said(out)
-    assert final(out) == final(large[1] / "out")
-    assert attempts(out) == dict.fromkeys(large[0], 1)
+    assert batch_process(large_class[1] / "class", out, *words).wait() == ExitCode.OK, log_tail(out)
+    assert stable_files(out) == stable_files(large_class[1] / "out")
+    assert attempt_counts(out) == dict.fromkeys(large_class[0], 1)

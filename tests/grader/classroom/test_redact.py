@@ -24,7 +24,9 @@ from grader.core.report import (
 SECRET = "0.8125"
 
 
-def made(outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.FAILED) -> Report:
+def report_with_secrets(
+    outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.FAILED
+) -> Report:
     """A report of one check that tells of a secret number wherever it can."""
     check = CheckResult(
         "tiny.double",
@@ -64,7 +66,7 @@ def made(outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR])
 def test_nothing_of_what_a_hidden_check_asked_is_left(outcome: Outcome) -> None:
-    report = withheld(made(outcome, hidden=True))
+    report = withheld(report_with_secrets(outcome, hidden=True))
     assert SECRET not in json.dumps(report.as_json())
     (check,) = report.lessons[0].checks
     assert (check.title, check.outcome, check.max_points, check.diagnosis_title, check.hint) == (
@@ -74,29 +76,31 @@ def test_nothing_of_what_a_hidden_check_asked_is_left(outcome: Outcome) -> None:
 
 
 def test_a_limit_that_was_hit_is_said_also_of_a_hidden_check() -> None:
-    (check,) = withheld(made(Outcome.TIMEOUT, hidden=True)).lessons[0].checks
+    (check,) = withheld(report_with_secrets(Outcome.TIMEOUT, hidden=True)).lessons[0].checks
     assert check.message == f"wrong for {SECRET}"
     assert check.inputs == {}
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_visible_checks_are_left_as_they_are(outcome: Outcome) -> None:
-    assert withheld(made(outcome, hidden=False)) == made(outcome, hidden=False)
+    assert withheld(report_with_secrets(outcome, hidden=False)) == report_with_secrets(
+        outcome, hidden=False
+    )
 
 
 def test_a_file_that_could_not_be_loaded_says_why_under_every_check() -> None:
-    report = made(Outcome.ERROR, hidden=True, status=LessonStatus.INVALID)
+    report = report_with_secrets(Outcome.ERROR, hidden=True, status=LessonStatus.INVALID)
     assert withheld(report) == report
 
 
 def test_what_is_said_in_place_of_it_is_in_the_readers_language() -> None:
     tr = engine_catalogue("ko")
-    (check,) = withheld(made(Outcome.FAILED, hidden=True), tr).lessons[0].checks
+    (check,) = withheld(report_with_secrets(Outcome.FAILED, hidden=True), tr).lessons[0].checks
     assert check.message == tr.texts[WITHHELD]
 
 
 def test_withholding_leaves_the_report_itself_as_it_was() -> None:
-    report = made(Outcome.FAILED, hidden=True)
+    report = report_with_secrets(Outcome.FAILED, hidden=True)
     before = replace(report)
     withheld(report)
     assert report == before

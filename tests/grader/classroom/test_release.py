@@ -41,6 +41,8 @@ from grader.classroom.publish.release import (
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack, find_course, load_course
 
+pytestmark = pytest.mark.fork
+
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 VISIBLE = '''
 
@@ -92,7 +94,9 @@ def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Co
 
 
 @pytest.fixture(scope="module")
-def made(course: Course, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Released]]:
+def released_bundle(
+    course: Course, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[Released]]:
     """A bundle and what was said of it."""
     folder = tmp_path_factory.mktemp("released") / "handout"
     return folder, release(course, course.lessons, folder)
@@ -132,8 +136,8 @@ def grade(bundle: Path, *words: str, engine: bool = True) -> subprocess.Complete
 # --------------------------------------------------------------------------------- what is in there
 
 
-def test_a_bundle_holds_what_students_need(made: tuple[Path, list[Released]]) -> None:
-    found = files_of(made[0])
+def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Released]]) -> None:
+    found = files_of(released_bundle[0])
     exercises, checks = "course/exercises/tiny", "course/tests/checks/tiny"
     assert {path for path in found if "tiny" in path} == {
         "tiny/tiny.py",
@@ -160,7 +164,7 @@ def test_a_bundle_holds_what_students_need(made: tuple[Path, list[Released]]) ->
 
 
 def test_a_bundle_holds_no_hidden_check_and_no_solution(
-    made: tuple[Path, list[Released]], course: Course
+    released_bundle: tuple[Path, list[Released]], course: Course
 ) -> None:
     """Every file is searched: for each hidden check's name and title, for each region of the
     solution.
@@ -176,7 +180,7 @@ def test_a_bundle_holds_no_hidden_check_and_no_solution(
         re.MULTILINE,
     )
     assert len(wanted) == 3
-    for path, text in files_of(made[0]).items():
+    for path, text in files_of(released_bundle[0]).items():
         for word in (*names, *titles):
             assert not re.search(rf"\b{re.escape(word)}\b", text), path
         if not path.startswith("engine/"):
@@ -184,29 +188,30 @@ def test_a_bundle_holds_no_hidden_check_and_no_solution(
                 assert region.splitlines()[-1] not in text.splitlines(), path
 
 
-def test_a_bundle_says_how_much_it_holds_back(made: tuple[Path, list[Released]]) -> None:
+def test_a_bundle_says_how_much_it_holds_back(released_bundle: tuple[Path, list[Released]]) -> None:
     """Hidden checks, and visible ones that ask the reference; bonus apart."""
-    folder, released = made
+    folder, released = released_bundle
     assert released == [Released("tiny", 4, 6.5, HeldBack(5, 5.5))]
     assert load_course(folder / "course").lesson("tiny").held == HeldBack(5, 5.5)
-    assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in (
-        folder / "README.md"
-    ).read_text("utf-8")
+    readme = " ".join((folder / "README.md").read_text("utf-8").split())
+    assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in readme
     assert "6.5점" in (folder / "README.ko.md").read_text("utf-8")
 
 
 def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(
-    made: tuple[Path, list[Released]],
+    released_bundle: tuple[Path, list[Released]],
 ) -> None:
-    catalogue = polib.pofile(str(made[0] / "course" / "exercises" / "tiny" / "ko.po"))
+    catalogue = polib.pofile(str(released_bundle[0] / "course" / "exercises" / "tiny" / "ko.po"))
     assert [entry.msgid for entry in catalogue] == ["double returns twice x"]
 
 
 @pytest.fixture(scope="module")
-def clone(made: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(
+    released_bundle: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A clone of the bundle, as a student has it whose instructor put it into a repository."""
     place = tmp_path_factory.mktemp("repository")
-    handout = Path(shutil.copytree(made[0], place / "handout"))
+    handout = Path(shutil.copytree(released_bundle[0], place / "handout"))
     git(handout, "init", "--quiet")
     git(handout, "add", "--all")
     git(
@@ -234,10 +239,14 @@ def git(folder: Path, *words: str) -> None:
     )
 
 
-def test_a_clone_of_a_bundle_is_all_of_it(made: tuple[Path, list[Released]], clone: Path) -> None:
+def test_a_clone_of_a_bundle_is_all_of_it(
+    released_bundle: tuple[Path, list[Released]], clone: Path
+) -> None:
     """What its .gitignore names is left out nowhere but where learners make it."""
     there = {path.relative_to(clone).as_posix() for path in clone.rglob("*") if path.is_file()}
-    assert {path for path in there if not path.startswith(".git/")} == set(files_of(made[0]))
+    assert {path for path in there if not path.startswith(".git/")} == set(
+        files_of(released_bundle[0])
+    )
 
 
 def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Path) -> None:
@@ -286,15 +295,14 @@ def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Pa
 
 
 def test_the_engine_in_a_bundle_is_installed_whole(
-    made: tuple[Path, list[Released]], tmp_path: Path
+    released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
     """What the bundle's own .gitignore names, such as report.html, is left out of the engine as
     little as anything else.
     """
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    bundle = Path(
-        shutil.copytree(made[0], tmp_path / "bundle")
-    )  # pip leaves its traces where it builds
+    # A copy, because pip leaves its traces where it builds.
+    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     command = [
         sys.executable,
         "-m",
@@ -314,7 +322,7 @@ def test_the_engine_in_a_bundle_is_installed_whole(
         installed = {name for name in wheel.namelist() if name.startswith("grader/")}
     assert installed == {
         path.removeprefix("engine/")
-        for path in files_of(made[0])
+        for path in files_of(released_bundle[0])
         if path.startswith("engine/grader/")
     }
 
@@ -323,12 +331,12 @@ def test_the_engine_in_a_bundle_is_installed_whole(
 
 
 def test_in_a_bundle_all_right_is_never_full_marks(
-    made: tuple[Path, list[Released]], tmp_path: Path
+    released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
     """Terminal, page and JSON say what is held back; the command ends well, since nothing here is
     wrong.
     """
-    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
+    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
     run = grade(bundle, "--json", "report.json")
     assert (run.returncode, run.stderr) == (0, "")
@@ -346,9 +354,11 @@ def test_in_a_bundle_all_right_is_never_full_marks(
     assert "complete" not in page
 
 
-def test_in_a_bundle_mistakes_are_named(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
+def test_in_a_bundle_mistakes_are_named(
+    released_bundle: tuple[Path, list[Released]], tmp_path: Path
+) -> None:
     """Also from a folder inside it."""
-    bundle = Path(shutil.copytree(made[0], tmp_path / "bundle"))
+    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
     run = grade(bundle, "--in", "tiny", "--no-html")
     assert run.returncode == 1
@@ -356,15 +366,15 @@ def test_in_a_bundle_mistakes_are_named(made: tuple[Path, list[Released]], tmp_p
 
 
 def test_an_engine_with_a_course_never_takes_a_bundles(
-    made: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
+    released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who grades a student's folder would run that folder's checks."""
-    assert find_course(None, here=made[0]) == find_course(None)
-    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", made[0] / "nowhere")
-    monkeypatch.setattr("grader.course.course.CHECKOUT", made[0] / "engine")
-    assert find_course(None, here=made[0] / "tiny") == made[0] / "course"
+    assert find_course(None, here=released_bundle[0]) == find_course(None)
+    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", released_bundle[0] / "nowhere")
+    monkeypatch.setattr("grader.course.course.CHECKOUT", released_bundle[0] / "engine")
+    assert find_course(None, here=released_bundle[0] / "tiny") == released_bundle[0] / "course"
     with pytest.raises(CourseError):
-        find_course(None, here=made[0].parent)
+        find_course(None, here=released_bundle[0].parent)
 
 
 def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -> None:
@@ -407,8 +417,10 @@ def test_a_folder_that_holds_anything_is_left_alone(course: Course, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_bundle_is_not_released_again(made: tuple[Path, list[Released]], tmp_path: Path) -> None:
-    bundled = load_course(made[0] / "course")
+def test_a_bundle_is_not_released_again(
+    released_bundle: tuple[Path, list[Released]], tmp_path: Path
+) -> None:
+    bundled = load_course(released_bundle[0] / "course")
     with pytest.raises(UsageError, match="students' bundle itself"):
         release(bundled, bundled.lessons, tmp_path / "again")
 
@@ -562,9 +574,8 @@ def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
             assert not names & set(re.findall(r"\w+", text)), path
             lines = [line.strip() for line in text.splitlines()]
             for region in regions(lesson.solution.read_text("utf-8")):
-                if path.endswith(
-                    ".md"
-                ):  # a README teaches: a part of a line may be what a short solution is
+                # A README teaches: a part of a line may be what a short solution is.
+                if path.endswith(".md"):
                     assert not set(region) <= set(lines), (path, region)
                 else:
                     assert "\n".join(region) not in "\n".join(lines), (path, region)

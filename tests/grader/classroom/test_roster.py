@@ -13,7 +13,7 @@ from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
 
-def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+def write_roster(folder: Path, text: str, encoding: str = "utf-8") -> Path:
     path = folder / "class.csv"
     path.write_bytes(text.encode(encoding))
     return path
@@ -25,7 +25,7 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
     tmp_path: Path, encoding: str, delimiter: str
 ) -> None:
     text = "이름,학번,이메일\n김민준,20261234,min@x.kr\n".replace(",", delimiter)
-    roster = read_roster(written(tmp_path, text, encoding))
+    roster = read_roster(write_roster(tmp_path, text, encoding))
     assert roster.students == (
         (2, StudentIdentity("김민준", {"sid": "20261234", "email": "min@x.kr"})),
     )
@@ -34,24 +34,38 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
 @pytest.mark.parametrize(
     ("text", "student"),
     [
-        ("Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n\"Kim, Min\",7,S1,mkim,A\n",
-         StudentIdentity("Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"})),
-        ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
-        ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section\n"
+            "    Points Possible,,,,\n"
+            '"Kim, Min",7,S1,mkim,A\n',
+            StudentIdentity(
+                "Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"}
+            ),
+        ),
+        (
+            "First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n",
+            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
+        ),
+        (
+            "First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n",
+            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
+        ),
         ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
         ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
     ids=["canvas", "moodle", "gradescope", "logins", "by hand"],
-)  # fmt: skip
+)
 def test_headers_of_other_systems_are_known(
     tmp_path: Path, text: str, student: StudentIdentity
 ) -> None:
-    assert [one for _, one in read_roster(written(tmp_path, text)).students] == [student]
+    assert [one for _, one in read_roster(write_roster(tmp_path, text)).students] == [student]
 
 
 def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     roster = read_roster(
-        written(tmp_path, 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n')
+        write_roster(
+            tmp_path, 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n'
+        )
     )
     assert [line for line, _ in roster.students] == [2, 7, 9, 10]
     assert [one.name for _, one in roster.students] == ["Ann", "Two\nlines", "Bob", "5"]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from browser import Browser
 from click.testing import CliRunner
-from made_up_class import report
+from factories.gradebook import make_report
 
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
 from grader.classroom.imports.records import StudentIdentity
@@ -130,8 +130,8 @@ def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
 def test_pairs_below_the_threshold_are_no_pairs() -> None:
     """Half of what is each one's own is shared here."""
     own = (
-        "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)], 'd': {6: 7, 8:"
-        " 9}, 'e': not 1, 'f': print}\n"
+        "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)],"
+        " 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
     )
     texts = [
         Text("ada", GIVEN + ADA + ALAN),
@@ -228,9 +228,9 @@ def test_the_page_says_that_it_is_no_verdict_and_code_is_text(page: Path) -> Non
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dark: bool) -> None:
     tab = browser.open(page, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
-    assert browser.complaints == []
+    assert browser.errors == []
     assert tab.locator("mark").first.is_visible()
 
 
@@ -250,7 +250,7 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
                 SubmissionRow(name, (StudentIdentity(name.title()),)),
                 run,
                 key,
-                report(name, random.Random(1), 1),
+                make_report(name),
                 files,
             )
     return folder

@@ -7,7 +7,8 @@ import statistics
 from dataclasses import replace
 
 import pytest
-from made_up_class import columns, entries, report
+from factories.gradebook import make_report
+from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.imports.records import StudentIdentity
@@ -82,7 +83,7 @@ def handed(
 
 
 def blank() -> Report:
-    return replace(report("x", random.Random(1), 1), lessons=(), flags=())
+    return make_report("x")
 
 
 def check(room: Classroom, number: int) -> CheckFacts:
@@ -270,7 +271,7 @@ def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
 
 def test_entries_are_read_once() -> None:
     """A stream is enough."""
-    assert len(collect_statistics(iter(list(entries(9))), columns()).rows) == 9
+    assert len(collect_statistics(iter(list(random_entries(9))), random_columns()).rows) == 9
 
 
 def test_a_share_is_nothing_or_all_only_where_it_is() -> None:

@@ -33,11 +33,13 @@ from grader.course.course import Course
 from grader.course.submission import read_submission
 from grader.verify.verify import LessonSummary, VerifyResult
 
+pytestmark = pytest.mark.fork
+
 PACKAGE = Path(grader.__file__).parent
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
 WRONG = "def double(x): return x * x\n" + REST
-KEPT = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
+KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Run:
 def grade(folder: Path, *words: str, course: Path | None = None) -> Run:
     """Run ``grade`` in a folder, in English and without a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     environment |= {
         "PYTHONPATH": str(PACKAGE.parent),
         "LANG": "C.UTF-8",
@@ -82,8 +84,8 @@ def contents(folder: Path) -> dict[str, str | None]:
 
 
 @pytest.fixture
-def tiny(tmp_path: Path) -> Callable[[str], Path]:
-    """``tiny(text)``: a folder with that as ``tiny.py``."""
+def write_submission(tmp_path: Path) -> Callable[[str], Path]:
+    """``write_submission(text)``: a folder with that as ``tiny.py``."""
 
     def make(text: str) -> Path:
         (tmp_path / "work").mkdir()
@@ -97,9 +99,9 @@ def tiny(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_full_marks_end_with_0_and_leave_a_page(
-    tiny: Callable[[str], Path], small_course: Course
+    write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
-    run = grade(tiny(RIGHT), course=small_course.root)
+    run = grade(write_submission(RIGHT), course=small_course.root)
     assert (run.code, run.err) == (ExitCode.OK, "")
     assert run.out.startswith("tiny  10 / 10  6 right\n")
     assert "10 / 10   report.html" in run.out
@@ -107,8 +109,8 @@ def test_full_marks_end_with_0_and_leave_a_page(
 
 
 @pytest.fixture(scope="module")
-def wrong(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Iterator[Run]:
-    """A wrong submission, graded from elsewhere with a seed."""
+def wrong_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Iterator[Run]:
+    """A wrong submission, graded from another folder with a seed."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "work").mkdir()
     (folder / "work" / "tiny.py").write_text(WRONG, "utf-8")
@@ -116,25 +118,27 @@ def wrong(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Ite
     yield grade(folder, *words, course=small_course.root)
 
 
-def test_what_is_not_right_yet_ends_with_1(wrong: Run) -> None:
-    assert (wrong.code, wrong.err) == (ExitCode.NOT_FULL_MARKS, "")
-    assert "Looks like: x is squared." in wrong.out
-    assert "\x1b" not in wrong.out
+def test_what_is_not_right_yet_ends_with_1(wrong_run: Run) -> None:
+    assert (wrong_run.code, wrong_run.err) == (ExitCode.NOT_FULL_MARKS, "")
+    assert "Looks like: x is squared." in wrong_run.out
+    assert "\x1b" not in wrong_run.out
 
 
-def test_the_json_file_is_a_report(wrong: Run) -> None:
+def test_the_json_file_is_a_report(wrong_run: Run) -> None:
     """As the schema has it, with the seed that was asked for; no page where none was wanted."""
-    data = json.loads((wrong.folder / "report.json").read_text("utf-8"))
+    data = json.loads((wrong_run.folder / "report.json").read_text("utf-8"))
     jsonschema.validate(data, json.loads((PACKAGE / "report.schema.json").read_text("utf-8")))
     assert (data["submission"], data["score"], data["seed"]) == ("work", 5.0, 11)
-    assert not (wrong.folder / "report.html").exists()
+    assert not (wrong_run.folder / "report.html").exists()
 
 
-def test_a_seed_repeats_a_run(wrong: Run, small_course: Course) -> None:
+def test_a_seed_repeats_a_run(wrong_run: Run, small_course: Course) -> None:
     """Nothing differs but the time that it took."""
 
     def lasting(name: str) -> str:
-        data = json.loads((wrong.folder / name).read_text("utf-8"), parse_float=lambda text: text)
+        data = json.loads(
+            (wrong_run.folder / name).read_text("utf-8"), parse_float=lambda text: text
+        )
         for part in (
             data,
             *data["lessons"],
@@ -144,7 +148,7 @@ def test_a_seed_repeats_a_run(wrong: Run, small_course: Course) -> None:
         return json.dumps(data)
 
     again = grade(
-        wrong.folder,
+        wrong_run.folder,
         "--in",
         "work",
         "--json",
@@ -154,21 +158,23 @@ def test_a_seed_repeats_a_run(wrong: Run, small_course: Course) -> None:
         "11",
         course=small_course.root,
     )
-    assert again.code == wrong.code
+    assert again.code == wrong_run.code
     assert lasting("again.json") == lasting("report.json")
 
 
 def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
-    tiny: Callable[[str], Path], small_course: Course, tmp_path: Path
+    write_submission: Callable[[str], Path], small_course: Course, tmp_path: Path
 ) -> None:
     """Told as ours, with a traceback for the author on standard error."""
     shutil.copytree(small_course.root, tmp_path / "course")
     with (tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py").open("a") as checks:
         checks.write(
-            "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
-            " / 0\n"
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_ours(student):\n"
+            "    '''ours'''\n"
+            "    1 / 0\n"
         )
-    run = grade(tiny(RIGHT), course=tmp_path / "course")
+    run = grade(write_submission(RIGHT), course=tmp_path / "course")
     assert run.code == ExitCode.ENGINE_FAULT
     assert "by the grader's own fault" in run.out
     assert "tiny.ours" in run.err
@@ -177,24 +183,24 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
 
 
 @pytest.fixture(scope="module")
-def unwritable(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
+def unwritable_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
     """A right submission whose page can't be written."""
     folder = tmp_path_factory.mktemp("unwritable")
     (folder / "tiny.py").write_text(RIGHT, "utf-8")
     return grade(folder, "--html", "nowhere/page.html", course=small_course.root)
 
 
-def test_a_page_that_can_not_be_written_ends_with_2_and_a_remedy(unwritable: Run) -> None:
-    assert unwritable.code == ExitCode.USAGE
+def test_a_page_that_can_not_be_written_ends_with_2_and_a_remedy(unwritable_run: Run) -> None:
+    assert unwritable_run.code == ExitCode.USAGE
     assert (
-        unwritable.err
+        unwritable_run.err
         == "grade: nowhere/page.html can't be written: No such file or directory. Name another"
         " place with --html, --json\n"
     )
 
 
-def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable: Run) -> None:
-    assert "10 / 10" in unwritable.out
+def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable_run: Run) -> None:
+    assert "10 / 10" in unwritable_run.out
 
 
 # -------------------------------------------------------------------------------------------- usage
@@ -212,7 +218,7 @@ def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
 
 @pytest.mark.posix
 def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {
+    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ} | {
         "PYTHONPATH": str(PACKAGE.parent),
         "TERM": "xterm",
     }
@@ -268,12 +274,13 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(
-        "grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext
-    )  # nothing is graded, so nothing need be started
+    # Nothing is graded, so nothing need be started.
+    monkeypatch.setattr("grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext)
     (tmp_path / "notes.txt").write_text("mine\n")
     assert (
-        ended(["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)])
+        exit_code_of(
+            ["--in", str(tmp_path / place), "--lang", "en", "--course", str(small_course.root)]
+        )
         == ExitCode.USAGE
     )
     said = capsys.readouterr()
@@ -323,7 +330,7 @@ def test_bad_input_ends_with_2_on_standard_error(
     words: list[str], answer: str, capsys: pytest.CaptureFixture[str], small_course: Course
 ) -> None:
     assert (
-        ended([str(small_course.root) if word == "COURSE" else word for word in words])
+        exit_code_of([str(small_course.root) if word == "COURSE" else word for word in words])
         == ExitCode.USAGE
     )
     said = capsys.readouterr()
@@ -345,7 +352,7 @@ def test_the_language_is_seen_before_words_are_parsed(words: list[str], lang: st
     assert peek_language(words) == lang
 
 
-def ended(words: list[str]) -> object:
+def exit_code_of(words: list[str]) -> object:
     """The exit code of the command, run in this process."""
     with pytest.raises(SystemExit) as caught:
         main(words)
@@ -371,7 +378,7 @@ def test_every_error_of_ours_has_its_exit_code(
 ) -> None:
     """And is a message, not a traceback."""
     monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(error))
-    assert ended(["list"]) == code
+    assert exit_code_of(["list"]) == code
     assert capsys.readouterr().err == said
 
 
@@ -379,7 +386,7 @@ def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(ZeroDivisionError()))
-    assert ended(["list"]) == ExitCode.ENGINE_FAULT
+    assert exit_code_of(["list"]) == ExitCode.ENGINE_FAULT
 
 
 def raising(error: BaseException) -> Callable[..., None]:
@@ -450,12 +457,13 @@ def test_init_fills_an_empty_folder_and_refuses_a_file(
 ) -> None:
     (tmp_path / "empty").mkdir()
     assert (
-        ended(["init", str(tmp_path / "empty"), "--course", str(small_course.root)]) == ExitCode.OK
+        exit_code_of(["init", str(tmp_path / "empty"), "--course", str(small_course.root)])
+        == ExitCode.OK
     )
     assert (tmp_path / "empty" / "tiny" / "tiny.py").is_file()
     (tmp_path / "file").write_text("mine\n")
     assert (
-        ended(["init", str(tmp_path / "file"), "--course", str(small_course.root)])
+        exit_code_of(["init", str(tmp_path / "file"), "--course", str(small_course.root)])
         == ExitCode.USAGE
     )
     assert (tmp_path / "file").read_text() == "mine\n"
@@ -465,7 +473,9 @@ def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(
     tmp_path: Path, small_course: Course
 ) -> None:
     assert (
-        ended(["init", str(tmp_path / "work"), "--notebook", "--course", str(small_course.root)])
+        exit_code_of(
+            ["init", str(tmp_path / "work"), "--notebook", "--course", str(small_course.root)]
+        )
         == ExitCode.OK
     )
     assert [path.name for path in (tmp_path / "work" / "tiny").glob("tiny.*")] == ["tiny.ipynb"]
@@ -476,7 +486,7 @@ def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(
 def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_course: Course) -> None:
     (tmp_path / "file").write_text("mine\n")
     assert (
-        ended(["init", str(tmp_path / "file" / "work"), "--course", str(small_course.root)])
+        exit_code_of(["init", str(tmp_path / "file" / "work"), "--course", str(small_course.root)])
         == ExitCode.USAGE
     )
 
@@ -496,7 +506,7 @@ def test_ci_requires_the_sandbox(
     monkeypatch.setattr(
         "grader.cli.commands.grade.grade_here", lambda *_, sandbox, **__: asked.append(sandbox)
     )
-    ended(["run"])
+    exit_code_of(["run"])
     assert asked == [mode]
 
 
@@ -506,11 +516,11 @@ def plain(text: str) -> str:
 
 
 def test_list_shows_every_lesson_and_whether_it_is_here(
-    tiny: Callable[[str], Path], small_course: Course, tmp_path: Path
+    write_submission: Callable[[str], Path], small_course: Course, tmp_path: Path
 ) -> None:
     elsewhere, here = (
         grade(folder, "list", course=small_course.root)
-        for folder in (tmp_path / "empty", tiny(RIGHT))
+        for folder in (tmp_path / "empty", write_submission(RIGHT))
     )
     assert (elsewhere.code, here.code) == (ExitCode.OK, ExitCode.OK)
     assert re.search(r"^○ not here tiny +Tiny$", plain(elsewhere.out), re.MULTILINE)
@@ -527,9 +537,9 @@ def test_hints_come_one_step_at_a_time(
     """
     hints = small_course.lesson("tiny").hints()
     words = ["--step", str(step), "--lang", "en", "--course", str(small_course.root)]
-    assert ended(["hint", "tiny", "double", *words]) == ExitCode.OK
+    assert exit_code_of(["hint", "tiny", "double", *words]) == ExitCode.OK
     one = capsys.readouterr().out
-    assert ended(["hint", "tiny", *words]) == ExitCode.OK
+    assert exit_code_of(["hint", "tiny", *words]) == ExitCode.OK
     every = capsys.readouterr().out
     for name, texts in hints.items():
         for number, text in enumerate(texts, 1):
@@ -545,7 +555,7 @@ def test_a_hint_is_a_nudge_unless_more_is_asked_for(
     small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        ended(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)])
+        exit_code_of(["hint", "tiny", "LIMIT", "--lang", "en", "--course", str(small_course.root)])
         == ExitCode.OK
     )
     assert capsys.readouterr().out.startswith("LIMIT  hint 1 of 3\n  A number.\n")
@@ -555,7 +565,7 @@ def test_a_hint_for_what_has_none_names_those_that_have(
     small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        ended(["hint", "tiny", "half", "--lang", "en", "--course", str(small_course.root)])
+        exit_code_of(["hint", "tiny", "half", "--lang", "en", "--course", str(small_course.root)])
         == ExitCode.USAGE
     )
     assert (
@@ -571,7 +581,7 @@ def test_a_lesson_whose_hints_are_not_written_yet_says_so(
     course = Path(shutil.copytree(small_course.root, tmp_path / "course"))
     (course / "exercises" / "tiny" / "hints.toml").write_text(hints, "utf-8")
     assert (
-        ended(["hint", "tiny", "--step", "2", "--lang", "en", "--course", str(course)])
+        exit_code_of(["hint", "tiny", "--step", "2", "--lang", "en", "--course", str(course)])
         == ExitCode.USAGE
     )
 
@@ -740,18 +750,18 @@ def test_help_fits_a_terminal_of_80_columns(
 def test_an_unknown_option_is_answered_with_where_to_look(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended([name, "--no-such-option"]) == ExitCode.USAGE
+    assert exit_code_of([name, "--no-such-option"]) == ExitCode.USAGE
     said = capsys.readouterr().err
     assert f"grade {name} has no option --no-such-option." in said.replace("\n", " ")
     assert f"grade {name} --help" in said.replace("\n", " ")
 
 
 def test_a_console_without_our_letters_gets_others(
-    tiny: Callable[[str], Path], small_course: Course
+    write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
     """A mark has a stand-in in every encoding; nothing ends in a traceback."""
-    folder = tiny(WRONG)
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    folder = write_submission(WRONG)
+    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "cp1252"}
     words = ["--no-html", "--seed", "1", "--lang", "ko", "--course", str(small_course.root)]
     command = [sys.executable, "-m", "grader", *words]
@@ -777,8 +787,11 @@ HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
     """What takes long to import is imported when it is needed."""
     code = (
-        f"import sys; from grader.cli import main\ntry: main({words})\nexcept SystemExit as end:"
-        f" print([m for m in {HEAVY} if m in sys.modules], end.code, file=sys.stderr)"
+        "import sys; from grader.cli import main\n"
+        f"try: main({words})\n"
+        "except SystemExit as end:\n"
+        f"    heavy = [m for m in {HEAVY} if m in sys.modules]\n"
+        "    print(heavy, end.code, file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run(
@@ -789,5 +802,5 @@ def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> Non
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(["--version"]) == ExitCode.OK
+    assert exit_code_of(["--version"]) == ExitCode.OK
     assert capsys.readouterr().out == f"gradlings, version {grader.__version__}\n"

@@ -24,7 +24,7 @@ SHEET = (
 )
 
 
-def ended(words: list[str]) -> int | str | None:
+def run_export(words: list[str]) -> int | str | None:
     """How the command ended."""
     with pytest.raises(SystemExit) as end:
         main(words)
@@ -51,9 +51,9 @@ def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
         "--lang",
         "en",
     ]
-    assert ended(["batch", str(place / "in"), "--out", str(out), *words]) == ExitCode.OK
+    assert run_export(["batch", str(place / "in"), "--out", str(out), *words]) == ExitCode.OK
     assert (
-        ended(
+        run_export(
             ["adjust", str(out), "bob", "--points", "+2", "--reason", "on paper", "--author", "kim"]
         )
         == ExitCode.OK
@@ -71,7 +71,7 @@ def test_every_format_is_written_from_a_gradebook(
     name: str, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "made"
-    assert ended(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
+    assert run_export(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
     assert capsys.readouterr().out == f"{target} is written for {name}.\n"
     found = list(target.rglob("*.json")) if FORMATS[name].files else [target]
     assert len(found) == (2 if FORMATS[name].files else 1)
@@ -80,7 +80,7 @@ def test_every_format_is_written_from_a_gradebook(
 
 def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path) -> None:
     assert (
-        ended(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")])
+        run_export(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")])
         == ExitCode.OK
     )
     found = {one["submission"]: one for one in json.loads((tmp_path / "x.json").read_text("utf-8"))}
@@ -104,7 +104,7 @@ def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
         "--output",
         str(tmp_path / "filled.csv"),
     ]
-    assert ended(["export", str(graded), *words]) == ExitCode.OK
+    assert run_export(["export", str(graded), *words]) == ExitCode.OK
     assert (tmp_path / "filled.csv").read_text() == SHEET.replace(
         "alice,1,,,A,,4", "alice,1,,,A,10,4"
     )
@@ -126,14 +126,14 @@ def test_a_template_is_never_written_over(
         "--output",
         str(tmp_path / "sheet.csv"),
     ]
-    assert ended(["export", str(graded), *words]) == ExitCode.USAGE
+    assert run_export(["export", str(graded), *words]) == ExitCode.USAGE
     assert "Name another file with --output" in capsys.readouterr().err
     assert (tmp_path / "sheet.csv").read_text() == SHEET
 
 
 def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
     assert (
-        ended(
+        run_export(
             [
                 "export",
                 str(graded),
@@ -157,5 +157,5 @@ def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
 def test_a_folder_without_a_gradebook_names_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended(["export", str(tmp_path), "--to", "csv"]) == ExitCode.USAGE
+    assert run_export(["export", str(tmp_path), "--to", "csv"]) == ExitCode.USAGE
     assert "grade batch DIR --out" in capsys.readouterr().err

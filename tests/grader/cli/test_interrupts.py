@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from batch_process import stable_files
 from rich.console import Console
 
 from grader.classroom.gradebook.store import Gradebook
@@ -26,6 +27,8 @@ from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import Cancelled, HostPool, map_unordered
 
+pytestmark = pytest.mark.fork
+
 NAMES = ("ada", "alan", "edsger", "grace")
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 RESUMES = "the same command goes on from there"
@@ -33,9 +36,9 @@ LONGEST_SECONDS = 60
 
 
 @dataclass
-class Pressing:
-    """The tests' host, lent; at the second submission Ctrl-C is pressed ``times`` times, each when
-    the one before has had its effect.
+class InterruptingHost:
+    """The tests' host, which stays open. At the second submission it presses Ctrl-C ``times``
+    times, each when the one before has had its effect.
     """
 
     host: ForkServerClient
@@ -72,7 +75,9 @@ class Pressing:
 
 
 @pytest.fixture
-def run(tmp_path: Path, small_course: Course, host: ForkServerClient) -> Callable[..., Pressing]:
+def run(
+    tmp_path: Path, small_course: Course, host: ForkServerClient
+) -> Callable[..., InterruptingHost]:
     """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so
     often at the second.
     """
@@ -80,8 +85,8 @@ def run(tmp_path: Path, small_course: Course, host: ForkServerClient) -> Callabl
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "tiny.py").write_text(f"# {number}\n{WRONG}")
 
-    def grade(out: str, times: int = 0) -> Pressing:
-        pressing = Pressing(host, times)
+    def grade(out: str, times: int = 0) -> InterruptingHost:
+        pressing = InterruptingHost(host, times)
         wanted = BatchOptions(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
         if times:
             with pytest.raises(KeyboardInterrupt):
@@ -93,7 +98,7 @@ def run(tmp_path: Path, small_course: Course, host: ForkServerClient) -> Callabl
     return grade
 
 
-def kept(out: Path) -> list[str]:
+def finished(out: Path) -> list[str]:
     """The submissions that have a report, each of which has its page."""
     with Gradebook.open(out) as book:
         names = [entry.name for entry in book.entries() if entry.report]
@@ -101,13 +106,8 @@ def kept(out: Path) -> list[str]:
     return names
 
 
-def final(out: Path) -> list[bytes]:
-    """The files that must not depend on when and how a class was graded."""
-    return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
-
-
 def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
-    tmp_path: Path, run: Callable[..., Pressing], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: Callable[..., InterruptingHost], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It says at once what it waits for; the next run grades the rest alone, and ends with the same
     bytes as one that was not stopped.
@@ -117,25 +117,25 @@ def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
     assert "stopping: waiting for 1 submission under way; Ctrl-C again ends at once\n" in said
     assert said.count(RESUMES) == 2
     assert (first.graded, first.abandoned.is_set()) == (2, False)
-    assert kept(tmp_path / "out") == ["ada", "alan"]
+    assert finished(tmp_path / "out") == ["ada", "alan"]
     assert run("out").graded == 2
     run("whole")
-    assert final(tmp_path / "out") == final(tmp_path / "whole")
+    assert stable_files(tmp_path / "out") == stable_files(tmp_path / "whole")
 
 
 def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
-    tmp_path: Path, run: Callable[..., Pressing]
+    tmp_path: Path, run: Callable[..., InterruptingHost]
 ) -> None:
     """What is under way is as if it had never been begun: no zero, no fault. The first submission
     may be on its way into the gradebook.
     """
     first = run("out", times=2)
     assert (first.graded, first.abandoned.is_set()) == (2, True)
-    already = kept(tmp_path / "out")
+    already = finished(tmp_path / "out")
     assert already in ([], ["ada"])
     assert run("out").graded == len(NAMES) - len(already)
     run("whole")
-    assert final(tmp_path / "out") == final(tmp_path / "whole")
+    assert stable_files(tmp_path / "out") == stable_files(tmp_path / "whole")
 
 
 def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
     assert hosts.busy == 0
 
 
-def test_ctrl_c_means_afterwards_what_it_meant_before(run: Callable[..., Pressing]) -> None:
+def test_ctrl_c_means_afterwards_what_it_meant_before(run: Callable[..., InterruptingHost]) -> None:
     before = signal.getsignal(signal.SIGINT)
     run("out", times=1)
     assert signal.getsignal(signal.SIGINT) is before
@@ -190,9 +190,7 @@ def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
-def test_a_host_apart_is_not_reached_by_the_terminals_ctrl_c_and_once_abandoned_takes_nothing_more() -> (
-    None
-):
+def test_a_host_apart_has_its_own_session_and_takes_nothing_once_abandoned() -> None:
     with ForkServerClient(apart=True) as apart:
         assert apart._process is not None
         assert os.getsid(apart._process.pid) != os.getsid(0)

@@ -42,7 +42,7 @@ FULL = LessonProgress(
 
 
 @pytest.fixture
-def work(
+def workspace_folder(
     tmp_path: Path,
     small_course: Course,
     monkeypatch: pytest.MonkeyPatch,
@@ -71,19 +71,24 @@ def grade(
     return run
 
 
-def knows(work: Path, progress: LessonProgress, lesson: str = "tiny") -> None:
+def set_progress(workspace_folder: Path, progress: LessonProgress, lesson: str = "tiny") -> None:
     """Make the workspace know that of the lesson."""
-    update_progress(work, lambda known: known.having(lesson, progress))
+    update_progress(workspace_folder, lambda known: known.having(lesson, progress))
 
 
 def solved(course: Course) -> str:
     return without_markers(course.lesson("tiny").solution.read_text("utf-8"))
 
 
-def graded(host: ForkServerClient, course: Course, work: Path) -> Report:
+def graded(host: ForkServerClient, course: Course, workspace_folder: Path) -> Report:
     settings = Settings(1, "auto", course.limits)
     return grade_submission(
-        host, course, course.lessons, read_submission(work, ["tiny"]), settings, name="work"
+        host,
+        course,
+        course.lessons,
+        read_submission(workspace_folder, ["tiny"]),
+        settings,
+        name="work",
     )
 
 
@@ -91,28 +96,41 @@ def graded(host: ForkServerClient, course: Course, work: Path) -> Report:
 
 
 def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
-    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
+    workspace_folder: Path,
+    host: ForkServerClient,
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete
     is the end.
     """
-    file = work / "tiny" / "tiny.py"
+    file = workspace_folder / "tiny" / "tiny.py"
     file.write_text(solved(small_course).replace("2 * x", "x * x"))
     assert (
         keep(
-            small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()
+            small_course,
+            graded(host, small_course, workspace_folder),
+            {},
+            Path(),
+            "en",
+            console=make_console(),
         ).finish
         == []
     )
-    wrong = read_progress(work).of("tiny")
+    wrong = read_progress(workspace_folder).of("tiny")
     assert (wrong.attempts, wrong.stuck_on, wrong.complete) == (1, "double", False)
     assert list(wrong.wrong) == ["tiny.double"]
     assert wrong.mistakes["squares"].cleared_at is None
     file.write_text(solved(small_course))
     rows = keep(
-        small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console()
+        small_course,
+        graded(host, small_course, workspace_folder),
+        {},
+        Path(),
+        "en",
+        console=make_console(),
     ).finish
-    right = read_progress(work).of("tiny")
+    right = read_progress(workspace_folder).of("tiny")
     assert (right.attempts, right.best, right.complete, right.cleared, right.wrong) == (
         2,
         10.0,
@@ -125,20 +143,39 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
 
 
 def test_stubs_are_answered_with_how_to_begin(
-    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
+    workspace_folder: Path,
+    host: ForkServerClient,
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """No attempt is counted, and no longer is it said once something is written."""
-    keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
+    keep(
+        small_course,
+        graded(host, small_course, workspace_folder),
+        {},
+        Path(),
+        "en",
+        console=make_console(),
+    )
     assert capsys.readouterr().out == "Nothing is written yet. How to begin: grade next\n"
-    assert read_progress(work).of("tiny") == LessonProgress()
-    (work / "tiny" / "tiny.py").write_text(solved(small_course).replace("2 * x", "x * x"))
-    keep(small_course, graded(host, small_course, work), {}, Path(), "en", console=make_console())
+    assert read_progress(workspace_folder).of("tiny") == LessonProgress()
+    (workspace_folder / "tiny" / "tiny.py").write_text(
+        solved(small_course).replace("2 * x", "x * x")
+    )
+    keep(
+        small_course,
+        graded(host, small_course, workspace_folder),
+        {},
+        Path(),
+        "en",
+        console=make_console(),
+    )
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("graded_lessons", [1, 2])
 def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
-    work: Path,
+    workspace_folder: Path,
     host: ForkServerClient,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
@@ -149,7 +186,7 @@ def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
     course = replace(
         small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other"))
     )
-    report = graded(host, small_course, work)
+    report = graded(host, small_course, workspace_folder)
     report = replace(
         report, lessons=(*report.lessons, replace(report.lessons[0], id="other"))[:graded_lessons]
     )
@@ -164,7 +201,7 @@ def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
 
 @pytest.mark.parametrize("has_solution", [True, False])
 def test_full_marks_name_the_solution_where_there_is_one(
-    work: Path,
+    workspace_folder: Path,
     small_course: Course,
     tmp_path: Path,
     has_solution: bool,
@@ -173,7 +210,7 @@ def test_full_marks_name_the_solution_where_there_is_one(
     (first,) = small_course.lessons
     first = first if has_solution else replace(first, root=tmp_path)
     course = replace(small_course, lessons=(first, replace(first, id="second")))
-    learner = Learner.at(course, work, "en")
+    learner = Learner.at(course, workspace_folder, "en")
     show_completed(learner, Progress(), Progress({"tiny": FULL}), None, make_console())  # type: ignore[arg-type]  # of no report's lessons
     said = capsys.readouterr().out
     assert "tiny is complete." in said
@@ -181,16 +218,21 @@ def test_full_marks_name_the_solution_where_there_is_one(
 
 
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
-    work: Path, host: ForkServerClient, small_course: Course
+    workspace_folder: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    before = (work / FILE).read_text()
+    before = (workspace_folder / FILE).read_text()
     assert (
         keep(
-            small_course, graded(host, small_course, work), {}, work, "en", console=make_console()
+            small_course,
+            graded(host, small_course, workspace_folder),
+            {},
+            workspace_folder,
+            "en",
+            console=make_console(),
         ).finish
         == []
     )
-    assert (work / FILE).read_text() == before
+    assert (workspace_folder / FILE).read_text() == before
 
 
 def test_no_file_appears_where_init_made_no_folder(
@@ -205,7 +247,7 @@ def test_no_file_appears_where_init_made_no_folder(
 
 
 def test_progress_that_can_not_be_written_costs_nothing_but_itself(
-    work: Path,
+    workspace_folder: Path,
     host: ForkServerClient,
     small_course: Course,
     monkeypatch: pytest.MonkeyPatch,
@@ -215,10 +257,13 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("grader.cli.commands.workspace.update_progress", full)
-    (work / "tiny" / "tiny.py").write_text(solved(small_course))
-    learner = Learner.at(small_course, work, "en")
+    (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
+    learner = Learner.at(small_course, workspace_folder, "en")
     assert (
-        record(learner, graded(host, small_course, work), make_console()).of("tiny").attempts == 1
+        record(learner, graded(host, small_course, workspace_folder), make_console())
+        .of("tiny")
+        .attempts
+        == 1
     )
     assert "Your score stands" in capsys.readouterr().out.replace("\n", " ")
 
@@ -226,19 +271,21 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
 # ------------------------------------------------------------------------------------ list and next
 
 
-def test_list_shows_where_one_stands(work: Path, grade: Callable[..., tuple[object, str]]) -> None:
-    knows(work, LessonProgress(attempts=2, best=3.5))
+def test_list_shows_where_one_stands(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
+    set_progress(workspace_folder, LessonProgress(attempts=2, best=3.5))
     _, said = grade("list")
     assert "◐ next tiny   3.5 / 10 Tiny" in said
     assert "any lesson can be graded at any time" in said  # what waits for another is not locked
-    knows(work, FULL)
+    set_progress(workspace_folder, FULL)
     _, said = grade("list")
     assert "✔ tiny   10 / 10 Tiny" in said
     assert "1 of 1 lessons complete · 10 / 10" in said
 
 
 def test_next_says_what_to_read_to_write_and_to_type(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
 ) -> None:
     code, said = grade("next")
     assert code == ExitCode.OK
@@ -254,7 +301,10 @@ def test_next_says_what_to_read_to_write_and_to_type(
 
 
 def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course, tmp_path: Path
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     """A paragraph that announces a table, which is not shown, does not end with its colon."""
     shutil.copytree(small_course.root, tmp_path / "course")
@@ -264,30 +314,37 @@ def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
 
 
 def test_next_teaches_from_the_learners_folder_where_the_course_has_no_readme(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course, tmp_path: Path
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     """As in a students' bundle: what is read, and in which language, lies beside the stub."""
     shutil.copytree(small_course.root, tmp_path / "course")
     for readme in (tmp_path / "course" / "exercises" / "tiny").glob("README*.md"):
         readme.unlink()
-    (work / "tiny" / "README.ko.md").write_text("# 작은 것\n\n두 배로 만듭니다.\n", "utf-8")
+    (workspace_folder / "tiny" / "README.ko.md").write_text(
+        "# 작은 것\n\n두 배로 만듭니다.\n", "utf-8"
+    )
     said = grade("next", course=tmp_path / "course", lang="ko")[1]
     assert "두 배로 만듭니다." in said
     assert "tiny/README.ko.md" in said
 
 
 def test_next_from_inside_a_lessons_folder_is_the_same(
-    work: Path, grade: Callable[..., tuple[object, str]], monkeypatch: pytest.MonkeyPatch
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from_above = grade("next")
-    monkeypatch.chdir(work / "tiny")
+    monkeypatch.chdir(workspace_folder / "tiny")
     assert grade("next") == from_above
 
 
 def test_next_after_the_last_lesson_is_the_end(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
-    knows(work, FULL)
+    set_progress(workspace_folder, FULL)
     for lang, words in (
         ("en", ("Every lesson complete", "steps of hints")),
         ("ko", ("모든 레슨 완료", "열어 본 힌트 단계")),
@@ -298,21 +355,21 @@ def test_next_after_the_last_lesson_is_the_end(
 
 
 def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
-    shutil.rmtree(work / "tiny")
+    shutil.rmtree(workspace_folder / "tiny")
     assert "grade reset tiny" in grade("next")[1]
     assert grade("reset", "tiny")[0] == ExitCode.OK
-    assert (work / "tiny" / "tiny.py").is_file()
+    assert (workspace_folder / "tiny" / "tiny.py").is_file()
 
 
 # -------------------------------------------------------------------------------------------- hints
 
 
 def test_hints_go_one_step_further_each_time_for_what_failed_last(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
 ) -> None:
-    knows(work, LessonProgress(attempts=1, stuck_on="triple"))
+    set_progress(workspace_folder, LessonProgress(attempts=1, stuck_on="triple"))
     steps = small_course.lesson("tiny").hints()["triple"]
     for number, text in enumerate(steps, 1):
         _, said = grade("hint", "tiny")
@@ -320,41 +377,41 @@ def test_hints_go_one_step_further_each_time_for_what_failed_last(
         assert text in said
     assert "grade solution tiny --give-up" in said
     assert "triple  hint 3 of 3" in grade("hint", "tiny")[1]
-    assert read_progress(work).of("tiny").hints == {"triple": 3}
+    assert read_progress(workspace_folder).of("tiny").hints == {"triple": 3}
 
 
 def test_a_step_that_is_asked_for_is_never_a_step_back(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
     grade("hint", "tiny", "double", "--step", "2")
     grade("hint", "tiny", "double", "--step", "1")
-    assert read_progress(work).of("tiny").hints == {"double": 2}
+    assert read_progress(workspace_folder).of("tiny").hints == {"double": 2}
 
 
 def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
-    work: Path, small_course: Course
+    workspace_folder: Path, small_course: Course
 ) -> None:
     (tiny,) = small_course.lessons
     course = replace(
         small_course, lessons=(tiny, replace(tiny, id="second"), replace(tiny, id="third"))
     )
     for name in ("second", "third"):
-        (work / f"{name}.py").write_text("x = 1\n")
-    learner = Learner.at(course, work, "en")
+        (workspace_folder / f"{name}.py").write_text("x = 1\n")
+    learner = Learner.at(course, workspace_folder, "en")
     assert at_hand(learner, Progress()).id == "tiny"
     assert at_hand(learner, Progress({"tiny": FULL})).id == "second"
     assert (
         at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
     )
-    (work / "alone").mkdir()
-    (work / "alone" / "second.py").write_text("x = 1\n")
-    assert at_hand(replace(learner, folder=work / "alone"), Progress()).id == "second"
+    (workspace_folder / "alone").mkdir()
+    (workspace_folder / "alone" / "second.py").write_text("x = 1\n")
+    assert at_hand(replace(learner, folder=workspace_folder / "alone"), Progress()).id == "second"
 
 
 def test_a_function_without_hints_is_passed_over(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
-    knows(work, LessonProgress(attempts=1, stuck_on="helper"))
+    set_progress(workspace_folder, LessonProgress(attempts=1, stuck_on="helper"))
     assert grade("hint", "tiny")[1].startswith("double  hint 1 of 3\n")
 
 
@@ -362,15 +419,15 @@ def test_a_function_without_hints_is_passed_over(
 
 
 def test_reset_keeps_every_copy(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
 ) -> None:
-    file = work / "tiny" / "tiny.py"
+    file = workspace_folder / "tiny" / "tiny.py"
     for number in (1, 2):
         file.write_text(f"mine = {number}\n")
         code, said = grade("reset", "tiny", "--yes")
         assert code == ExitCode.OK
         assert f"tiny/tiny.py.{number}" in said
-        assert (work / "tiny" / f"tiny.py.{number}").read_text() == f"mine = {number}\n"
+        assert (workspace_folder / "tiny" / f"tiny.py.{number}").read_text() == f"mine = {number}\n"
         assert file.read_text("utf-8") == small_course.lesson("tiny").stub.read_text("utf-8")
 
 
@@ -378,21 +435,23 @@ def test_reset_keeps_every_copy(
 def test_reset_asks_first(
     answer: bool,
     text: str | None,
-    work: Path,
+    workspace_folder: Path,
     grade: Callable[..., tuple[object, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (work / "tiny" / "tiny.py").write_text("mine\n")
+    (workspace_folder / "tiny" / "tiny.py").write_text("mine\n")
     monkeypatch.setattr(click, "confirm", lambda *_: answer)
     grade("reset", "tiny")
-    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") == (text is not None)
+    assert ((workspace_folder / "tiny" / "tiny.py").read_text() == "mine\n") == (text is not None)
 
 
 def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
-    work: Path, grade: Callable[..., tuple[object, str]], monkeypatch: pytest.MonkeyPatch
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As in a notebook, whose cells have no standard input."""
-    (work / "tiny" / "tiny.py").write_text("mine = 1\n")
+    (workspace_folder / "tiny" / "tiny.py").write_text("mine = 1\n")
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, said = grade("reset", "tiny")
     assert code == ExitCode.USAGE
@@ -400,40 +459,40 @@ def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
         "so nothing was changed. To begin it anew without a question: grade reset tiny --yes"
         in said
     )
-    assert [path.name for path in (work / "tiny").glob("tiny.py*")] == ["tiny.py"]
-    assert (work / "tiny" / "tiny.py").read_text() == "mine = 1\n"
+    assert [path.name for path in (workspace_folder / "tiny").glob("tiny.py*")] == ["tiny.py"]
+    assert (workspace_folder / "tiny" / "tiny.py").read_text() == "mine = 1\n"
 
 
 def test_reset_of_a_fresh_stub_does_nothing(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
     assert "is a fresh stub already" in grade("reset", "tiny")[1]
-    assert not (work / "tiny" / "tiny.py.1").exists()
+    assert not (workspace_folder / "tiny" / "tiny.py.1").exists()
 
 
 @pytest.mark.posix
 def test_reset_takes_a_links_place_and_leaves_what_it_points_to(
-    work: Path, grade: Callable[..., tuple[object, str]], tmp_path: Path
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere.py").write_text("precious\n")
-    (work / "tiny" / "tiny.py").unlink()
-    (work / "tiny" / "tiny.py").symlink_to(tmp_path / "elsewhere.py")
+    (workspace_folder / "tiny" / "tiny.py").unlink()
+    (workspace_folder / "tiny" / "tiny.py").symlink_to(tmp_path / "elsewhere.py")
     grade("reset", "tiny", "--yes")
     assert (tmp_path / "elsewhere.py").read_text() == "precious\n"
-    assert not (work / "tiny" / "tiny.py").is_symlink()
+    assert not (workspace_folder / "tiny" / "tiny.py").is_symlink()
 
 
 # ----------------------------------------------------------------------------------------- solution
 
 
 def test_the_solution_waits_for_full_marks(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
     code, said = grade("solution", "tiny")
     assert code == ExitCode.USAGE
     assert "--give-up" in said
     assert "2 * x" not in said
-    knows(work, FULL)
+    set_progress(workspace_folder, FULL)
     code, said = grade("solution", "tiny")
     assert code == ExitCode.OK
     assert "+     return 2 * x\n" in said
@@ -441,22 +500,25 @@ def test_the_solution_waits_for_full_marks(
 
 
 def test_giving_up_shows_the_solution_and_is_remembered(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
     assert "return 2 * x" in grade("solution", "tiny", "--give-up")[1]
-    assert read_progress(work).of("tiny").gave_up_at
+    assert read_progress(workspace_folder).of("tiny").gave_up_at
     assert "return 2 * x" in grade("solution", "tiny")[1]
 
 
 def test_a_solution_just_like_ones_own_has_no_difference(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
 ) -> None:
-    (work / "tiny" / "tiny.py").write_text(solved(small_course))
+    (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
     assert "letter by letter" in grade("solution", "tiny", "--give-up")[1]
 
 
 def test_a_course_without_solutions_says_so_kindly(
-    work: Path, grade: Callable[..., tuple[object, str]], small_course: Course, tmp_path: Path
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     shutil.copytree(small_course.root, tmp_path / "bundle")
     (tmp_path / "bundle" / "solutions" / "tiny.py").unlink()
@@ -466,10 +528,10 @@ def test_a_course_without_solutions_says_so_kindly(
 
 
 def test_no_line_of_a_comparison_is_wider_than_the_terminal(
-    work: Path, grade: Callable[..., tuple[object, str]]
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
     assert all(len(line.plain) <= 30 for line in compare("x = 1\n", "y = " + "1 + " * 50, width=30))
-    (work / "tiny" / "tiny.py").write_text(
+    (workspace_folder / "tiny" / "tiny.py").write_text(
         f"def double(x):\n    return {' + '.join(['x'] * 200)}\n\tpass\x1b[31m\n"
     )
     _, said = grade("solution", "tiny", "--give-up")
@@ -508,16 +570,16 @@ def test_the_shell_completes_commands_lessons_and_checks(
 
 
 def test_the_page_shows_the_end_when_there_is_one(
-    work: Path, host: ForkServerClient, small_course: Course
+    workspace_folder: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    report = replace(graded(host, small_course, work), submission="me")
+    report = replace(graded(host, small_course, workspace_folder), submission="me")
     assert 'class="finish"' not in render_page(report)
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
         report, keepsake=LearnerExtras(finish=[("140 / 140", "points")])
     )
 
 
-MINE = (
+MODULES = (
     "cli/commands/lessons.py",
     "cli/commands/workspace.py",
     "cli/commands/watch.py",
@@ -540,7 +602,7 @@ def said_texts(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", MINE)
+@pytest.mark.parametrize("name", MODULES)
 def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
     known = {
         entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
@@ -551,8 +613,8 @@ def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
     assert {*EXPLAINED.values(), *KEYS.values()} - known == set()
 
 
-def test_the_file_of_progress_is_plain_json_for_people(work: Path) -> None:
-    knows(work, FULL)
-    data = json.loads((work / FILE).read_text())
+def test_the_file_of_progress_is_plain_json_for_people(workspace_folder: Path) -> None:
+    set_progress(workspace_folder, FULL)
+    data = json.loads((workspace_folder / FILE).read_text())
     assert data["version"] == 1
     assert data["lessons"]["tiny"]["hints"] == {"double": 2}

@@ -26,9 +26,15 @@ from grader.course.course import Course
 from grader.course.notebooks import as_notebook
 from grader.runtime.client import ForkServerClient
 
+pytestmark = pytest.mark.fork
+
 WRONG = (
-    "from torch import Tensor\n\ndef double(x):\n    return 5 * x\n\ndef triple(x):\n    return 3 *"
-    " x\n\nLIMIT: float = 20.0\n"
+    "from torch import Tensor\n\n"
+    "def double(x):\n"
+    "    return 5 * x\n\n"
+    "def triple(x):\n"
+    "    return 3 * x\n\n"
+    "LIMIT: float = 20.0\n"
 )
 RIGHT = WRONG.replace("5", "2")
 FITS = (
@@ -46,12 +52,12 @@ def kernel(host: ForkServerClient) -> Kernel:
 
 
 @pytest.fixture
-def ask(small_course: Course) -> MagicOptions:
+def magic_options(small_course: Course) -> MagicOptions:
     return MagicOptions(("tiny",), small_course.root, 7, "off", "en")
 
 
 @pytest.fixture(scope="module")
-def ran(
+def cell_outputs(
     tmp_path_factory: pytest.TempPathFactory, small_course: Course
 ) -> dict[str, list[dict[str, Any]]]:
     """What a notebook's cells put out, by their text; the kernel has ended since."""
@@ -83,7 +89,7 @@ def ran(
     return {cell.source.split("--course")[0].strip(): cell.outputs for cell in book.cells}
 
 
-def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
+def displayed(outputs: list[dict[str, Any]]) -> dict[str, str]:
     """The one thing that is displayed."""
     data: dict[str, str]
     (data,) = [one["data"] for one in outputs if one["output_type"] == "display_data"]
@@ -98,21 +104,23 @@ def printed(outputs: list[dict[str, Any]]) -> str:
 # ------------------------------------------------------------------------------------ a real kernel
 
 
-def test_a_cell_is_graded_and_the_report_is_shown_as_page_and_as_text(ran: dict[str, Any]) -> None:
-    data = shown(ran["%%grade tiny"])
+def test_a_cell_is_graded_and_the_report_is_shown_as_page_and_as_text(
+    cell_outputs: dict[str, Any],
+) -> None:
+    data = displayed(cell_outputs["%%grade tiny"])
     assert "%%grade tiny:5" in data["text/plain"]
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', data["text/html"])[1])  # type: ignore[index]
     assert "%%grade tiny:5" in page
     assert "%%grade tiny --seed 7" in page
 
 
-def test_a_graded_cell_is_not_run_in_the_kernel(ran: dict[str, Any]) -> None:
-    assert ran["'double' in globals()"][0]["data"]["text/plain"] == "False"
+def test_a_graded_cell_is_not_run_in_the_kernel(cell_outputs: dict[str, Any]) -> None:
+    assert cell_outputs["'double' in globals()"][0]["data"]["text/plain"] == "False"
 
 
-def test_a_line_grades_the_folder_and_the_cell_goes_on(ran: dict[str, Any]) -> None:
-    outputs = ran["%grade tiny"]
-    assert "tiny.py:4" in shown(outputs)["text/plain"]
+def test_a_line_grades_the_folder_and_the_cell_goes_on(cell_outputs: dict[str, Any]) -> None:
+    outputs = cell_outputs["%grade tiny"]
+    assert "tiny.py:4" in displayed(outputs)["text/plain"]
     assert printed(outputs) == "after\n"
 
 
@@ -124,22 +132,24 @@ def test_a_line_grades_the_folder_and_the_cell_goes_on(ran: dict[str, Any]) -> N
     ],
 )
 def test_what_is_wrong_with_the_line_is_told_in_a_line(
-    ran: dict[str, Any], cell: str, said: str
+    cell_outputs: dict[str, Any], cell: str, said: str
 ) -> None:
-    assert said in printed(ran[cell])
-    assert "Traceback" not in printed(ran[cell])
+    assert said in printed(cell_outputs[cell])
+    assert "Traceback" not in printed(cell_outputs[cell])
 
 
-def test_help_is_shown_and_nothing_is_graded(ran: dict[str, Any]) -> None:
-    outputs = ran["%grade --help"]
+def test_help_is_shown_and_nothing_is_graded(cell_outputs: dict[str, Any]) -> None:
+    outputs = cell_outputs["%grade --help"]
     assert "--sandbox" in printed(outputs)
     assert {one["output_type"] for one in outputs} == {"stream"}
 
 
 def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(
-    ran: dict[str, Any],
+    cell_outputs: dict[str, Any],
 ) -> None:
-    assert [line.split("  ")[0] for line in printed(ran["%load_ext grader"]).splitlines()] == [
+    assert [
+        line.split("  ")[0] for line in printed(cell_outputs["%load_ext grader"]).splitlines()
+    ] == [
         "%grade",
         "%%grade LESSON",
         "%grade hint LESSON",
@@ -165,23 +175,23 @@ def test_loading_goes_well_where_no_course_is(
     assert "%grade hint LESSON" in greeting(tmp_path)
 
 
-def test_an_error_of_the_line_is_told_in_its_language(ran: dict[str, Any]) -> None:
-    assert "레슨 이름을 하나만 적으세요" in printed(ran["%%grade --lang ko\nx = 1"])
+def test_an_error_of_the_line_is_told_in_its_language(cell_outputs: dict[str, Any]) -> None:
+    assert "레슨 이름을 하나만 적으세요" in printed(cell_outputs["%%grade --lang ko\nx = 1"])
 
 
 def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_path(
-    ran: dict[str, Any],
+    cell_outputs: dict[str, Any],
 ) -> None:
     """A command says what it says on a terminal; what it makes lies in the notebook's folder."""
-    assert "grade reset finite_difference" in printed(ran["%grade next --lang en"])
-    assert "%load_ext grader" in printed(ran["%grade init work --notebook --lang en"])
+    assert "grade reset finite_difference" in printed(cell_outputs["%grade next --lang en"])
+    assert "%load_ext grader" in printed(cell_outputs["%grade init work --notebook --lang en"])
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are waited for by descriptor")
-def test_the_host_ends_with_the_kernel(ran: dict[str, Any]) -> None:
+def test_the_host_ends_with_the_kernel(cell_outputs: dict[str, Any]) -> None:
     """However that ended: nobody writes to the host any more."""
     try:
-        process = os.pidfd_open(int(printed(ran[PID])))
+        process = os.pidfd_open(int(printed(cell_outputs[PID])))
     except ProcessLookupError:
         return
     ended, _, _ = select.select([process], [], [], 30)
@@ -205,10 +215,12 @@ def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic()
     )
 
 
-def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: MagicOptions, tmp_path: Path) -> None:
+def test_a_right_cell_gets_full_marks(
+    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path
+) -> None:
     """Magics in it are left out, what a notebook knows by itself is known."""
     code = f"%pwd\n{RIGHT}from __future__ import annotations\ndisplay(1)\n"
-    result = kernel.grade_cell(ask, code, tmp_path)
+    result = kernel.grade_cell(magic_options, code, tmp_path)
     assert result.report.full_marks
     assert result.report.lessons[0].notes == ("line 2: a magic, left out",)
 
@@ -218,23 +230,23 @@ def test_a_right_cell_gets_full_marks(kernel: Kernel, ask: MagicOptions, tmp_pat
     [("", "has no code below it"), ("a\0", "line 1 holds"), ("#" * (1 << 20), "larger than 1 MB")],
 )
 def test_a_cell_that_is_no_lesson_is_told_so(
-    kernel: Kernel, ask: MagicOptions, tmp_path: Path, code: str, said: str
+    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, code: str, said: str
 ) -> None:
-    lesson = kernel.grade_cell(ask, code + "\n", tmp_path).report.lessons[0]
+    lesson = kernel.grade_cell(magic_options, code + "\n", tmp_path).report.lessons[0]
     assert lesson.status == "invalid"
     assert said in (lesson.message or "")
 
 
 @pytest.mark.parametrize("lessons", [(), ("tiny", "tiny")])
 def test_a_cell_is_one_lesson(
-    kernel: Kernel, ask: MagicOptions, tmp_path: Path, lessons: tuple[str, ...]
+    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, lessons: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match="name it, and no other"):
-        kernel.grade_cell(replace(ask, lessons=lessons), RIGHT, tmp_path)
+        kernel.grade_cell(replace(magic_options, lessons=lessons), RIGHT, tmp_path)
 
 
 def test_an_interrupted_grading_ends_the_host(
-    kernel: Kernel, ask: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its next answer would be to a question that nobody asks any more."""
     closed = []
@@ -245,7 +257,7 @@ def test_an_interrupted_grading_ends_the_host(
     monkeypatch.setattr(kernel.host, "judge", interrupted)
     monkeypatch.setattr(kernel.host, "close", lambda: closed.append(True))
     with pytest.raises(KeyboardInterrupt):
-        kernel.grade_cell(ask, RIGHT, tmp_path)
+        kernel.grade_cell(magic_options, RIGHT, tmp_path)
     assert closed
 
 
@@ -266,12 +278,12 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     kernel: Kernel,
-    ask: MagicOptions,
+    magic_options: MagicOptions,
     tmp_path: Path,
     browser: Browser,
 ) -> None:
     """A front end puts it in as HTML; what is opened or closed in it changes its height."""
-    result: Shown = kernel.grade_cell(ask, WRONG, tmp_path)
+    result: Shown = kernel.grade_cell(magic_options, WRONG, tmp_path)
     (tmp_path / "out.html").write_text("<!doctype html><div id=out></div>")
     tab = browser.open(tmp_path / "out.html")
     tab.evaluate(
@@ -287,7 +299,7 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
         arg=before,
     )
     assert tab.evaluate("document.querySelector('iframe').sandbox.value") == "allow-same-origin"
-    assert browser.complaints == []
+    assert browser.errors == []
 
 
 def test_a_notebook_is_told_what_takes_the_place_of_watch() -> None:

@@ -18,7 +18,7 @@ from grader.verify.verify import VerifyResult, unwritten
 from grader.verify.verify import verify as run_verification
 
 
-def new(*words: str) -> object:
+def run_new(*words: str) -> object:
     """The exit code of ``grade new``."""
     with pytest.raises(SystemExit) as ended:
         main(["new", *words])
@@ -41,20 +41,21 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def new_course_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A course that was made in a folder that wasn't there."""
     assert (
-        new("halving", "--function", "half", "--course", str(tmp_path / "my course")) == ExitCode.OK
+        run_new("halving", "--function", "half", "--course", str(tmp_path / "my course"))
+        == ExitCode.OK
     )
     assert "grade verify halving --course" in capsys.readouterr().out
     return tmp_path / "my course"
 
 
-def test_a_new_course_holds_but_for_what_a_person_has_to_write(made: Path) -> None:
+def test_a_new_course_holds_but_for_what_a_person_has_to_write(new_course_folder: Path) -> None:
     """Its reference, stub, mistake and alternative are graded; each placeholder is a problem, and
     nothing else is.
     """
-    found = verified(load_course(made))
+    found = verified(load_course(new_course_folder))
     (proof,) = found.proofs
     assert (proof.checks, proof.caught, proof.named, proof.accepted_passed) == (3, 1, 1, 1)
     assert len(found.problems) > 10
@@ -67,37 +68,39 @@ def test_a_new_course_holds_but_for_what_a_person_has_to_write(made: Path) -> No
         assert any(place in problem for problem in found.problems)
 
 
-def test_once_everything_is_written_there_is_no_problem(made: Path) -> None:
-    for path in made.rglob("*"):
+def test_once_everything_is_written_there_is_no_problem(new_course_folder: Path) -> None:
+    for path in new_course_folder.rglob("*"):
         if path.is_file():
             path.write_text(path.read_text("utf-8").replace(f"{MARK} ", ""), "utf-8")
-    assert verified(load_course(made)).problems == ()
+    assert verified(load_course(new_course_folder)).problems == ()
 
 
-def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(made: Path) -> None:
+def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(
+    new_course_folder: Path,
+) -> None:
     """Comments, order and layout of course.toml with it."""
-    toml = made / "exercises" / "course.toml"
+    toml = new_course_folder / "exercises" / "course.toml"
     before = toml.read_text("utf-8").replace(
         "[[lesson]]", "[limits]  # small\ncall_seconds   =   1.5\n\n# the first\n[[lesson]]"
     )
     toml.write_text(before, "utf-8")
-    files = contents(made)
-    assert new("thirds", "--course", str(made)) == ExitCode.OK
-    after = contents(made)
+    files = contents(new_course_folder)
+    assert run_new("thirds", "--course", str(new_course_folder)) == ExitCode.OK
+    after = contents(new_course_folder)
     assert toml.read_text("utf-8").startswith(before.rstrip("\n"))
     assert {
         path: text
         for path, text in after.items()
         if path in files and not path.endswith("course.toml")
     } == {path: text for path, text in files.items() if not path.endswith("course.toml")}
-    assert [(lesson.id, lesson.names) for lesson in load_course(made).lessons] == [
+    assert [(lesson.id, lesson.names) for lesson in load_course(new_course_folder).lessons] == [
         ("halving", ("half",)),
         ("thirds", ("thirds",)),
     ]
 
 
-def test_a_catalogue_waits_for_its_translations(made: Path) -> None:
-    text = (made / "exercises" / "halving" / "ko.po").read_text("utf-8")
+def test_a_catalogue_waits_for_its_translations(new_course_folder: Path) -> None:
+    text = (new_course_folder / "exercises" / "halving" / "ko.po").read_text("utf-8")
     assert 'msgid "half(x) is twice x"\nmsgstr ""' in text
 
 
@@ -116,31 +119,31 @@ def test_a_catalogue_waits_for_its_translations(made: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_a_name_that_cannot_be_is_refused_and_nothing_changes(
-    words: tuple[str, ...], answer: str, made: Path, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], answer: str, new_course_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = contents(made)
-    assert new(*words, "--course", str(made)) == ExitCode.USAGE
+    before = contents(new_course_folder)
+    assert run_new(*words, "--course", str(new_course_folder)) == ExitCode.USAGE
     assert answer in capsys.readouterr().err
-    assert contents(made) == before
+    assert contents(new_course_folder) == before
 
 
 def test_a_folder_with_something_else_in_it_is_no_place_for_a_course(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    assert new("halving", "--course", str(tmp_path)) == ExitCode.USAGE
+    assert run_new("halving", "--course", str(tmp_path)) == ExitCode.USAGE
     assert "is not empty" in capsys.readouterr().err
     assert contents(tmp_path) == {"notes.txt": b"mine"}
 
 
 def test_files_that_are_there_are_not_overwritten(
-    made: Path, capsys: pytest.CaptureFixture[str]
+    new_course_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (made / "solutions" / "thirds.py").write_text("mine")
-    before = contents(made)
-    assert new("thirds", "--course", str(made)) == ExitCode.USAGE
+    (new_course_folder / "solutions" / "thirds.py").write_text("mine")
+    before = contents(new_course_folder)
+    assert run_new("thirds", "--course", str(new_course_folder)) == ExitCode.USAGE
     assert "thirds.py is there already" in capsys.readouterr().err
-    assert contents(made) == before
+    assert contents(new_course_folder) == before
 
 
 def test_the_course_that_came_along_is_not_added_to(

@@ -39,6 +39,8 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program
 
+pytestmark = pytest.mark.fork
+
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 SQUARES = "def double(x):\n    return x * x\n\n\n" + REST
 RAISES = "def double(x):\n    y = x.no_such_method()\n    return y\n\n\n" + REST
@@ -46,7 +48,7 @@ RIGHT = "def double(x):\n    return 2 * x\n\n\n" + REST
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def handed_in(folder: Path, lesson: str, text: str) -> Path:
+def write_lesson(folder: Path, lesson: str, text: str) -> Path:
     """A folder with a lesson's file."""
     folder.mkdir(exist_ok=True)
     (folder / f"{lesson}.py").write_text(text, "utf-8")
@@ -107,7 +109,7 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
     fragment = course.root / "tests" / "mistakes" / lesson / f"{mistake}.py"
-    place = handed_in(
+    place = write_lesson(
         tmp_path / "work", lesson, compose(solution, fragment.read_text("utf-8"), name=mistake)
     )
     what, judged, check = recorded(host, course, place, f"{lesson}.{name}")
@@ -128,7 +130,7 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
 def test_a_script_of_code_that_raises_raises_the_same(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", RAISES)
+    place = write_lesson(tmp_path / "work", "tiny", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
     assert done.returncode == 1
@@ -140,7 +142,7 @@ def test_a_script_of_code_that_raises_raises_the_same(
 def test_what_is_written_down_changes_no_verdict(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", SQUARES)
+    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
     what, _, check = recorded(host, small_course, place, "tiny.double")
     plain = grade_lesson(host, what.lesson, what.file, Settings(5, limits=small_course.limits))
     (same,) = [one for one in plain.result.checks if one.id == check.id]
@@ -162,7 +164,7 @@ def test_what_is_written_down_changes_no_verdict(
 def test_a_constant_is_shown_as_one(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", RIGHT.replace("20.0", "19.0"))
+    place = write_lesson(tmp_path / "work", "tiny", RIGHT.replace("20.0", "19.0"))
     what, judged, check = recorded(host, small_course, place, "tiny.limit")
     done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
     assert done.stdout.split() == ["got", "19.0", "expected", "20.0"]
@@ -171,7 +173,7 @@ def test_a_constant_is_shown_as_one(
 def test_a_check_without_a_script_is_shown_itself(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", SQUARES)
+    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     text = script(
         LessonOutcome(judged.result, script="it reads the file"), check, place / "tiny.py", what
@@ -251,8 +253,13 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
 
 def test_of_scenarios_only_what_is_used_is_shown() -> None:
     text = (
-        "import math\n\n\ndef one(student):\n    return two()\n\n\ndef two():\n    return"
-        " math.pi\n\n\ndef three(student):\n    return 3\n"
+        "import math\n\n\n"
+        "def one(student):\n"
+        "    return two()\n\n\n"
+        "def two():\n"
+        "    return math.pi\n\n\n"
+        "def three(student):\n"
+        "    return 3\n"
     )
     assert reached_by(text, "one") == text[: text.index("\n\n\ndef three")] + "\n"
 
@@ -285,7 +292,7 @@ def test_a_replay_shows_the_check_and_nothing_else(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", SQUARES)
+    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
     common = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
     code, out, err = replayed(capsys, "tiny.double", "--seed", "11", *common)
     assert (code, err) == (ExitCode.NOT_FULL_MARKS, "")
@@ -306,7 +313,7 @@ def test_a_replay_folds_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """All that was printed is there; of a lesson its one check that is wrong is taken."""
-    place = handed_in(
+    place = write_lesson(
         tmp_path / "work",
         "tiny",
         "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST,
@@ -339,7 +346,7 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     """… to paste, with what was typed; a script goes to standard output alone, so there is nothing
     on it.
     """
-    place = handed_in(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
+    place = write_lesson(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
     options = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
     code, out, err = replayed(capsys, "tiny", "--seed", "1", *way, *options)
     assert code == ExitCode.NOT_FULL_MARKS
@@ -353,7 +360,7 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     assert other == ""
 
 
-def as_cells(folder: Path, text: str) -> Path:
+def write_notebook(folder: Path, text: str) -> Path:
     """A folder with the lesson tiny as a notebook: text, a magic, and a cell for each
     definition.
     """
@@ -393,7 +400,7 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
     """The notebook need not be there; what it has by itself, and what it imports from __future__,
     is.
     """
-    place = as_cells(tmp_path / "work", text)
+    place = write_notebook(tmp_path / "work", text)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     shown = script(judged, check, place / "tiny.ipynb", what)
     assert "only words" not in shown
@@ -408,7 +415,7 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
 def test_a_script_of_a_notebook_names_the_cell_that_raises(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = as_cells(tmp_path / "work", RAISES)
+    place = write_notebook(tmp_path / "work", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     done = run_script(tmp_path, script(judged, check, place / "tiny.ipynb", what))
     assert 'File "tiny.ipynb, cell 4", line 2, in double\n' in done.stderr
@@ -420,7 +427,7 @@ def test_what_is_right_has_nothing_to_reproduce(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", RIGHT)
+    place = write_lesson(tmp_path / "work", "tiny", RIGHT)
     words = ("--in", str(place), "--show", "--course", str(small_course.root), "--lang", "en")
     assert replayed(capsys, "tiny", *words)[:2] == (ExitCode.OK, "")
     code, out, err = replayed(capsys, "tiny.double", *words)
@@ -459,7 +466,7 @@ def test_what_cannot_be_replayed_is_said_with_a_remedy(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", SQUARES)
+    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
     (tmp_path / "empty").mkdir()
     with zipfile.ZipFile(tmp_path / "work.zip", "w") as archive:
         archive.write(place / "tiny.py", "tiny.py")
@@ -511,7 +518,7 @@ def test_the_debugger_stops_in_the_students_code(
     tmp_path: Path,
 ) -> None:
     """Where it raises; else at the first line of the function."""
-    place = handed_in(tmp_path / "work", "tiny", text)
+    place = write_lesson(tmp_path / "work", "tiny", text)
     command = [
         sys.executable,
         "-m",
@@ -557,7 +564,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
     text: str, at: str, small_course: Course, tmp_path: Path
 ) -> None:
     """… under the cell's number and with its lines."""
-    place = as_cells(tmp_path / "work", text)
+    place = write_notebook(tmp_path / "work", text)
     what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
     request.write_text(
@@ -589,7 +596,7 @@ def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    place = handed_in(tmp_path / "work", "tiny", RIGHT)
+    place = write_lesson(tmp_path / "work", "tiny", RIGHT)
     code, out, err = replayed(
         capsys,
         "tiny",

@@ -30,7 +30,7 @@ def named(lesson: Lesson, name: str) -> Lesson:
 
 
 @pytest.fixture
-def work(
+def workspace_folder(
     tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """A workspace with both lessons, which is the current folder."""
@@ -41,10 +41,10 @@ def work(
     return tmp_path / "work"
 
 
-def were_wrong(work: Path, **wrong: dict[str, int]) -> None:
+def mark_wrong(workspace_folder: Path, **wrong: dict[str, int]) -> None:
     for lesson, checks in wrong.items():
         update_progress(
-            work,
+            workspace_folder,
             lambda known, lesson=lesson, checks=checks: known.having(  # type: ignore[misc]
                 lesson, LessonProgress(1, wrong=checks)
             ),
@@ -57,13 +57,13 @@ def asked(
     return ReplayRequest(target, place or Path(), seed=seed, lang="en", options=options)
 
 
-def test_the_one_lesson_that_is_here_is_taken(work: Path, course: Course) -> None:
-    taken = resolve_target(course, asked(place=work / "second"))
+def test_the_one_lesson_that_is_here_is_taken(workspace_folder: Path, course: Course) -> None:
+    taken = resolve_target(course, asked(place=workspace_folder / "second"))
     assert taken is not None and taken.target == "second"
 
 
-def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> None:
-    were_wrong(work, tiny={}, second={"second.triple": 7})
+def test_the_one_lesson_that_was_wrong_is_taken(workspace_folder: Path, course: Course) -> None:
+    mark_wrong(workspace_folder, tiny={}, second={"second.triple": 7})
     taken = resolve_target(course, asked())
     assert taken is not None and (taken.target, taken.place) == ("second", Path())
 
@@ -72,12 +72,12 @@ def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> N
 def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
     seed: int | None,
     given: list[str],
-    work: Path,
+    workspace_folder: Path,
     course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     many = {f"second.check_{number}": number for number in range(SHOWN + 2)}
-    were_wrong(work, tiny={"tiny.double": 5, "other.check": 1}, second=many)
+    mark_wrong(workspace_folder, tiny={"tiny.double": 5, "other.check": 1}, second=many)
     assert resolve_target(course, asked("", None, "--pdb", seed=seed)) is None
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "2 lessons had something wrong when they were graded last. Take one:"
@@ -89,7 +89,9 @@ def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
     assert not any("other.check" in line for line in lines)
 
 
-def test_where_nothing_is_known_to_be_wrong_the_way_is_told(work: Path, course: Course) -> None:
+def test_where_nothing_is_known_to_be_wrong_the_way_is_told(
+    workspace_folder: Path, course: Course
+) -> None:
     with pytest.raises(
         UsageError,
         match=(
@@ -100,13 +102,13 @@ def test_where_nothing_is_known_to_be_wrong_the_way_is_told(work: Path, course: 
         resolve_target(course, asked())
 
 
-def test_a_lesson_is_taken_as_it_was_named(work: Path, course: Course) -> None:
+def test_a_lesson_is_taken_as_it_was_named(workspace_folder: Path, course: Course) -> None:
     assert resolve_target(course, asked("tiny.double")) == asked("tiny.double")
 
 
-def test_a_path_to_elsewhere_is_not_the_own_lesson(work: Path, course: Course) -> None:
+def test_a_path_to_elsewhere_is_not_the_own_lesson(workspace_folder: Path, course: Course) -> None:
     """… and the commands that are told look there too."""
-    bobs = work.parent / "bob" / "tiny.py"
+    bobs = workspace_folder.parent / "bob" / "tiny.py"
     bobs.parent.mkdir()
     bobs.write_text("x = 1\n")
     for target in ("../bob/tiny.py", "../bob"):

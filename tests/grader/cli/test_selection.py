@@ -22,7 +22,7 @@ from grader.runtime.grading import Settings, grade_submission
 
 
 @pytest.fixture
-def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workspace_folder(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace, which is the current folder; beside it bob's folder, his zip, and files that are
     no lesson's.
     """
@@ -48,7 +48,7 @@ def chosen(course: Course, *words: str, place: Path | None = None) -> Selection:
     "word", ["tiny", "tiny.py", "tiny.ipynb", "tiny/", "./tiny", "tiny/tiny.py", "."]
 )
 def test_every_way_to_write_the_own_lesson_is_that_lesson(
-    word: str, work: Path, small_course: Course
+    word: str, workspace_folder: Path, small_course: Course
 ) -> None:
     """Another command finds the same file without an option, and it is the folder's submission."""
     found = chosen(small_course, word)
@@ -66,14 +66,16 @@ def test_every_way_to_write_the_own_lesson_is_that_lesson(
     ],
 )
 def test_a_path_is_what_lies_there_and_not_the_own_lesson_of_that_name(
-    word: str, path: str, text: str, work: Path, small_course: Course
+    word: str, path: str, text: str, workspace_folder: Path, small_course: Course
 ) -> None:
     found = chosen(small_course, word)
     assert (found.files["tiny"].path, found.files["tiny"].text) == (path, f"{text} = 1\n")
     assert (found.name, found.places) == (Path(word).name, {"tiny": Path(word)})
 
 
-def test_lessons_of_several_places_are_each_found_again(work: Path, small_course: Course) -> None:
+def test_lessons_of_several_places_are_each_found_again(
+    workspace_folder: Path, small_course: Course
+) -> None:
     """One at home, and one in each of two folders, of which the first holds another lesson of that
     name.
     """
@@ -83,7 +85,7 @@ def test_lessons_of_several_places_are_each_found_again(work: Path, small_course
         lessons=tuple(replace(lesson, id=name) for name in ("tiny", "small", "little")),
     )
     for path in ("small.py", "../bob/little.py", "../copies/little.py"):
-        (work / path).write_text("1\n", "utf-8")
+        (workspace_folder / path).write_text("1\n", "utf-8")
     found = chosen(course, "small", "../bob/tiny.py", "../copies/little.py")
     assert [found.files[name].path for name in ("small", "tiny", "little")] == [
         "small.py",
@@ -93,9 +95,14 @@ def test_lessons_of_several_places_are_each_found_again(work: Path, small_course
     assert found.places == {"tiny": Path("../bob/tiny.py"), "little": Path("../copies/little.py")}
 
 
-def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_course: Course) -> None:
-    found = chosen(small_course, "tiny.py", place=work.parent / "bob")
-    assert (found.files["tiny"].text, found.places) == ("bobs = 1\n", {"tiny": work.parent / "bob"})
+def test_a_path_is_looked_for_in_the_place_that_is_named(
+    workspace_folder: Path, small_course: Course
+) -> None:
+    found = chosen(small_course, "tiny.py", place=workspace_folder.parent / "bob")
+    assert (found.files["tiny"].text, found.places) == (
+        "bobs = 1\n",
+        {"tiny": workspace_folder.parent / "bob"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +135,7 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_cours
     ids=lambda value: value[0][:20] if isinstance(value, list) else "",
 )
 def test_what_is_no_submission_is_told_with_why_and_what_to_do(
-    words: list[str], answer: str, work: Path, small_course: Course
+    words: list[str], answer: str, workspace_folder: Path, small_course: Course
 ) -> None:
     with pytest.raises(UsageError) as raised:
         chosen(small_course, *words)
@@ -137,10 +144,10 @@ def test_what_is_no_submission_is_told_with_why_and_what_to_do(
 
 @pytest.mark.parametrize(("word", "kept"), [("tiny/tiny.py", True), ("../bob/tiny.py", False)])
 def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
-    word: str, kept: bool, work: Path, host: ForkServerClient, small_course: Course
+    word: str, kept: bool, workspace_folder: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    (work / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
-    before = (work / FILE).read_text()
+    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
+    before = (workspace_folder / FILE).read_text()
     found = chosen(small_course, word)
     report = grade_submission(
         host,
@@ -151,4 +158,4 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
         name=found.name,
     )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
-    assert ((work / FILE).read_text() != before) is kept
+    assert ((workspace_folder / FILE).read_text() != before) is kept

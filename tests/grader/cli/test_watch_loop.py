@@ -55,7 +55,7 @@ def report(lesson: str, text: str) -> Report:
 
 
 @dataclass
-class Desk:
+class WatchDriver:
     """A watcher and everything around it: files as texts, saves and gradings under the test's
     control.
     """
@@ -130,64 +130,68 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    made = Desk()
+def driver() -> Iterator[WatchDriver]:
+    made = WatchDriver()
     yield made
     if made.thread.is_alive():
         made.end()
 
 
-def test_a_save_is_graded_and_shown_with_the_run_before(desk: Desk) -> None:
-    desk.save("x = 'wrong'")
-    first = desk.shown.get(timeout=WAIT)
-    desk.save("x = 'right'")
-    second = desk.shown.get(timeout=WAIT)
+def test_a_save_is_graded_and_shown_with_the_run_before(driver: WatchDriver) -> None:
+    driver.save("x = 'wrong'")
+    first = driver.shown.get(timeout=WAIT)
+    driver.save("x = 'right'")
+    second = driver.shown.get(timeout=WAIT)
     assert (first.before, second.before) == (None, first.result)
     assert (second.lesson, second.result.score) == ("tiny", 10.0)
     difference = change(first.result, second.result)
     assert (difference.gained, difference.lost, difference.points) == (1, 0, 10.0)
 
 
-def test_the_newest_save_wins_and_an_obsolete_run_is_ended_and_not_shown(desk: Desk) -> None:
-    desk.hold = "slow"
-    desk.save("x = 'slow'")
-    assert desk.graded.get(timeout=WAIT) == "x = 'slow'"
-    desk.save("x = 'newer'")
-    desk.save("x = 'newest'")
-    assert desk.verdict() == "x = 'newest'"
-    assert desk.ended.is_set()
+def test_the_newest_save_wins_and_an_obsolete_run_is_ended_and_not_shown(
+    driver: WatchDriver,
+) -> None:
+    driver.hold = "slow"
+    driver.save("x = 'slow'")
+    assert driver.graded.get(timeout=WAIT) == "x = 'slow'"
+    driver.save("x = 'newer'")
+    driver.save("x = 'newest'")
+    assert driver.verdict() == "x = 'newest'"
+    assert driver.ended.is_set()
 
 
-def test_several_lessons_saved_at_once_are_all_graded(desk: Desk) -> None:
-    desk.files |= {"tiny": "x = 1", "other": "x = 2"}
-    desk.saves.put(("other", "tiny"))
-    assert {desk.verdict(), desk.verdict()} == {"x = 1", "x = 2"}
-    assert not desk.ended.is_set()
+def test_several_lessons_saved_at_once_are_all_graded(driver: WatchDriver) -> None:
+    driver.files |= {"tiny": "x = 1", "other": "x = 2"}
+    driver.saves.put(("other", "tiny"))
+    assert {driver.verdict(), driver.verdict()} == {"x = 1", "x = 2"}
+    assert not driver.ended.is_set()
 
 
-def test_one_save_that_is_told_of_twice_is_graded_once(desk: Desk) -> None:
-    desk.save("x = 1")
-    desk.save("x = 1")
-    assert desk.verdict() == "x = 1"
-    desk.save("x = 2")
-    assert desk.verdict() == "x = 2"
-    assert [desk.graded.get_nowait() for _ in range(2)] == ["x = 1", "x = 2"]
+def test_one_save_that_is_told_of_twice_is_graded_once(driver: WatchDriver) -> None:
+    driver.save("x = 1")
+    driver.save("x = 1")
+    assert driver.verdict() == "x = 1"
+    driver.save("x = 2")
+    assert driver.verdict() == "x = 2"
+    assert [driver.graded.get_nowait() for _ in range(2)] == ["x = 1", "x = 2"]
 
 
-def test_a_half_written_file_waits_for_its_other_half(desk: Desk) -> None:
-    desk.save("def f(")
-    assert desk.looked_at.get(timeout=WAIT) == "def f("
-    desk.save("def f(): pass")
-    assert desk.verdict() == "def f(): pass"
-    assert desk.graded.get_nowait() == "def f(): pass"
+def test_a_half_written_file_waits_for_its_other_half(driver: WatchDriver) -> None:
+    driver.save("def f(")
+    assert driver.looked_at.get(timeout=WAIT) == "def f("
+    driver.save("def f(): pass")
+    assert driver.verdict() == "def f(): pass"
+    assert driver.graded.get_nowait() == "def f(): pass"
 
 
 @pytest.mark.parametrize("text", ["def f(", None], ids=["no Python", "gone"])
-def test_a_file_that_stays_broken_is_graded_all_the_same(text: str | None, desk: Desk) -> None:
+def test_a_file_that_stays_broken_is_graded_all_the_same(
+    text: str | None, driver: WatchDriver
+) -> None:
     if text is not None:
-        desk.files["tiny"] = text
-    desk.saves.put(("tiny",))
-    assert desk.verdict() == (text or "gone")
+        driver.files["tiny"] = text
+    driver.saves.put(("tiny",))
+    assert driver.verdict() == (text or "gone")
 
 
 def test_what_may_be_half_written() -> None:
@@ -197,29 +201,29 @@ def test_what_may_be_half_written() -> None:
     assert not half_written(LessonFile("tiny", "tiny.py", "x = 1"))
 
 
-def test_keys_arrive_and_can_ask_for_a_run(desk: Desk) -> None:
-    desk.files["tiny"] = "x = 1"
-    desk.watcher.press("r")
-    assert desk.verdict() == "x = 1"
-    assert desk.keys == ["r"]
+def test_keys_arrive_and_can_ask_for_a_run(driver: WatchDriver) -> None:
+    driver.files["tiny"] = "x = 1"
+    driver.watcher.press("r")
+    assert driver.verdict() == "x = 1"
+    assert driver.keys == ["r"]
 
 
-def test_stop_ends_the_loop_with_a_status(desk: Desk) -> None:
-    assert desk.end() == 5
+def test_stop_ends_the_loop_with_a_status(driver: WatchDriver) -> None:
+    assert driver.end() == 5
 
 
-def test_stop_ends_a_run_that_goes_on(desk: Desk) -> None:
-    desk.hold = "slow"
-    desk.save("x = 'slow'")
-    desk.graded.get(timeout=WAIT)
-    assert desk.end() == 5
-    assert desk.ended.is_set()
+def test_stop_ends_a_run_that_goes_on(driver: WatchDriver) -> None:
+    driver.hold = "slow"
+    driver.save("x = 'slow'")
+    driver.graded.get(timeout=WAIT)
+    assert driver.end() == 5
+    assert driver.ended.is_set()
 
 
-def test_what_a_thread_raises_is_raised_by_the_loop(desk: Desk) -> None:
-    desk.saves.put(("boom",))
-    desk.thread.join(WAIT)
-    assert isinstance(desk.status[0], OSError)
+def test_what_a_thread_raises_is_raised_by_the_loop(driver: WatchDriver) -> None:
+    driver.saves.put(("boom",))
+    driver.thread.join(WAIT)
+    assert isinstance(driver.status[0], OSError)
 
 
 # ------------------------------------------------------------------------------------------ folders
@@ -266,8 +270,10 @@ def test_a_save_is_told_of_and_an_editors_own_files_are_not(
 
 
 MOUNTS = (
-    "/dev/sda1 / ext4 rw 0 0\nserver:/home {0}/net nfs4 rw 0 0\ntmpfs {0}/net/local tmpfs rw 0"
-    " 0\nC:\\134 {0}/my\\040disk 9p rw 0 0\n"
+    "/dev/sda1 / ext4 rw 0 0\n"
+    "server:/home {0}/net nfs4 rw 0 0\n"
+    "tmpfs {0}/net/local tmpfs rw 0 0\n"
+    "C:\\134 {0}/my\\040disk 9p rw 0 0\n"
 )
 
 

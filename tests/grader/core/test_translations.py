@@ -102,8 +102,10 @@ def test_an_option_without_korean_words_is_found() -> None:
 
 def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(
-        'REST = "b"\nraise UsageError("a" + REST, x=1)\nraise UsageError(f"{x}")\ntr("c" if x else'
-        ' "d")\n'
+        'REST = "b"\n'
+        'raise UsageError("a" + REST, x=1)\n'
+        'raise UsageError(f"{x}")\n'
+        'tr("c" if x else "d")\n'
     )
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
 
@@ -115,6 +117,5 @@ CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercis
     "catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_no_text_is_translated_twice(catalogue: Path) -> None:
-    assert (
-        len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0
-    )  # reading refuses a second one
+    # Reading raises for a second one.
+    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0

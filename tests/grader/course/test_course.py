@@ -25,7 +25,7 @@ def course_of(root: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def copy(small_course: Course, tmp_path: Path) -> Path:
+def course_copy(small_course: Course, tmp_path: Path) -> Path:
     """A copy of the small course, to change."""
     return Path(shutil.copytree(small_course.root, tmp_path / "course"))
 
@@ -86,8 +86,8 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
     assert [path.name for path in lesson.accepted] == ["adds.py"]
 
 
-def test_files_that_a_lesson_may_lack_are_not_there(copy: Path) -> None:
-    lesson = load_course(copy).lesson("tiny")
+def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
+    lesson = load_course(course_copy).lesson("tiny")
     for path in (
         *lesson.visible_checks,
         *lesson.hidden_checks,
@@ -189,8 +189,8 @@ def test_an_entry_of_the_wrong_kind_is_a_fault_too(name: str, tmp_path: Path) ->
         load_course(course_of(tmp_path, UNCAUGHT[name]))
 
 
-def test_hints_are_lists_of_texts(copy: Path) -> None:
-    lesson = load_course(copy).lesson("tiny")
+def test_hints_are_lists_of_texts(course_copy: Path) -> None:
+    lesson = load_course(course_copy).lesson("tiny")
     assert lesson.hints()["double"][0] == "What is x + x?"
     for text in (
         'double = "one"\n',
@@ -207,7 +207,7 @@ def test_hints_are_lists_of_texts(copy: Path) -> None:
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Course:
+def three_lessons(tmp_path: Path) -> Course:
     """A course of three lessons, of which only the manifest is there."""
     return load_course(
         course_of(
@@ -231,9 +231,11 @@ def three(tmp_path: Path) -> Course:
         "my work/hooks.py",
     ],
 )
-def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(name: str, three: Course) -> None:
+def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(
+    name: str, three_lessons: Course
+) -> None:
     """What a shell completes is understood."""
-    assert three.lesson(name).id == "hooks"
+    assert three_lessons.lesson(name).id == "hooks"
 
 
 @pytest.mark.parametrize(
@@ -246,21 +248,21 @@ def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(name: str, three: Co
     ],
 )
 def test_an_unknown_lesson_is_answered_with_the_nearest_and_all(
-    name: str, guess: str, three: Course
+    name: str, guess: str, three_lessons: Course
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        three.lesson(name)
+        three_lessons.lesson(name)
     assert (
         str(caught.value)
         == f"There is no lesson {name!r}. Did you mean {guess}? All lessons: grade list"
     )
 
 
-def test_a_name_like_none_of_them_gets_no_guess(three: Course) -> None:
+def test_a_name_like_none_of_them_gets_no_guess(three_lessons: Course) -> None:
     with pytest.raises(
         UsageError, match=r"^There is no lesson 'zzz'\. Lessons: custom_sigmoid, hooks, graphs$"
     ):
-        three.lesson("zzz")
+        three_lessons.lesson("zzz")
 
 
 # --------------------------------------------------------------------------------------------- hash
@@ -283,53 +285,55 @@ OTHER = [
 ]
 
 
-def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path, small_course: Course) -> None:
-    assert load_course(copy).hash == small_course.hash
+def test_the_hash_is_that_of_the_files_wherever_they_lie(
+    course_copy: Path, small_course: Course
+) -> None:
+    assert load_course(course_copy).hash == small_course.hash
     assert len(small_course.hash) == 16
     assert int(small_course.hash, 16)
 
 
 def test_the_hash_is_the_same_from_a_checkout_with_windows_line_ends(
-    copy: Path, small_course: Course
+    course_copy: Path, small_course: Course
 ) -> None:
-    for path in copy.rglob("*.py"):
+    for path in course_copy.rglob("*.py"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert load_course(copy).hash == small_course.hash
+    assert load_course(course_copy).hash == small_course.hash
 
 
 @pytest.mark.parametrize("name", DECIDING)
 def test_the_hash_changes_with_every_file_that_decides_a_verdict(
-    name: str, copy: Path, small_course: Course
+    name: str, course_copy: Path, small_course: Course
 ) -> None:
-    with (copy / name).open("a") as stream:
+    with (course_copy / name).open("a") as stream:
         stream.write("\n# another course\n")
-    assert load_course(copy).hash != small_course.hash
+    assert load_course(course_copy).hash != small_course.hash
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_the_hash_stays_where_no_verdict_can_change(
-    name: str, copy: Path, small_course: Course
+    name: str, course_copy: Path, small_course: Course
 ) -> None:
-    with (copy / name).open("a") as stream:
+    with (course_copy / name).open("a") as stream:
         stream.write("\nmore\n")
-    assert load_course(copy).hash == small_course.hash
+    assert load_course(course_copy).hash == small_course.hash
 
 
-def test_the_hash_knows_one_file_from_another(copy: Path, small_course: Course) -> None:
+def test_the_hash_knows_one_file_from_another(course_copy: Path, small_course: Course) -> None:
     """Two files with each other's contents are another course."""
-    checks = copy / "tests" / "checks" / "tiny"
+    checks = course_copy / "tests" / "checks" / "tiny"
     visible, hidden = checks / "test_visible.py", checks / "test_hidden.py"
     texts = visible.read_bytes(), hidden.read_bytes()
     hidden.write_bytes(texts[0])
     visible.write_bytes(texts[1])
-    assert load_course(copy).hash != small_course.hash
+    assert load_course(course_copy).hash != small_course.hash
 
 
-def test_the_hash_knows_a_file_by_its_name(copy: Path, small_course: Course) -> None:
+def test_the_hash_knows_a_file_by_its_name(course_copy: Path, small_course: Course) -> None:
     """The same contents where they are hidden instead of visible are another course."""
-    checks = copy / "tests" / "checks" / "tiny"
+    checks = course_copy / "tests" / "checks" / "tiny"
     (checks / "test_visible.py").rename(checks / "test_zzz.py")
-    assert load_course(copy).hash != small_course.hash
+    assert load_course(course_copy).hash != small_course.hash
 
 
 # ------------------------------------------------------------------------------------------ finding

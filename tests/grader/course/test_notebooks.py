@@ -102,8 +102,14 @@ def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
 
 def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
     file = read(
-        "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\npip install"
-        " torch\nget_ipython().magic('x')",
+        "%matplotlib inline\n"
+        "!pip install torch\n"
+        "x = !ls\n"
+        "y = %pwd\n"
+        "a = 1\n"
+        "a?\n"
+        "pip install torch\n"
+        "get_ipython().magic('x')",
         "b = 2",
     )
     assert (
@@ -181,7 +187,7 @@ def test_cells_that_tools_skip_or_that_are_there_to_raise_are_left_out(tag: str)
 
 
 def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> None:
-    """``display``, and imports from the future in any cell; lines are counted in the cells as before."""
+    """``display``, and imports from the future in any cell. Lines are still counted by cell."""
     file = read("import math", "from __future__ import annotations\ndisplay(math.pi)")
     compile(file.text, "tiny.ipynb", "exec")
     assert Source(file.text, "tiny.ipynb", file.cells).place(4) == "tiny.ipynb, cell 3, line 2"
@@ -346,9 +352,8 @@ def test_a_notebook_is_watched(
     """A save of it is a save of the lesson."""
     (tmp_path / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     told: list[dict[str, str]] = []
-    monkeypatch.setattr(
-        watch, "ForkServerClient", lambda **_: contextlib.nullcontext()
-    )  # nothing is graded
+    # Nothing is graded.
+    monkeypatch.setattr(watch, "ForkServerClient", lambda **_: contextlib.nullcontext())
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
     monkeypatch.setattr(watch.WatchSession, "run", lambda *_: 0)
     assert (
@@ -377,7 +382,7 @@ def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(
 
 
 @pytest.fixture(scope="module")
-def wrong(host: ForkServerClient, small_course: Course) -> Report:
+def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
     """The report on a notebook in which double is wrong and triple raises; magics in it."""
     return graded(
         host,
@@ -398,9 +403,9 @@ def test_a_right_notebook_gets_what_the_file_gets(
     assert graded(host, small_course, read(*RIGHT)).full_marks
 
 
-def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong: Report) -> None:
+def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report) -> None:
     """Terminal, page, exports and GitHub, which has no line of a notebook to annotate."""
-    lesson = wrong.lessons[0]
+    lesson = wrong_report.lessons[0]
     places = {
         check.function: (check.cell, check.source_line)
         for check in lesson.checks
@@ -410,35 +415,35 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong: Report) -> Non
     assert places["triple"] == (5, 2)
     where = "tiny.ipynb, cell 4, line 3"
     console = Console(width=100, record=True, file=io.StringIO())
-    show_report(console, wrong, html=None)
-    page = render_page(wrong)
+    show_report(console, wrong_report, html=None)
+    page = render_page(wrong_report)
     first = next(check for check in lesson.checks if check.cell == 4)
     for shown in (console.export_text(), page, explanation(first, lesson)):
         assert where in shown
     assert "cell 2, line 1: a magic, left out" in page
-    commands = list(error_lines(wrong, PurePosixPath(), Catalogue()))
+    commands = list(error_lines(wrong_report, PurePosixPath(), Catalogue()))
     assert any("%0Atiny.ipynb, cell 4, line 3" in command for command in commands)
     assert not any(",line=" in command for command in commands)
 
 
-def test_the_report_fits_its_schema_and_comes_back_from_json(wrong: Report) -> None:
-    data = json.loads(json.dumps(wrong.as_json()))
+def test_the_report_fits_its_schema_and_comes_back_from_json(wrong_report: Report) -> None:
+    data = json.loads(json.dumps(wrong_report.as_json()))
     jsonschema.validate(
         data, json.loads((Path(grader.__file__).parent / "report.schema.json").read_text())
     )
-    assert Report.from_json(data) == wrong
+    assert Report.from_json(data) == wrong_report
 
 
-def test_a_report_from_before_notebooks_can_still_be_read(wrong: Report) -> None:
-    data = json.loads(json.dumps(wrong.as_json()))
+def test_a_report_from_before_notebooks_can_still_be_read(wrong_report: Report) -> None:
+    data = json.loads(json.dumps(wrong_report.as_json()))
     del data["lessons"][0]["notes"], data["lessons"][0]["checks"][0]["cell"]
     assert Report.from_json(data).lessons[0].notes == ()
 
 
-def test_a_withheld_check_tells_no_cell(wrong: Report) -> None:
-    (lesson,) = wrong.lessons
+def test_a_withheld_check_tells_no_cell(wrong_report: Report) -> None:
+    (lesson,) = wrong_report.lessons
     hidden = replace(
-        wrong,
+        wrong_report,
         lessons=(
             replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),
         ),

@@ -26,29 +26,34 @@ TORCHS_WORDS = {"retain_graph"}
 
 
 @pytest.fixture(scope="module")
-def savings() -> Course:
+def savings_course() -> Course:
     """A course about sums for a household: other words, another lesson, no derivative anywhere."""
     return load_course(Path(__file__).parents[1] / "savings_course")
 
 
 def test_a_course_about_something_else_is_verified(
-    savings: Course, capsys: pytest.CaptureFixture[str]
+    savings_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        verify_course(savings, (), seeds=1, workers=1, table=False, write_stubs=False)
+        verify_course(savings_course, (), seeds=1, workers=1, table=False, write_stubs=False)
         is ExitCode.OK
     )
     assert capsys.readouterr().out.splitlines() == ["1 lessons, 4 gradings, 1 seed: no problems"]
 
 
 def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
-    savings: Course, host: ForkServerClient
+    savings_course: Course, host: ForkServerClient
 ) -> None:
-    lesson = savings.lesson("compound_interest")
+    lesson = savings_course.lesson("compound_interest")
     wrong = "def grown(amount, rate, years):\n    return amount + amount * rate * years\n"
     files = {lesson.id: LessonFile(lesson.id, lesson.filename, wrong)}
     report = grade_submission(
-        host, savings, [lesson], files, Settings(4, limits=savings.limits), name="mona"
+        host,
+        savings_course,
+        [lesson],
+        files,
+        Settings(4, limits=savings_course.limits),
+        name="mona",
     )
     jsonschema.validate(
         json.loads(json.dumps(report.as_json())),

@@ -40,7 +40,8 @@ def counts():
         nonlocal found
         found += 1
         inner = [step for step in range(3) if (last := step)]
-        return [own for own in inner for own, other in [(1, 2)]], lambda argument: (argument, (kept := 1))
+        flat = [own for own in inner for own, other in [(1, 2)]]
+        return flat, lambda argument: (argument, (kept := 1))
     for turn, (left, *right) in []: pass
     return more
 

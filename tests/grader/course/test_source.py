@@ -186,44 +186,64 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
     [
         (
             (
-                "from torch.autograd import grad\ndef f(x):\n    grad = x.grad\n    return"
-                " grad\ndef g(y): return grad(y)\n"
+                "from torch.autograd import grad\n"
+                "def f(x):\n"
+                "    grad = x.grad\n"
+                "    return grad\n"
+                "def g(y): return grad(y)\n"
             ),
             "torch.autograd.grad",
         ),
         (
             (
-                "import torch\ndef sigmoid(x): return torch.sigmoid(x)\ndef f(x):\n    sigmoid = 1"
-                " / x\n    return sigmoid\n"
+                "import torch\n"
+                "def sigmoid(x): return torch.sigmoid(x)\n"
+                "def f(x):\n"
+                "    sigmoid = 1 / x\n"
+                "    return sigmoid\n"
             ),
             "torch.sigmoid",
         ),
         ("from torch import exp\ndef f(exp): return exp + 1\n", "torch.exp"),
         (
             (
-                "import torch\ndef f(x):\n    try:\n        return 1 / x\n    except OSError as"
-                " e:\n        print(e)\ne = torch.exp(y)\n"
+                "import torch\n"
+                "def f(x):\n"
+                "    try:\n"
+                "        return 1 / x\n"
+                "    except OSError as e:\n"
+                "        print(e)\n"
+                "e = torch.exp(y)\n"
             ),
             "torch.exp",
         ),
         (
             (
-                "import torch\ndef f(x):\n    match x:\n        case [1, e]: return e\ne ="
-                " torch.exp(y)\n"
+                "import torch\n"
+                "def f(x):\n"
+                "    match x:\n"
+                "        case [1, e]: return e\n"
+                "e = torch.exp(y)\n"
             ),
             "torch.exp",
         ),
         (
             (
-                "import torch\ndef f(x):\n    match x:\n        case [1, *e]: return e\ne ="
-                " torch.exp(y)\n"
+                "import torch\n"
+                "def f(x):\n"
+                "    match x:\n"
+                "        case [1, *e]: return e\n"
+                "e = torch.exp(y)\n"
             ),
             "torch.exp",
         ),
         (
             (
-                "import torch\ndef f(x):\n    match x:\n        case {1: 2, **e}: return e\ne ="
-                " torch.exp(y)\n"
+                "import torch\n"
+                "def f(x):\n"
+                "    match x:\n"
+                "        case {1: 2, **e}: return e\n"
+                "e = torch.exp(y)\n"
             ),
             "torch.exp",
         ),
@@ -244,8 +264,10 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
         ("from torch import exp\ndef exp(x): return x\ndef f(x): return exp(x)\n", "torch.exp"),
         (
             (
-                "import torch.nn.functional as F\ndef f(x): return F.relu(x)\ndef g():\n    from"
-                " torch import nn as F\n"
+                "import torch.nn.functional as F\n"
+                "def f(x): return F.relu(x)\n"
+                "def g():\n"
+                "    from torch import nn as F\n"
             ),
             "torch.nn.relu",
         ),
@@ -308,25 +330,43 @@ def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: s
 @pytest.mark.parametrize(
     ("lines", "counted"),
     [
-        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().mine()\n", False),
-        ("class C:\n    def mine(self): return 1\n    THEIRS\ndef f(x): return C().theirs()\n", True),
-        ("class C:\n    def mine(self): return self.theirs()\n    THEIRS\ndef f(x): return C().mine()\n", True),
+        ("class C:\n    MINE\n    THEIRS\ndef f(x): return C().mine()\n", False),
+        ("class C:\n    MINE\n    THEIRS\ndef f(x): return C().theirs()\n", True),
+        (
+            "class C:\n    def mine(self): return self.theirs()\n    THEIRS\n"
+            "def f(x): return C().mine()\n",
+            True,
+        ),
         ("class C:\n    def __call__(self): return torch.exp(y)\ndef f(x): return C()()\n", True),
         ("class C:\n    made = torch.exp(y)\ndef f(x): return C\n", True),
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C()\n", False),
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C().theirs()\n", True),
-        ("class C(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\ndef f(x): return C.apply(x)\n", True),
-        ("class B(FUNCTION):\n    def forward(ctx, x): return torch.exp(x)\nclass C(B): pass\ndef f(x): return C.apply(x)\n", True),
-        ("class B:\n    def forward(ctx, x): return torch.exp(x)\nclass f(B, FUNCTION): pass\n", True),
+        ("class C(FUNCTION):\n    FORWARD\ndef f(x): return C.apply(x)\n", True),
+        (
+            "class B(FUNCTION):\n    FORWARD\nclass C(B): pass\ndef f(x): return C.apply(x)\n",
+            True,
+        ),
+        ("class B:\n    FORWARD\nclass f(B, FUNCTION): pass\n", True),
         ("class C(C):\n    THEIRS\ndef f(x): return C()\n", True),
-        ("def late(c): return c.theirs()\nclass C:\n    THEIRS\ndef f(x): return late(C())\n", True),
+        (
+            "def late(c): return c.theirs()\nclass C:\n    THEIRS\ndef f(x): return late(C())\n",
+            True,
+        ),
     ],
-)  # fmt: skip
+)
 def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted: bool) -> None:
-    """But all that autograd calls, of the class and of those that it is derived from, and all of a class that is asked about."""
-    text = lines.replace("THEIRS", "def theirs(self): return torch.exp(y)").replace(
-        "FUNCTION", "torch.autograd.Function"
-    )
+    """But all that autograd calls counts, of the class and of its bases, and all of a class that is
+    asked about.
+    """
+    parts = {
+        "MINE": "def mine(self): return 1",
+        "THEIRS": "def theirs(self): return torch.exp(y)",
+        "FORWARD": "def forward(ctx, x): return torch.exp(x)",
+        "FUNCTION": "torch.autograd.Function",
+    }
+    text = lines
+    for name, part in parts.items():
+        text = text.replace(name, part)
     assert ("torch.exp" in source(f"import torch\n{text}").names_used("f")) is counted
 
 
@@ -343,15 +383,17 @@ def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted:
         ('WAYS = {"mine": mine, **{"mine": theirs}}\ndef f(x): return WAYS["other"](x)\n', True),
         (
             (
-                'WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\ndef f(x): return'
-                ' WAYS["mine"](x)\n'
+                'WAYS = {"mine": lambda x: WAYS["mine"](x), "theirs": theirs}\n'
+                'def f(x): return WAYS["mine"](x)\n'
             ),
             False,
         ),
         (
             (
-                'WAYS = {"mine": mine}\ndef f(x):\n    WAYS = {"mine": theirs}\n    return'
-                ' WAYS["mine"](x)\n'
+                'WAYS = {"mine": mine}\n'
+                "def f(x):\n"
+                '    WAYS = {"mine": theirs}\n'
+                '    return WAYS["mine"](x)\n'
             ),
             True,
         ),
@@ -375,8 +417,10 @@ def test_bases_in_bases_are_looked_at_once() -> None:
 
 def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
     text = (
-        "from torch.autograd import grad\ndef f(ys, x):\n    total = sum(grad for grad in ys)\n   "
-        " return grad(total, x)\n"
+        "from torch.autograd import grad\n"
+        "def f(ys, x):\n"
+        "    total = sum(grad for grad in ys)\n"
+        "    return grad(total, x)\n"
     )
     assert "torch.autograd.grad" in source(text).names_used("f")
 
@@ -384,8 +428,9 @@ def test_the_variable_of_a_comprehension_hides_nothing_outside_it() -> None:
 # ---------------------------------------------------------------------------------- same definition
 
 STUB = (
-    'def f(x: Tensor, *, n: int = 2) -> Tensor:\n    """Twice x."""\n    raise'
-    " NotImplementedError\n"
+    "def f(x: Tensor, *, n: int = 2) -> Tensor:\n"
+    '    """Twice x."""\n'
+    "    raise NotImplementedError\n"
 )
 SAME = {
     "itself": STUB,
@@ -469,7 +514,7 @@ def test_a_line_that_is_not_there_is_empty(number: int | None) -> None:
 
 @pytest.mark.parametrize("separator", ["\f", "\v", "\x1c", "\x85", "\u2028"], ids=ascii)
 def test_lines_are_counted_as_python_counts_them(separator: str) -> None:
-    """A form feed or a Unicode line separator ends no line, so the line that is shown is the one that is meant."""
+    """A form feed or a Unicode line separator does not end a line."""
     file = source(f"# a{separator}b\ndef f(x):\n    return x\n")
     assert file.line(file.anchor("f")) == "return x"
 

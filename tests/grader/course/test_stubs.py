@@ -77,7 +77,9 @@ LIMIT: float = ...
 
 
 def test_a_region_is_replaced_by_what_it_says() -> None:
-    """An indented one by NotImplementedError or its stub lines, one at the top level by its stub lines or nothing."""
+    """An indented one by NotImplementedError or its stub lines, one at the top level by its stub
+    lines or nothing.
+    """
     assert stub_of(SOLUTION, name="lesson.py") == STUB
 
 
@@ -188,10 +190,14 @@ def test_a_fragments_decorators_come_along() -> None:
 
 
 def test_what_the_solution_does_not_have_goes_before_its_first_definition() -> None:
-    """Imports and helpers of the fragment are there before anything uses them, and after the solution's own imports."""
+    """Imports and helpers of the fragment come after the solution's imports and before all uses."""
     fragment = (
-        "import cmath\n\nSHIFT = 5\n\n\ndef double(x):\n    return helper(x)\n\n\ndef helper(x):\n "
-        "   return cmath.phase(x) + SHIFT\n"
+        "import cmath\n\n"
+        "SHIFT = 5\n\n\n"
+        "def double(x):\n"
+        "    return helper(x)\n\n\n"
+        "def helper(x):\n"
+        "    return cmath.phase(x) + SHIFT\n"
     )
     text = compose(WHOLE, fragment, name="fragment.py")
     order = [
@@ -321,8 +327,11 @@ def test_the_methods_of_such_a_class_bring_their_own_decorators() -> None:
 def test_what_such_a_class_adds_goes_before_its_first_definition() -> None:
     """An attribute of the class is there when the solution's methods are defined."""
     fragment = (
-        "class Value:\n    ...\n\n    scale = 2\n\n    def twice(self):\n        return self.scale"
-        " * self.data\n"
+        "class Value:\n"
+        "    ...\n\n"
+        "    scale = 2\n\n"
+        "    def twice(self):\n"
+        "        return self.scale * self.data\n"
     )
     text = compose(CLASS, fragment, name="fragment.py")
     value = executed(text)["Value"](3)  # type: ignore[operator]

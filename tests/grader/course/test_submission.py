@@ -29,7 +29,7 @@ from grader.runtime.grading import Settings, task_for
 LESSONS = ("tiny", "small")
 
 
-def folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
+def write_folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
     """A folder with those files."""
     for name, data in files.items():
         path = root / name
@@ -38,7 +38,7 @@ def folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def archive(
+def write_zip(
     path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED
 ) -> Path:
     """A zip with those members."""
@@ -64,7 +64,7 @@ def problem(file: LessonFile) -> str:
 
 def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
     found = read_submission(
-        folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS
+        write_folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS
     )
     assert texts(found) == {"tiny": "a = 1\n", "small": "b = 2\n"}
     assert found["small"].path == "work/week 2/small.py"
@@ -80,7 +80,7 @@ def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:
         "conftest.py": "",
         "tiny.py/readme": "",
     }
-    assert read_submission(folder(tmp_path, files), LESSONS) == {}
+    assert read_submission(write_folder(tmp_path, files), LESSONS) == {}
 
 
 @pytest.mark.parametrize(
@@ -92,24 +92,24 @@ def test_folders_that_hold_no_students_work_are_skipped(name: str, tmp_path: Pat
         f"deeper/{name}/further/tiny.py": "x",
         "deeper/ours/tiny.py": "mine\n",
     }
-    assert texts(read_submission(folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
 
 
 def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
     assert texts(
-        read_submission(folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"}), LESSONS)
+        read_submission(write_folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"}), LESSONS)
     ) == {"tiny": "x"}
 
 
 def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
     files = {"a/tiny.py": "deep\n", "old/backup/tiny.py": "deeper\n", "tiny.py": "mine\n"}
-    assert texts(read_submission(folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
 
 
 def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
     """And of no other lesson; one that lies deeper doesn't matter."""
     files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
-    found = read_submission(folder(tmp_path, files), LESSONS)
+    found = read_submission(write_folder(tmp_path, files), LESSONS)
     assert (
         problem(found["tiny"])
         == "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is"
@@ -136,8 +136,8 @@ def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
 @pytest.mark.posix
 def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> None:
     """A file of the machine's can't be smuggled into a report."""
-    secret = folder(tmp_path, {"secret.py": "token = 'hidden'\n"}) / "secret.py"
-    work = folder(tmp_path / "work", {"small.py": "fine\n"})
+    secret = write_folder(tmp_path, {"secret.py": "token = 'hidden'\n"}) / "secret.py"
+    work = write_folder(tmp_path / "work", {"small.py": "fine\n"})
     (work / "tiny.py").symlink_to(secret if absolute else "../secret.py")
     found = read_submission(work, LESSONS)
     assert "no link to elsewhere" in problem(found["tiny"])
@@ -146,22 +146,22 @@ def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> 
 
 @pytest.mark.posix
 def test_a_link_to_a_folder_elsewhere_is_not_entered(tmp_path: Path) -> None:
-    folder(tmp_path / "other", {"tiny.py": "theirs\n"})
-    work = folder(tmp_path / "work", {"small.py": "fine\n"})
+    write_folder(tmp_path / "other", {"tiny.py": "theirs\n"})
+    work = write_folder(tmp_path / "work", {"small.py": "fine\n"})
     (work / "link").symlink_to(tmp_path / "other", target_is_directory=True)
     assert set(read_submission(work, LESSONS)) == {"small"}
 
 
 @pytest.mark.posix
 def test_a_link_within_the_submission_is_fine(tmp_path: Path) -> None:
-    work = folder(tmp_path, {"final/answer.py": "mine\n"})
+    work = write_folder(tmp_path, {"final/answer.py": "mine\n"})
     (work / "tiny.py").symlink_to("final/answer.py")
     assert texts(read_submission(work, LESSONS)) == {"tiny": "mine\n"}
 
 
 @pytest.mark.posix
 def test_a_submission_may_be_a_link_itself(tmp_path: Path) -> None:
-    folder(tmp_path / "real", {"tiny.py": "mine\n"})
+    write_folder(tmp_path / "real", {"tiny.py": "mine\n"})
     (tmp_path / "link").symlink_to("real", target_is_directory=True)
     assert texts(read_submission(tmp_path / "link", LESSONS)) == {"tiny": "mine\n"}
 
@@ -186,7 +186,7 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_a_file_without_permission_can_not_be_read_and_says_so(tmp_path: Path) -> None:
-    path = folder(tmp_path, {"tiny.py": "x", "small.py": "fine\n"}) / "tiny.py"
+    path = write_folder(tmp_path, {"tiny.py": "x", "small.py": "fine\n"}) / "tiny.py"
     path.chmod(0)
     if os.access(path, os.R_OK):
         pytest.skip("this user may read everything")
@@ -206,7 +206,7 @@ def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
         "notes.py": "x",
         "small.py/": "",
     }
-    found = read_submission(archive(tmp_path / "work.zip", files), LESSONS)
+    found = read_submission(write_zip(tmp_path / "work.zip", files), LESSONS)
     assert texts(found) == {"tiny": "mine\n", "small": "b\n"}
     assert found["small"].path == "week 2/more/small.py"
 
@@ -219,20 +219,20 @@ def test_what_systems_add_to_a_zip_is_skipped(tmp_path: Path) -> None:
         "__pycache__/tiny.py": "",
         "a/b/tiny.py": "mine\n",
     }
-    assert texts(read_submission(archive(tmp_path / "work.zip", files), LESSONS)) == {
+    assert texts(read_submission(write_zip(tmp_path / "work.zip", files), LESSONS)) == {
         "tiny": "mine\n"
     }
 
 
 def test_backslashes_in_a_zip_separate_folders(tmp_path: Path) -> None:
     """Some Windows programs write them."""
-    found = read_submission(archive(tmp_path / "work.zip", {"work\\tiny.py": "mine\n"}), LESSONS)
+    found = read_submission(write_zip(tmp_path / "work.zip", {"work\\tiny.py": "mine\n"}), LESSONS)
     assert (found["tiny"].path, found["tiny"].text) == ("work/tiny.py", "mine\n")
 
 
 def test_two_equally_deep_in_a_zip_are_a_problem_that_names_both(tmp_path: Path) -> None:
     found = read_submission(
-        archive(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"}), LESSONS
+        write_zip(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"}), LESSONS
     )
     assert "a/tiny.py and b/tiny.py" in problem(found["tiny"])
 
@@ -240,7 +240,7 @@ def test_two_equally_deep_in_a_zip_are_a_problem_that_names_both(tmp_path: Path)
 def test_names_that_lead_out_of_a_zip_lead_nowhere(tmp_path: Path) -> None:
     """Nothing is unpacked, so a member's name is only a name."""
     found = read_submission(
-        archive(tmp_path / "work.zip", {"../tiny.py": "x", "/etc/small.py": "y"}), LESSONS
+        write_zip(tmp_path / "work.zip", {"../tiny.py": "x", "/etc/small.py": "y"}), LESSONS
     )
     assert texts(found) == {"small": "y"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["work.zip"]
@@ -259,19 +259,19 @@ def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: 
 
 
 def test_a_zip_that_was_cut_off_is_an_error(tmp_path: Path) -> None:
-    path = archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 100})
+    path = write_zip(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 100})
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(SubmissionError, match="no readable zip"):
         read_submission(path, LESSONS)
 
 
 def test_a_zip_with_too_many_entries_is_an_error(tmp_path: Path) -> None:
-    path = archive(tmp_path / "work.zip", {f"{k}": "" for k in range(MAX_MEMBERS + 1)})
+    path = write_zip(tmp_path / "work.zip", {f"{k}": "" for k in range(MAX_MEMBERS + 1)})
     with pytest.raises(SubmissionError, match="holds 10,001 entries, more than 10,000"):
         read_submission(path, LESSONS)
 
 
-def encrypted(path: Path, name: str) -> Path:
+def encrypt(path: Path, name: str) -> Path:
     """The zip with one member marked as encrypted, in both places that say so."""
     data = bytearray(path.read_bytes())
     for signature, flags, start in ((b"PK\x03\x04", 6, 30), (b"PK\x01\x02", 8, 46)):
@@ -284,7 +284,7 @@ def encrypted(path: Path, name: str) -> Path:
     return path
 
 
-def damaged(path: Path, name: str) -> Path:
+def damage(path: Path, name: str) -> Path:
     """The zip with the contents of one member overwritten."""
     with zipfile.ZipFile(path) as members:
         entry = members.getinfo(name)
@@ -297,42 +297,40 @@ def damaged(path: Path, name: str) -> Path:
 
 def test_an_encrypted_member_can_not_be_read(tmp_path: Path) -> None:
     found = read_submission(
-        encrypted(archive(tmp_path / "work.zip", {"tiny.py": "x"}), "tiny.py"), LESSONS
+        encrypt(write_zip(tmp_path / "work.zip", {"tiny.py": "x"}), "tiny.py"), LESSONS
     )
     assert "can't be read" in problem(found["tiny"])
 
 
 def test_a_member_whose_checksum_is_wrong_can_not_be_read(tmp_path: Path) -> None:
     found = read_submission(
-        damaged(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py"),
+        damage(write_zip(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py"),
         LESSONS,
     )
     assert "can't be read" in problem(found["tiny"])
 
 
-@pytest.mark.parametrize(
-    ("spoil", "word"), [(encrypted, "encrypted|password"), (damaged, "damaged")]
-)
+@pytest.mark.parametrize(("spoil", "word"), [(encrypt, "encrypted|password"), (damage, "damaged")])
 def test_what_is_wrong_with_a_member_is_said(
     spoil: Callable[[Path, str], Path], word: str, tmp_path: Path
 ) -> None:
     """A zip's members have no permissions to check."""
-    path = spoil(archive(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py")
+    path = spoil(write_zip(tmp_path / "work.zip", {"tiny.py": "x"}, zipfile.ZIP_STORED), "tiny.py")
     assert re.search(word, problem(read_submission(path, LESSONS)["tiny"]))
 
 
 def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
-    path = damaged(archive(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 50}), "tiny.py")
+    path = damage(write_zip(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 50}), "tiny.py")
     with contextlib.suppress(SubmissionError):
         assert problem(read_submission(path, LESSONS)["tiny"])
 
 
-@pytest.mark.parametrize("spoil", [encrypted, damaged])
+@pytest.mark.parametrize("spoil", [encrypt, damage])
 def test_a_bad_member_costs_only_its_lesson(
     spoil: Callable[[Path, str], Path], tmp_path: Path
 ) -> None:
     """What is wrong with one file is a problem of that lesson alone, as the module promises."""
-    path = archive(
+    path = write_zip(
         tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED
     )
     found = read_submission(spoil(path, "tiny.py"), LESSONS)
@@ -343,7 +341,7 @@ def test_a_bad_member_costs_only_its_lesson(
 def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path) -> None:
     """A few kilobytes of zip can't fill the supervisor's memory with copies that lie deeper."""
     bomb = {f"{k}/tiny.py": bytes(MAX_FILE_BYTES) for k in range(24)}
-    path = archive(tmp_path / "work.zip", {**bomb, "tiny.py": "mine\n"})
+    path = write_zip(tmp_path / "work.zip", {**bomb, "tiny.py": "mine\n"})
     assert path.stat().st_size < MAX_FILE_BYTES
     tracemalloc.start()
     try:
@@ -359,7 +357,7 @@ def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path
 )
 def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path: Path) -> None:
     """A zip whose bytes were changed is read, or is a SubmissionError."""
-    path = archive(
+    path = write_zip(
         tmp_path / "work.zip",
         {"a/tiny.py": "x = 1\n" * 20, "small.py": "y = 2\n" * 20},
         compression,
@@ -382,7 +380,7 @@ def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path
 
 def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: Path) -> None:
     files = {"tiny.py": b"#" * (MAX_FILE_BYTES + 1), "small.py": b"#" * MAX_FILE_BYTES}
-    for place in (folder(tmp_path / "work", files), archive(tmp_path / "work.zip", files)):
+    for place in (write_folder(tmp_path / "work", files), write_zip(tmp_path / "work.zip", files)):
         found = read_submission(place, LESSONS)
         assert problem(found["tiny"]) == "tiny.py is larger than 1 MB"
         assert found["small"].problem is None
@@ -497,14 +495,14 @@ def test_an_encoding_that_nobody_writes_in_is_a_problem(codec: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere names of files are text")
 def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_path: Path) -> None:
-    folder(tmp_path / os.fsdecode(b"\xff"), {"tiny.py": "mine\n"})
+    write_folder(tmp_path / os.fsdecode(b"\xff"), {"tiny.py": "mine\n"})
     file = read_submission(tmp_path, LESSONS)["tiny"]
     assert file.text == "mine\n"
     file.path.encode("utf-8")
 
 
 def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
-    """Whatever is in it: a notebook's cells, what was left out, a problem that speaks of other paths."""
+    """With a notebook's cells, what was left out, and a problem that names other paths."""
     notebook = LessonFile(
         "tiny",
         "tiny.ipynb",
@@ -546,7 +544,9 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:
-    """The facts in it stay as they are; the English text, which a submission is known by, is the same in every language."""
+    """The facts in it stay as they are. The English text, which identifies a submission, is the
+    same in every language.
+    """
     file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
     assert file.problem == file.template.format(**file.facts)
     told = engine_catalogue("ko")(file.template, **file.facts)

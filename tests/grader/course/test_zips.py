@@ -31,7 +31,7 @@ LESSONS = ("tiny", "small")
 Members = dict[str, str | bytes]
 
 
-def packed(members: Members, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def make_zip(members: Members, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", compression) as target:
         for name, data in members.items():
@@ -39,28 +39,28 @@ def packed(members: Members, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     return stream.getvalue()
 
 
-def class_of(folder: Path, **students: Members) -> Path:
+def zip_class(folder: Path, **students: Members) -> Path:
     """A zip of a class in which each student handed in a zip."""
     place = folder / "class.zip"
     place.write_bytes(
-        packed(
-            {f"{name}.zip": packed(members) for name, members in students.items()},
+        make_zip(
+            {f"{name}.zip": make_zip(members) for name, members in students.items()},
             zipfile.ZIP_STORED,
         )
     )
     return place
 
 
-def handed(place: Path, name: str = "alice") -> dict[str, LessonFile]:
+def read_student(place: Path, name: str = "alice") -> dict[str, LessonFile]:
     (one,) = (one for one in find_class(place, lessons=LESSONS).handed if one.name == name)
     return one.read(LESSONS)
 
 
-def nested(depth: int, members: Members) -> bytes:
+def nest_zips(depth: int, members: Members) -> bytes:
     """Zips in zips, that many deep."""
-    data = packed(members)
+    data = make_zip(members)
     for _ in range(depth - 1):
-        data = packed({"inner.zip": data})
+        data = make_zip({"inner.zip": data})
     return data
 
 
@@ -68,36 +68,38 @@ def nested(depth: int, members: Members) -> bytes:
 
 
 def test_zips_are_opened_two_deep(tmp_path: Path) -> None:
-    files = handed(class_of(tmp_path, alice={"inner.zip": packed({"tiny.py": "mine\n"})}))
+    files = read_student(zip_class(tmp_path, alice={"inner.zip": make_zip({"tiny.py": "mine\n"})}))
     assert (files["tiny"].text, files["tiny"].path) == ("mine\n", "alice.zip/inner.zip/tiny.py")
 
 
 def test_zips_any_deeper_are_a_row_that_says_so(tmp_path: Path) -> None:
-    place = class_of(tmp_path, alice={"inner.zip": nested(2, {"tiny.py": "x"})})
+    place = zip_class(tmp_path, alice={"inner.zip": nest_zips(2, {"tiny.py": "x"})})
     with pytest.raises(
         SubmissionError,
         match=r"alice\.zip/inner\.zip/inner\.zip lies 3 zips deep, and 2 are opened\. Hand in",
     ):
-        handed(place)
+        read_student(place)
 
 
 def test_a_zip_of_many_zips_is_opened_up_to_a_number(tmp_path: Path) -> None:
-    place = class_of(
-        tmp_path, alice={f"{number}.zip": packed({"x": ""}) for number in range(files.MAX_ARCHIVES)}
+    place = zip_class(
+        tmp_path,
+        alice={f"{number}.zip": make_zip({"x": ""}) for number in range(files.MAX_ARCHIVES)},
     )
     with pytest.raises(SubmissionError, match="is one zip of more than 50"):
-        handed(place)
+        read_student(place)
 
 
 def test_what_the_zips_of_one_student_hold_is_counted_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MAX_MEMBERS", 10)
-    place = class_of(
-        tmp_path, alice={f"{number}.zip": packed(dict.fromkeys("abcd", "")) for number in range(3)}
+    place = zip_class(
+        tmp_path,
+        alice={f"{number}.zip": make_zip(dict.fromkeys("abcd", "")) for number in range(3)},
     )
     with pytest.raises(SubmissionError, match="hold more than 10 entries"):
-        handed(place)
+        read_student(place)
 
 
 # -------------------------------------------------------------------------------------------- bombs
@@ -108,21 +110,21 @@ def test_a_zip_that_grows_without_end_is_not_laid_open(
 ) -> None:
     """A zip within a zip hardly shrinks; one that does is a bomb."""
     monkeypatch.setattr(zips, "FREE_BYTES", 1 << 20)
-    bomb = packed({"zeros": bytes(3 << 20)}, zipfile.ZIP_STORED)
+    bomb = make_zip({"zeros": bytes(3 << 20)}, zipfile.ZIP_STORED)
     place = tmp_path / "class.zip"
-    place.write_bytes(packed({"alice.zip": bomb, "bob/tiny.py": "fine\n"}))
+    place.write_bytes(make_zip({"alice.zip": bomb, "bob/tiny.py": "fine\n"}))
     with pytest.raises(
         SubmissionError, match=r"alice\.zip grows beyond 1 MB when it is opened\. Hand in"
     ):
-        handed(place)
-    assert handed(place, "bob")["tiny"].text == "fine\n"
+        read_student(place)
+    assert read_student(place, "bob")["tiny"].text == "fine\n"
 
 
 def test_a_lesson_that_grows_is_read_up_to_its_cap(tmp_path: Path) -> None:
-    place = class_of(tmp_path, alice={"tiny.py": bytes(64 << 20)})
+    place = zip_class(tmp_path, alice={"tiny.py": bytes(64 << 20)})
     tracemalloc.start()
     try:
-        problem = handed(place)["tiny"].problem
+        problem = read_student(place)["tiny"].problem
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -130,7 +132,7 @@ def test_a_lesson_that_grows_is_read_up_to_its_cap(tmp_path: Path) -> None:
     assert peak < 8 * MAX_FILE_BYTES
 
 
-def directory(entries: int) -> bytes:
+def zip_directory(entries: int) -> bytes:
     """A zip of nothing but its directory, as large as that many entries make it."""
     entry = (
         struct.pack(
@@ -145,16 +147,16 @@ def directory(entries: int) -> bytes:
 
 
 def test_a_zip_with_too_many_entries_is_a_row(tmp_path: Path) -> None:
-    place = class_of(tmp_path, alice=dict.fromkeys(map(str, range(MAX_MEMBERS + 1)), ""))
+    place = zip_class(tmp_path, alice=dict.fromkeys(map(str, range(MAX_MEMBERS + 1)), ""))
     with pytest.raises(
         SubmissionError,
         match=r"alice\.zip holds 10,001 entries, more than 10,000\. Zip the lessons alone",
     ):
-        handed(place)
+        read_student(place)
 
 
 def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
-    data = io.BytesIO(directory(200_000))
+    data = io.BytesIO(zip_directory(200_000))
     tracemalloc.start()
     try:
         with pytest.raises(SubmissionError, match="holds far more than 10,000 entries"):
@@ -175,7 +177,7 @@ def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
     ],
 )
 def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
-    """Whichever end record a version of zipfile goes by, the largest directory that one claims counts."""
+    """The largest directory counts that any end record claims, whichever one zipfile reads."""
     large = 50 << 20
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 46, 0, 0)
     end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, large, 0)
@@ -220,7 +222,7 @@ def link(name: str, target: str) -> bytes:
 def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:
     """What it holds is a path, which would be graded as Python."""
     (tmp_path / "class.zip").write_bytes(link("bob/tiny.py", "../../etc/passwd"))
-    files = handed(tmp_path / "class.zip", "bob")
+    files = read_student(tmp_path / "class.zip", "bob")
     assert "no link to elsewhere" in str(files["tiny"].problem)
     assert files["small"].text == "fine\n"
     assert "no link" in str(read_submission(tmp_path / "class.zip", LESSONS)["tiny"].problem)
@@ -233,7 +235,7 @@ def test_a_link_among_the_students_of_a_zip_is_passed_over(tmp_path: Path) -> No
     assert "links are not followed" in dict(found.passed_over)["alice"]
 
 
-def locked(data: bytes) -> bytes:
+def encrypt(data: bytes) -> bytes:
     """The zip with every member marked as encrypted."""
     out = bytearray(data)
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -246,22 +248,23 @@ def locked(data: bytes) -> bytes:
 
 def test_a_zip_under_a_password_is_a_problem_of_each_lesson(tmp_path: Path) -> None:
     (tmp_path / "class.zip").write_bytes(
-        packed(
-            {"alice.zip": locked(packed({"tiny.py": "x"})), "bob/tiny.py": "x"}, zipfile.ZIP_STORED
+        make_zip(
+            {"alice.zip": encrypt(make_zip({"tiny.py": "x"})), "bob/tiny.py": "x"},
+            zipfile.ZIP_STORED,
         )
     )
-    assert "nor encrypted" in str(handed(tmp_path / "class.zip")["tiny"].problem)
+    assert "nor encrypted" in str(read_student(tmp_path / "class.zip")["tiny"].problem)
 
 
 def test_a_class_under_a_password_names_each_student(tmp_path: Path) -> None:
     (tmp_path / "class.zip").write_bytes(
-        locked(packed({"alice.zip": packed({"tiny.py": "x"}), "bob/tiny.py": "x"}))
+        encrypt(make_zip({"alice.zip": make_zip({"tiny.py": "x"}), "bob/tiny.py": "x"}))
     )
-    assert "nor encrypted" in str(handed(tmp_path / "class.zip", "bob")["tiny"].problem)
+    assert "nor encrypted" in str(read_student(tmp_path / "class.zip", "bob")["tiny"].problem)
     with pytest.raises(
         SubmissionError, match=r"alice\.zip can't be read: .*encrypted.*without a password"
     ):
-        handed(tmp_path / "class.zip")
+        read_student(tmp_path / "class.zip")
 
 
 def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(
@@ -270,7 +273,7 @@ def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(
     (tmp_path / "alice").mkdir()
     (tmp_path / "alice" / "tiny.py").write_text("mine\n")
     (tmp_path / "alice" / "rest.zip").write_bytes(b"PK")
-    files = handed(tmp_path)
+    files = read_student(tmp_path)
     assert files["tiny"].text == "mine\n"
     assert str(files["small"].problem).startswith("rest.zip is no readable zip")
 
@@ -289,7 +292,9 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
 @given(st.integers(0, 2**32), st.data())
 @settings(max_examples=60)
 def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.DataObject) -> None:
-    whole = bytearray(packed({"a/tiny.py": "x = 1\n" * 20, "in.zip": packed({"small.py": "y"})}))
+    whole = bytearray(
+        make_zip({"a/tiny.py": "x = 1\n" * 20, "in.zip": make_zip({"small.py": "y"})})
+    )
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(
             st.sampled_from([0, 1, 8, 12, 14, 0x2E, 0x80, 0xFF])
@@ -306,10 +311,10 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
 # -------------------------------------------------------------------------------------------- names
 
 
-def written_by(path: str, encoding: str, *, utf8_flag: bool = False) -> zipfile.ZipInfo:
+def entry_written_as(path: str, encoding: str, *, utf8_flag: bool = False) -> zipfile.ZipInfo:
     """The entry that zipfile makes of a name that a program wrote so."""
     raw = path.encode(encoding)
-    data = bytearray(packed({"x" * len(raw): ""}))
+    data = bytearray(make_zip({"x" * len(raw): ""}))
     data = data.replace(b"x" * len(raw), raw)
     if utf8_flag:
         data[data.find(b"PK\x01\x02") + 9] |= 0x08
@@ -332,11 +337,11 @@ def written_by(path: str, encoding: str, *, utf8_flag: bool = False) -> zipfile.
     ],
 )
 def test_names_are_read_as_they_were_meant(path: str, encoding: str) -> None:
-    assert member_path(written_by(path, encoding)) == path.replace("\\", "/")
+    assert member_path(entry_written_as(path, encoding)) == path.replace("\\", "/")
 
 
 def test_a_name_that_says_it_is_utf_8_is_taken_at_its_word() -> None:
-    assert member_path(written_by("÷╠/tiny.py", "utf-8", utf8_flag=True)) == "÷╠/tiny.py"
+    assert member_path(entry_written_as("÷╠/tiny.py", "utf-8", utf8_flag=True)) == "÷╠/tiny.py"
 
 
 @given(st.binary(min_size=1, max_size=20).filter(lambda raw: b"\0" not in raw and b"PK" not in raw))

@@ -36,11 +36,15 @@ def identity(x): return x
 def twice_the_same(x):
     y = x * x
     return y, y
-def several(x, w): return {"sum": (x * w).sum(), "parts": [x.sin(), w.exp()], "n": x.numel(), "flat": x.detach()}
+def several(x, w):
+    parts = [x.sin(), w.exp()]
+    return {"sum": (x * w).sum(), "parts": parts, "n": x.numel(), "flat": x.detach()}
 def unused(x, w): return x * 2
 def detached(x): return x.detach() * 2
 def half_detached(x, w): return x * 2, w.detach()
-def kinds(x): return x.dtype, tuple(x.shape), x.stride(), x.storage_offset(), x.requires_grad, torch.is_grad_enabled(), x.is_leaf
+def kinds(x):
+    layout = x.dtype, tuple(x.shape), x.stride(), x.storage_offset()
+    return *layout, x.requires_grad, torch.is_grad_enabled(), x.is_leaf
 def complex_square(z): return z * z
 def counts(n): return n + 1, n > 2
 def mutate(x): x.mul_(2); return x.sum()
@@ -86,7 +90,8 @@ class Optional(Function):
     @staticmethod
     def backward(ctx, g, h):
         if g is None and h is None: return None
-        return (g if g is not None else torch.full_like(h, 100.0)) + (2 * h if h is not None else 1000.0)
+        g = torch.full_like(h, 100.0) if g is None else g
+        return g + (1000.0 if h is None else 2 * h)
 
 class ReturnsNone(Function):
     @staticmethod
@@ -376,10 +381,12 @@ def test_a_function_that_is_handed_over_is_a_plain_one(
 ) -> None:
     """Who is promised a function may ask whether it has what a module has."""
     text = (
-        "import inspect\ndef about(f): return inspect.isfunction(f), f.__name__, f.__qualname__,"
-        " hasattr(f, 'parameters')\n"
+        "import inspect\n"
+        "def about(f):\n"
+        "    kind = inspect.isfunction(f), hasattr(f, 'parameters')\n"
+        "    return *kind, f.__name__, f.__qualname__\n"
     )
-    assert remote(text).about(program(lambda x: x * 2)) == (True, "f", "f", False)
+    assert remote(text).about(program(lambda x: x * 2)) == (True, False, "f", "f")
 
 
 def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStudent]) -> None:
@@ -415,8 +422,11 @@ LOST = {
     ),
     "floods_the_line": (
         (
-            "import os\ndef f():\n    for fd in range(3, 64):\n        try: os.write(fd, b'x' *"
-            " 100000)\n        except OSError: pass\n"
+            "import os\n"
+            "def f():\n"
+            "    for fd in range(3, 64):\n"
+            "        try: os.write(fd, b'x' * 100000)\n"
+            "        except OSError: pass\n"
         ),
         "crashed",
         "no message of the worker's",

@@ -306,8 +306,12 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
     remote: Callable[..., RemoteStudent],
 ) -> None:
     student = remote(
-        "import torch\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx,"
-        " x): return x * 3\n    @staticmethod\n    def backward(ctx, g): return g * 2\n"
+        "import torch\n"
+        "class F(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x): return x * 3\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g): return g * 2\n"
     )
     with pytest.raises(CheckFailure) as caught:
         assert_gradcheck(student.F.apply, [leaf(0.5, 1.0)], names=["x"])
@@ -321,8 +325,9 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
 def test_a_graph_in_a_worker_crosses_as_data(remote: Callable[..., RemoteStudent]) -> None:
     """By a scenario that reads it there."""
     scenarios = (
-        "def graph(student, x):\n    from grader.worker.wire.trace import trace\n    return"
-        " trace(student.f(x), {'x': x})\n"
+        "def graph(student, x):\n"
+        "    from grader.worker.wire.trace import trace\n"
+        "    return trace(student.f(x), {'x': x})\n"
     )
     student = remote("def f(x): return (x * x).sum()\n", scenarios)
     picture = GraphPicture.from_json(student.observe("graph", leaf(1.0, 2.0)))

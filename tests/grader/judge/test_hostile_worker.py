@@ -27,7 +27,7 @@ for a broken worker.
 """
 
 
-class Liar:
+class ScriptedWorker:
     """A worker, and where it comes from, whose answers were written beforehand. It answers ``load``
     honestly.
     """
@@ -181,7 +181,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
 ) -> None:
     """… than what a check expects; and the next worker can be asked."""
     session = StudentSession(
-        Liar([({"kind": "callable"}, b""), *answers]),
+        ScriptedWorker([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
         scenarios="",
         limits=Limits(),
@@ -202,7 +202,7 @@ def test_the_liar_can_tell_the_truth() -> None:
     body, _ = HONEST
     answers = [(body, three), ({"grads": [body["value"]], "handle": None, "mutated": []}, three)]
     session = StudentSession(
-        Liar([({"kind": "callable"}, b""), *answers]),
+        ScriptedWorker([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
         scenarios="",
         limits=Limits(),

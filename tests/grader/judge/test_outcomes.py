@@ -74,8 +74,12 @@ def test_a_stream_may_be_wrapped_anew(
 ) -> None:
     """What is printed is told in the order of the checks, whoever opened the stream."""
     body = (
-        f"import codecs, io, sys\n{wrapped}\nprint('기울기')\ndef double(x):\n    print('두 배')\n "
-        "   return 2 * x"
+        "import codecs, io, sys\n"
+        f"{wrapped}\n"
+        "print('기울기')\n"
+        "def double(x):\n"
+        "    print('두 배')\n"
+        "    return 2 * x"
     )
     result = grade(host, small_course, with_double(body))
     assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
@@ -85,8 +89,10 @@ def test_a_stream_may_be_wrapped_anew(
 def test_a_file_is_given_no_arguments(host: ForkServerClient, small_course: Course) -> None:
     """As where it is run by itself."""
     parsed = (
-        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr',"
-        " default=2.0)\nargs = parser.parse_args()\n"
+        "import argparse, sys\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--lr', default=2.0)\n"
+        "args = parser.parse_args()\n"
     )
     result = grade(host, small_course, f"{parsed}assert sys.argv == ['tiny.py']\n{GOOD}")
     assert (result.score, result.message) == (10.0, None)
@@ -96,34 +102,41 @@ def test_a_file_is_given_no_arguments(host: ForkServerClient, small_course: Cour
     "header",
     [
         (
-            "import os, pathlib\nHERE ="
-            " pathlib.Path(__file__).resolve().parent\nos.chdir(HERE)\nprint(os.listdir('.'))"
+            "import os, pathlib\n"
+            "HERE = pathlib.Path(__file__).resolve().parent\n"
+            "os.chdir(HERE)\n"
+            "print(os.listdir('.'))"
         ),
         (
-            "import logging, sys\nlogging.basicConfig(stream=sys.stdout,"
-            " level=logging.DEBUG)\nlogging.debug('시작')"
+            "import logging, sys\n"
+            "logging.basicConfig(stream=sys.stdout, level=logging.DEBUG)\n"
+            "logging.debug('시작')"
         ),
         "import unittest, doctest\nunittest.main(argv=['x'], exit=False)\ndoctest.testmod()",
         (
-            "import json\nwith open('log.json', 'w', encoding='utf-8') as file: json.dump({'기록':"
-            " 1}, file)"
+            "import json\n"
+            "with open('log.json', 'w', encoding='utf-8') as file: json.dump({'기록': 1}, file)"
         ),
         (
-            "import atexit, faulthandler,"
-            " signal\nfaulthandler.enable()\natexit.register(print)\nsignal.signal(signal.SIGINT,"
-            " signal.SIG_DFL)"
+            "import atexit, faulthandler, signal\n"
+            "faulthandler.enable()\n"
+            "atexit.register(print)\n"
+            "signal.signal(signal.SIGINT, signal.SIG_DFL)"
         ),
         (
-            "import random, numpy as np, torch\nrandom.seed(0); np.random.seed(0);"
-            " torch.manual_seed(0); torch.set_num_threads(4)"
+            "import random, numpy as np, torch\n"
+            "random.seed(0); np.random.seed(0); torch.manual_seed(0); torch.set_num_threads(4)"
         ),
         (
-            "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(os.environ['HOME'],"
-            " os.path.expanduser('~'))"
+            "import os\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+            "print(os.environ['HOME'], os.path.expanduser('~'))"
         ),
         (
-            "import functools, sys\nprint = functools.partial(print,"
-            " flush=True)\nsys.setrecursionlimit(100_000)\nprint('안녕')"
+            "import functools, sys\n"
+            "print = functools.partial(print, flush=True)\n"
+            "sys.setrecursionlimit(100_000)\n"
+            "print('안녕')"
         ),
     ],
     ids=["folder", "logging", "tests", "file", "signals", "seeds", "environment", "printing"],
@@ -212,8 +225,11 @@ def test_a_half_done_file_keeps_begun_and_not_begun_apart(
     result = grade(
         host,
         small_course,
-        "def double(x): return 2 * x\ndef triple(y):\n    '''mine'''\n    raise"
-        " NotImplementedError('later')\nLIMIT = ...\n",
+        "def double(x): return 2 * x\n"
+        "def triple(y):\n"
+        "    '''mine'''\n"
+        "    raise NotImplementedError('later')\n"
+        "LIMIT = ...\n",
     )
     assert outcomes(result) == {
         "double": "passed",
@@ -280,8 +296,11 @@ RAISING = {
     "dies": ("import ctypes\ndef double(x): ctypes.string_at(0)", "crashed", "killed by SIGSEGV"),
     "floods": (
         (
-            "import os\ndef double(x):\n    for fd in range(3, 99):\n        try: os.write(fd,"
-            " bytes(99999))\n        except OSError: pass"
+            "import os\n"
+            "def double(x):\n"
+            "    for fd in range(3, 99):\n"
+            "        try: os.write(fd, bytes(99999))\n"
+            "        except OSError: pass"
         ),
         "crashed",
         "no message of the worker's",
@@ -309,8 +328,10 @@ RAISING = {
     ),
     "threads": (
         (
-            "import threading, time\ndef double(x):\n    for _ in range(80):"
-            " threading.Thread(target=time.sleep, args=(1,)).start()\n    time.sleep(1)"
+            "import threading, time\n"
+            "def double(x):\n"
+            "    for _ in range(80): threading.Thread(target=time.sleep, args=(1,)).start()\n"
+            "    time.sleep(1)"
         ),
         "crashed",
         "it started more than 64 threads",
@@ -332,8 +353,10 @@ RAISING = {
     ),
     "many files": (
         (
-            "import time\ndef double(x):\n    for k in range(300): open(str(k), 'wb')\n   "
-            " time.sleep(1)"
+            "import time\n"
+            "def double(x):\n"
+            "    for k in range(300): open(str(k), 'wb')\n"
+            "    time.sleep(1)"
         ),
         "crashed",
         "more than 256 files",
@@ -491,9 +514,13 @@ def test_processes_that_were_left_behind_are_gone(
     """A grandchild with a session of its own is killed when its lesson ends."""
     marker = "left_behind_by_a_test_of_gradlings"
     body = (
-        "import os, time, ctypes\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n   "
-        f"     ctypes.CDLL(None).prctl(15, b'{marker[:15]}', 0, 0, 0)\n        time.sleep(600)\n   "
-        " os._exit(0)\n"
+        "import os, time, ctypes\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        f"        ctypes.CDLL(None).prctl(15, b'{marker[:15]}', 0, 0, 0)\n"
+        "        time.sleep(600)\n"
+        "    os._exit(0)\n"
     )
     grade(host, small_course, body + GOOD)
     host.settle()
@@ -510,8 +537,9 @@ def spawning_host() -> Iterator[ForkServerClient]:
 
 
 WRAPPED = (
-    "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer,"
-    " encoding='utf-8')\nprint('기울기')\n"
+    "import io, sys\n"
+    "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\n"
+    "print('기울기')\n"
 )
 
 
@@ -570,8 +598,11 @@ def test_without_fork_a_loop_and_a_death_are_told_apart_too(
     spawning_host: ForkServerClient, small_course: Course
 ) -> None:
     source = (
-        "import os\ndef double(x):\n    while True: pass\ndef triple(x): os._exit(4)\nLIMIT ="
-        " 20.0\n"
+        "import os\n"
+        "def double(x):\n"
+        "    while True: pass\n"
+        "def triple(x): os._exit(4)\n"
+        "LIMIT = 20.0\n"
     )
     checks = by_id(grade(spawning_host, small_course, source))
     assert (checks["double"].outcome.value, checks["triple"].outcome.value) == (
@@ -638,13 +669,17 @@ def test_a_check_that_is_itself_broken_is_the_graders_fault(
 
     shutil.copytree(small_course.root, tmp_path / "course")
     broken = tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
-    broken.write_text(
-        broken.read_text()
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1"
-        " / 0\n"
-        + "\n\n@check(points=1, about='LIMIT')\ndef test_theirs(student):\n    '''theirs'''\n   "
-        " student.LIMIT + 1\n"
-    )
+    with broken.open("a", encoding="utf-8") as stream:
+        stream.write(
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_ours(student):\n"
+            "    '''ours'''\n"
+            "    1 / 0\n"
+            "\n\n@check(points=1, about='LIMIT')\n"
+            "def test_theirs(student):\n"
+            "    '''theirs'''\n"
+            "    student.LIMIT + 1\n"
+        )
     checks = by_id(grade(host, load_course(tmp_path / "course"), GOOD.replace("20.0", "'twenty'")))
     assert checks["ours"].outcome is Outcome.GRADER_ERROR
     assert "ZeroDivisionError" in (checks["ours"].note or "")

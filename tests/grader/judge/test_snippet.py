@@ -22,7 +22,7 @@ from grader.runtime.grading import Settings, grade_submission
 from grader.worker.wire.references import Opaque, StudentRef
 
 
-def said(
+def snippet_for(
     *args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any
 ) -> str | None:
     """The snippet of a call of ``f``."""
@@ -62,34 +62,36 @@ def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
 def test_a_tensor_is_called_as_the_report_calls_it() -> None:
     """Also where the check handed over a copy of what it shows."""
     t = torch.tensor([1.5])
-    assert "online = torch.tensor" in str(said(t, inputs={"online": t.clone()}))
+    assert "online = torch.tensor" in str(snippet_for(t, inputs={"online": t.clone()}))
 
 
 def test_two_tensors_have_two_names_and_one_has_one() -> None:
     a, b = torch.tensor([1.0]), torch.tensor([2.0])
-    assert "y = tiny.f(t, t2, t)" in str(said(a, b, a))
+    assert "y = tiny.f(t, t2, t)" in str(snippet_for(a, b, a))
 
 
 def test_a_gradient_that_was_asked_for_is_asked_for_again() -> None:
     x, v = torch.tensor([1.0], requires_grad=True), torch.tensor([0.5])
-    text = str(said(x, inputs={"x": x, "v": v}, incoming=v))
+    text = str(snippet_for(x, inputs={"x": x, "v": v}, incoming=v))
     assert "y = tiny.f(x)\n" in text
     assert "y2 = torch.autograd.grad(y, [x], v, allow_unused=True)\n" in text
 
 
 def test_gradcheck_is_gradcheck_again() -> None:
     x = torch.tensor([1.0], requires_grad=True)
-    assert "torch.autograd.gradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True))
-    assert "torch.autograd.gradgradcheck(tiny.f, (t,))" in str(said(x, gradcheck=True, deeper=True))
+    assert "torch.autograd.gradcheck(tiny.f, (t,))" in str(snippet_for(x, gradcheck=True))
+    assert "torch.autograd.gradgradcheck(tiny.f, (t,))" in str(
+        snippet_for(x, gradcheck=True, deeper=True)
+    )
 
 
 def test_what_was_called_without_a_graph_is_so_again() -> None:
-    assert "with torch.no_grad():\n    y = tiny.f(1.5)" in str(said(1.5, grad=False))
+    assert "with torch.no_grad():\n    y = tiny.f(1.5)" in str(snippet_for(1.5, grad=False))
 
 
 def test_what_is_the_students_is_named() -> None:
     assert "y = tiny.f(tiny.Double.apply, [1, (2,), {'a': None}])" in str(
-        said(StudentRef("Double.apply"), [1, (2,), {"a": None}])
+        snippet_for(StudentRef("Double.apply"), [1, (2,), {"a": None}])
     )
 
 
@@ -104,7 +106,7 @@ def test_what_is_the_students_is_named() -> None:
     ids=["large", "opaque", "long", "object"],
 )
 def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) -> None:
-    assert said(argument) is None
+    assert snippet_for(argument) is None
 
 
 # -------------------------------------------------------------------------------------- in a report

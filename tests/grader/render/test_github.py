@@ -9,7 +9,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
-from a_class import FAULT, RIGHT, SLOPES, WRONG, checked, judged, report
+from factories.gradebook import (
+    FAILED,
+    GRADER_ERROR,
+    PASSED,
+    SLOPES,
+    detailed_check,
+    detailed_lesson,
+    detailed_report,
+)
 
 from grader.cli import main
 from grader.core.i18n import Catalogue, engine_catalogue
@@ -28,9 +36,9 @@ HOSTILE = "::set-env name=PATH::x\r\n::error::%0A | <b> `x` [a](b) @all\x1b[31m"
 
 def with_check(**changes: Any) -> Report:
     """A report with one wrong check, changed."""
-    check = replace(checked(SLOPES.checks[0], WRONG), source_line=7, **changes)
-    lesson = replace(judged(SLOPES, WRONG), checks=(check,), file="slopes/slopes.py")
-    return report("alice", lesson)
+    check = replace(detailed_check(SLOPES.checks[0], FAILED), source_line=7, **changes)
+    lesson = replace(detailed_lesson(SLOPES, FAILED), checks=(check,), file="slopes/slopes.py")
+    return detailed_report("alice", lesson)
 
 
 def lines(found: Report, folder: str = "work") -> list[str]:
@@ -69,8 +77,9 @@ def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:
     [(LessonStatus.MISSING, "there is no it"), (LessonStatus.INVALID, "there is no it")],
 )
 def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus, said: str) -> None:
-    found = report(
-        "alice", replace(judged(SLOPES, WRONG, WRONG), status=status, message="there is no it")
+    found = detailed_report(
+        "alice",
+        replace(detailed_lesson(SLOPES, FAILED, FAILED), status=status, message="there is no it"),
     )
     assert [line.endswith(f"::{said}") for line in lines(found) if "title=slopes::" in line] == [
         True
@@ -79,28 +88,28 @@ def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus,
 
 
 def test_no_more_are_annotated_than_are_shown() -> None:
-    lesson = judged(SLOPES, WRONG)
+    lesson = detailed_lesson(SLOPES, FAILED)
     many = replace(
         lesson, checks=tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30))
     )
-    assert len(lines(report("alice", many))) == MAX_ANNOTATIONS
+    assert len(lines(detailed_report("alice", many))) == MAX_ANNOTATIONS
 
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
-    (line,) = lines(report("alice", judged(SLOPES, FAULT)))
+    (line,) = lines(detailed_report("alice", detailed_lesson(SLOPES, GRADER_ERROR)))
     assert "by the grader's own fault" in line
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:
-    text = summary(report("alice", judged(SLOPES, RIGHT, WRONG)), Catalogue())
+    text = summary(detailed_report("alice", detailed_lesson(SLOPES, PASSED, FAILED)), Catalogue())
     assert text.startswith("## alice: 6 / 10\n")
     assert "| slopes | 6 / 10 | 1 right · 1 wrong |" in text
     assert "* ✘ it holds at zero<br>" in text
 
 
 def test_the_summary_says_what_is_held_back() -> None:
-    held: LessonResult = replace(judged(SLOPES, RIGHT), held_checks=3, held_points=4.0)
-    text = summary(report("alice", held), Catalogue())
+    held: LessonResult = replace(detailed_lesson(SLOPES, PASSED), held_checks=3, held_points=4.0)
+    text = summary(detailed_report("alice", held), Catalogue())
     assert "3 checks, worth 4 points, don't run in this bundle" in text
     assert "1 right · 3 held back" in text
 
@@ -115,26 +124,26 @@ def test_the_summary_takes_nothing_for_markup() -> None:
 def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
     """With where and why, not again for each of its checks."""
     checks = tuple(
-        replace(checked(check, Outcome.ERROR), message="SyntaxError: no", source_line=3)
+        replace(detailed_check(check, Outcome.ERROR), message="SyntaxError: no", source_line=3)
         for check in SLOPES.checks
     )
     lesson = replace(
-        judged(SLOPES, WRONG),
+        detailed_lesson(SLOPES, FAILED),
         status=LessonStatus.INVALID,
         message="SyntaxError: no",
         file="s/slopes.py",
         checks=checks,
     )
-    text = summary(report("alice", lesson), Catalogue())
+    text = summary(detailed_report("alice", lesson), Catalogue())
     assert text.count("SyntaxError") == 1
     assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
 
 
 def test_a_summary_in_korean_has_no_english_left() -> None:
     tr = engine_catalogue("ko")
-    found = replace(judged(SLOPES, WRONG, FAULT), held_checks=3, held_points=4.0)
-    summary(report("alice", found), tr)
-    list(error_lines(report("alice", found), PurePosixPath(), tr))
+    found = replace(detailed_lesson(SLOPES, FAILED, GRADER_ERROR), held_checks=3, held_points=4.0)
+    summary(detailed_report("alice", found), tr)
+    list(error_lines(detailed_report("alice", found), PurePosixPath(), tr))
     assert tr.missing == set()
 
 

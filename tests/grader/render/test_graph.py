@@ -347,7 +347,8 @@ def test_a_drawing_is_the_same_each_time() -> None:
     picture = random_picture(90, seed=3)
     code = (
         "import json, sys; from grader.render.graph.svg import GraphPicture, draw_svg; "
-        "sys.stdout.write(draw_svg(GraphPicture.from_json(json.load(sys.stdin))))"
+        "picture = GraphPicture.from_json(json.load(sys.stdin)); "
+        "sys.stdout.buffer.write(draw_svg(picture).encode())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -55,8 +55,11 @@ def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedPro
 def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
     """A page with a wrong answer, an exception, output, and text that would like to be markup."""
     source = (
-        "def double(x):\n    print('<script>alert(1)</script>')\n    return x * x\ndef triple(x):"
-        " raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\nLIMIT = 19.0\n"
+        "def double(x):\n"
+        "    print('<script>alert(1)</script>')\n"
+        "    return x * x\n"
+        "def triple(x): raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\n"
+        "LIMIT = 19.0\n"
     )
     files = {"tiny": decode("tiny", "tiny.py", source.encode())}
     settings = Settings(1, "auto", small_course.limits)

@@ -25,8 +25,11 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 WRONG = (
-    "def double(x):\n    # <script>alert(1)</script>\n    return x * x\ndef triple(x): return 3 *"
-    " x\nLIMIT = 19.0\n"
+    "def double(x):\n"
+    "    # <script>alert(1)</script>\n"
+    "    return x * x\n"
+    "def triple(x): return 3 * x\n"
+    "LIMIT = 19.0\n"
 )
 PROGRESS = LessonProgress(
     attempts=4,
@@ -42,7 +45,7 @@ PROGRESS = LessonProgress(
 
 
 @pytest.fixture(scope="module")
-def wrong(host: ForkServerClient, small_course: Course) -> Report:
+def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
     """A report on a wrong file."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     return grade_submission(
@@ -56,13 +59,15 @@ def wrong(host: ForkServerClient, small_course: Course) -> Report:
 
 
 @pytest.fixture(scope="module")
-def page(wrong: Report, small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(
+    wrong_report: Report, small_course: Course, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The learner's page of it, as if they had given up."""
     solution = without_markers(small_course.lesson("tiny").solution.read_text("utf-8"))
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(
         render_page(
-            wrong,
+            wrong_report,
             keepsake=LearnerExtras(
                 "2026-03-02T10:00", {"tiny": LessonHistory(WRONG, solution, PROGRESS)}
             ),
@@ -158,26 +163,30 @@ def test_a_line_of_scores_takes_two() -> None:
 
 
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
-    wrong: Report, small_course: Course
+    wrong_report: Report, small_course: Course
 ) -> None:
     """By full marks; never for what is wrong, in a folder that may be somebody else's."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     somewhere = Path("/somewhere")
-    assert keep(small_course, wrong, files, somewhere, "en").lessons["tiny"].solution is None
-    right = replace(wrong, lessons=(replace(wrong.lessons[0], status=LessonStatus.PASSED),))
+    assert keep(small_course, wrong_report, files, somewhere, "en").lessons["tiny"].solution is None
+    right = replace(
+        wrong_report, lessons=(replace(wrong_report.lessons[0], status=LessonStatus.PASSED),)
+    )
     assert "def double" in str(
         keep(small_course, right, files, somewhere, "en").lessons["tiny"].solution
     )
 
 
 @pytest.mark.parametrize(("attempts", "words"), [(1, ">1 run ·"), (4, ">4 runs ·")])
-def test_one_run_is_no_plural(wrong: Report, attempts: int, words: str) -> None:
+def test_one_run_is_no_plural(wrong_report: Report, attempts: int, words: str) -> None:
     story = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
-    assert words in render_page(wrong, keepsake=LearnerExtras("2026-03-02T10:00", {"tiny": story}))
+    assert words in render_page(
+        wrong_report, keepsake=LearnerExtras("2026-03-02T10:00", {"tiny": story})
+    )
 
 
-def test_a_page_of_a_batch_has_none_of_it(wrong: Report) -> None:
-    made = render_page(wrong)
+def test_a_page_of_a_batch_has_none_of_it(wrong_report: Report) -> None:
+    made = render_page(wrong_report)
     for sign in ('class="solution"', 'class="way"', 'class="spark"', 'class="diff"'):
         assert sign not in made
 
@@ -187,28 +196,28 @@ def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(
     browser: Browser, page: Path, width: int, dark: bool
 ) -> None:
     tab = browser.open(page, width=width, dark=dark)
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
-    assert browser.complaints == []
+    assert browser.errors == []
     assert browser.requests == [page.as_uri()]
 
 
 @pytest.mark.parametrize("width", [1280, 375])
 def test_lessons_not_started_are_a_table_that_shuts_nobody_out(
-    browser: Browser, wrong: Report, tmp_path: Path, width: int
+    browser: Browser, wrong_report: Report, tmp_path: Path, width: int
 ) -> None:
-    (tiny,) = wrong.lessons
+    (tiny,) = wrong_report.lessons
     file = "a_lesson_with_a_long_name/a_lesson_with_a_long_name.py"
     blank = [
         replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=())
         for k in range(3)
     ]
     (tmp_path / "report.html").write_text(
-        render_page(replace(wrong, lessons=(tiny, *blank))), "utf-8"
+        render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8"
     )
     tab = browser.open(tmp_path / "report.html", width=width)
     assert tab.locator("#not-started tbody tr").count() == 3
-    assert browser.barriers(tab) == []
+    assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
 
 

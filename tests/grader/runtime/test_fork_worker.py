@@ -25,7 +25,7 @@ from grader.worker.wire.frames import pack
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process of that number is no child of ours any more."""
     try:
         os.waitpid(pid, os.WNOHANG)
@@ -47,7 +47,7 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
             terms = WorkerOptions(Limits(lesson_seconds=1), "off", ())
             assert WorkerBroker(host, terms, Prepared()).serve()
-    assert gone(worker.pid)
+    assert has_ended(worker.pid)
 
 
 def graded(host: ForkServerClient, course: Course, source: str) -> LessonResult:
@@ -56,7 +56,7 @@ def graded(host: ForkServerClient, course: Course, source: str) -> LessonResult:
     return grade_lesson(host, course.lesson("tiny"), file, Settings(7, limits=course.limits)).result
 
 
-def timeless(result: LessonResult) -> dict[str, object]:
+def without_times(result: LessonResult) -> dict[str, object]:
     """A result as data, without what differs from run to run."""
     data = asdict(result)
     for part in (data, *data["checks"]):
@@ -73,5 +73,5 @@ def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
         host._process.kill()
         host._process.wait()
         after = graded(host, small_course, "def double(x): return 2 * x\n")
-    assert timeless(after) == timeless(before)
+    assert without_times(after) == without_times(before)
     assert not any(check.outcome is Outcome.GRADER_ERROR for check in after.checks)

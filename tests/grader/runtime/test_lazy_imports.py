@@ -30,8 +30,8 @@ USES = {
         "from torch.utils.checkpoint import checkpoint\ndef f(x): return checkpoint(g, x)\n"
     ),
     "saved tensors that may be written to": (
-        "from torch.autograd import graph\ndef f(x): return"
-        " graph.allow_mutation_on_saved_tensors()\n"
+        "from torch.autograd import graph\n"
+        "def f(x): return graph.allow_mutation_on_saved_tensors()\n"
     ),
     "forward mode": (
         "import torch.autograd.forward_ad as fwAD\ndef f(x): return fwAD.make_dual(x, x)\n"
@@ -45,14 +45,15 @@ USES_NONE = {
     "another optimizer": "def f(optim, x): return optim.SGD([x])\n",
     "imported and not used": "from torch.func import grad\ndef f(x): return x\n",
     "what needs no import": (
-        "import torch\ndef f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {},"
-        " x)\n"
+        "import torch\n"
+        "def f(x): return torch.func.vmap(g)(x) + torch.func.functional_call(g, {}, x)\n"
     ),
     "no Python": "def f(x: torch.func.grad(\n",
 }
 BARE = """
 import os, sys, torch
-import torch.fx.experimental.symbolic_shapes, torch.testing, torch.autograd.forward_ad as forward_mode
+import torch.autograd.forward_ad as forward_mode
+import torch.fx.experimental.symbolic_shapes, torch.testing
 import torch.profiler, torch.utils.checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 from grader.runtime import lazy_imports
@@ -70,18 +71,19 @@ assert lazy_imports.loaded() and threads() == before, threads()
 with torch.profiler.record_function("as each step does"):  # which imports one little module
     known = set(sys.modules)
 f, x = lambda x: (x ** 3).sum(), torch.ones(2)
-for name in set(lazy_imports.TRANSFORMS) - {"linearize"}:  # which traces, and imports two little modules more
+# linearize traces, and imports two little modules more.
+for name in set(lazy_imports.TRANSFORMS) - {"linearize"}:
     made = getattr(torch.func, name)
     made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)
 with forward_mode.dual_level():
     forward_mode.unpack_dual(forward_mode.make_dual(x, x) * 2)
 leaf = torch.ones(2, requires_grad=True)
-for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.LBFGS):
-    optimizer = kind([leaf], lr=0.1)
+for name in ("SGD", "Adam", "AdamW", "RMSprop", "LBFGS"):
+    optimizer = getattr(torch.optim, name)([leaf], lr=0.1)
     optimizer.zero_grad()
     loss = torch.utils.checkpoint.checkpoint(f, leaf, use_reentrant=False)
     loss.backward()
-    optimizer.step(lambda: loss.detach()) if kind is torch.optim.LBFGS else optimizer.step()
+    optimizer.step(lambda: loss.detach()) if name == "LBFGS" else optimizer.step()
 with torch.autograd.graph.allow_mutation_on_saved_tensors():
     f(leaf).backward()
 print(*sorted(name for name in set(sys.modules) - known if name.startswith("torch")))

@@ -66,8 +66,9 @@ class Copy:
     def entry(self) -> str:
         """The lesson's entry in ``course.toml``."""
         return (
-            f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\nnames ='
-            f" {self.lists['names']}\nbonus = {self.lists['bonus']}\n"
+            f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\n'
+            f"names = {self.lists['names']}\n"
+            f"bonus = {self.lists['bonus']}\n"
         )
 
 
@@ -133,8 +134,10 @@ def unlisted_name(lesson: Copy) -> None:
     asked = "student.double(draw.tensor(1))"
     append(
         lesson.checks / "test_hidden.py",
-        '\n\n@check(points=1, about="other")\ndef test_other(student, draw):\n    """o"""\n   '
-        f" {asked}\n",
+        '\n\n@check(points=1, about="other")\n'
+        "def test_other(student, draw):\n"
+        '    """o"""\n'
+        f"    {asked}\n",
     )
     replace(lesson.checks / "test_visible.py", "points=3", "points=2")
 
@@ -157,8 +160,9 @@ def passing_stub(lesson: Copy) -> None:
     append(lesson.folder / "hints.toml", 'HELPER = ["a", "b", "c"]\n')
     for letter in "ab":
         check = (
-            f'\n\n@check(points=1, about="HELPER", bonus=True)\ndef test_{letter}():\n    """helper'
-            f' {letter}"""\n'
+            '\n\n@check(points=1, about="HELPER", bonus=True)\n'
+            f"def test_{letter}():\n"
+            f'    """helper {letter}"""\n'
         )
         append(lesson.checks / "test_hidden.py", check)
 
@@ -209,8 +213,9 @@ def unnamed_mistake(lesson: Copy) -> None:
 
 def misnamed_mistake(lesson: Copy) -> None:
     rule = (
-        '\n\n@mistake("any", about="double", title="any", explanation="any")\ndef'
-        " any_of_them(failure, student):\n    return {}\n"
+        '\n\n@mistake("any", about="double", title="any", explanation="any")\n'
+        "def any_of_them(failure, student):\n"
+        "    return {}\n"
     )
     (lesson.mistakes / "any.py").write_text("def double(x):\n    return 5 * x\n")
     path = lesson.checks / "diagnosis.py"
@@ -672,8 +677,11 @@ def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> N
 
 
 PO = (
-    'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "T"\nmsgstr'
-    ' "제목"\n\n{more}'
+    'msgid ""\n'
+    'msgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+    'msgid "T"\n'
+    'msgstr "제목"\n\n'
+    "{more}"
 )
 
 

@@ -1,5 +1,5 @@
-"""What is foreseen of a gradcheck is what torch asks, and where it is not, nothing but the time is
-lost.
+"""The questions of a gradcheck that are sent ahead are those that torch asks. Where they are not,
+only time is lost.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ UNFORESEEN = 3
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def question_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of question crossed the border."""
     found: Counter[str] = Counter()
     ask = StudentSession._ask
@@ -104,27 +104,27 @@ def test_the_verdict_is_that_of_a_gradcheck_without_foresight(
 
 
 def test_gradcheck_crosses_in_one_frame(
-    remote: Callable[..., RemoteStudent], asked: Counter[str]
+    remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
     function = remote(SOURCE).Cube.apply
-    asked.clear()
+    question_counts.clear()
     assert_gradcheck(function, [leaf(0.5, -1.2, 0.8, 1.1)])
-    assert asked["several"] == 1
-    assert asked["call"] + asked["vjp"] <= UNFORESEEN
+    assert question_counts["several"] == 1
+    assert question_counts["call"] + question_counts["vjp"] <= UNFORESEEN
 
 
 def test_gradgradcheck_crosses_in_one_frame(
-    remote: Callable[..., RemoteStudent], asked: Counter[str]
+    remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
     function = remote(SOURCE).Cube.apply
-    asked.clear()
+    question_counts.clear()
     assert_gradgradcheck(function, [leaf(0.5, -1.2)])
-    assert asked["several"] == 1
-    assert asked["call"] + asked["vjp"] <= 1 + 2 * UNFORESEEN
+    assert question_counts["several"] == 1
+    assert question_counts["call"] + question_counts["vjp"] <= 1 + 2 * UNFORESEEN
 
 
 def test_what_was_foreseen_in_vain_is_let_go(
-    remote: Callable[..., RemoteStudent], asked: Counter[str]
+    remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
     """The worker keeps no graph that nobody can ask about."""
     student = remote(SOURCE)

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class Confined:
+class ConfinedWorkers:
     """Workers forked from this process and confined as the host confines them."""
 
     def __init__(self, limits: Limits, prepared: Prepared, without: tuple[str, ...]) -> None:
@@ -91,7 +91,7 @@ def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
     def make(source: str, without: tuple[str, ...] = (), **limits: float) -> RemoteStudent:
         bounds = Limits.from_dict(limits)
         session = StudentSession(
-            Confined(bounds, prepared, without),
+            ConfinedWorkers(bounds, prepared, without),
             source=Source(source, "lesson.py"),
             scenarios="",
             limits=bounds,
@@ -247,8 +247,8 @@ def test_the_environment_holds_nothing_of_the_hosts(
 ) -> None:
     """Its home and its temporary folder are the scratch folder."""
     student = confined(
-        "import os, tempfile\ndef f(): return os.environ.get('HOME'), tempfile.gettempdir(),"
-        " os.getcwd()"
+        "import os, tempfile\n"
+        "def f(): return os.environ.get('HOME'), tempfile.gettempdir(), os.getcwd()"
     )
     assert student.f() == (str(prepared.scratch),) * 3
 

@@ -1,5 +1,8 @@
 # %% sigmoid
-"""The notebook for nbgrader, cell by cell: the submission takes the place of this one, and each of the others earns a point."""
+"""The notebook for nbgrader, cell by cell.
+
+The submission takes the place of this cell, and each of the others earns a point.
+"""
 
 # %% inputs
 import torch

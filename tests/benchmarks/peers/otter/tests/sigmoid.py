@@ -1,4 +1,4 @@
-"""The three checks for otter: test cases that are called with what the submission's cell defined."""
+"""The three checks for otter: test cases, called with what the submission's cell defined."""
 
 import torch
 from otter.test_files import test_case

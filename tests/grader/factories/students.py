@@ -1,6 +1,4 @@
-"""A class of any size in which every kind of answer occurs: solutions, stubs, other right answers,
-mistakes, no Python, attacks.
-"""
+"""Make a class in which every kind of answer occurs: right, wrong, stubs, no Python, attacks."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from classes import Students
-
+from factories.downloads import Files, Students
 from grader.course.course import Lesson
 from grader.course.stubs import compose, without_markers
 
@@ -22,8 +19,8 @@ INVALID = (
     "raise KeyError('at import')\n",
     "x = 1\0\n",
 )
-ATTACKS = Path(__file__).parents[1] / "attacks"
-HOSTILE = (
+ATTACKS = Path(__file__).parents[2] / "attacks"
+ATTACK_NAMES = (
     "crashes",
     "exits_at_import",
     "frames_on_every_descriptor",
@@ -33,41 +30,41 @@ HOSTILE = (
 )
 
 
-def mixed_class(
+def mixed_students(
     count: int,
     lessons: Sequence[Lesson],
     *,
-    each: int | None = None,
+    lessons_each: int | None = None,
     seed: int = 7,
-    attacks: int = 0,
-    common: Mapping[str, str] = MappingProxyType({}),
+    attackers: int = 0,
+    common_mistakes: Mapping[str, str] = MappingProxyType({}),
 ) -> Students:
-    """So many students, the last ones attackers. Who would have no file at all, which not every
-    layout can show, has a stub.
+    """Return ``count`` students with their files. The last ``attackers`` of them attack.
 
-    ``each`` is how many of the lessons a student hands in; they are drawn. ``common`` is by lesson
-    the one mistake that all wrong answers there have, in any of its forms.
+    A student hands in ``lessons_each`` of the lessons, drawn at random, or all of them. A student
+    who would hand in nothing gets a stub, because not every layout can show an empty submission.
+    ``common_mistakes`` names, by lesson, the one mistake that all wrong answers make there.
     """
     draw = random.Random(seed)
     students: Students = {}
-    for number in range(count - attacks):
-        chosen = draw.sample(list(lessons), each) if each else lessons
-        files = {
+    for number in range(count - attackers):
+        chosen = draw.sample(list(lessons), lessons_each) if lessons_each else lessons
+        files: Files = {
             lesson.filename: answer
             for lesson in chosen
-            if (answer := _answer(lesson, draw.choice(KINDS), draw, common)) is not None
+            if (answer := _answer(lesson, draw.choice(KINDS), draw, common_mistakes)) is not None
         }
         students[f"student{number:03}"] = files or {
             lessons[0].filename: lessons[0].stub.read_text("utf-8")
         }
-    for name in HOSTILE[:attacks]:
+    for name in ATTACK_NAMES[:attackers]:
         students[name.replace("_", "")] = _attack(name)
     return students
 
 
 def _answer(
-    lesson: Lesson, kind: str, draw: random.Random, common: Mapping[str, str]
-) -> str | bytes | None:
+    lesson: Lesson, kind: str, draw: random.Random, common_mistakes: Mapping[str, str]
+) -> str | None:
     solution = lesson.solution.read_text("utf-8")
     if kind == "missing":
         return None
@@ -75,18 +72,15 @@ def _answer(
         return draw.choice(INVALID)
     if kind == "stub":
         return lesson.stub.read_text("utf-8")
-    mistakes = [
-        path
-        for path in lesson.mistakes
-        if path.stem.partition("__")[0] == common.get(lesson.id, path.stem.partition("__")[0])
-    ]
+    common = common_mistakes.get(lesson.id)
+    mistakes = [p for p in lesson.mistakes if common in (None, p.stem.partition("__")[0])]
     fragments = {"accepted": lesson.accepted, "mistake": mistakes}.get(kind)
     if not fragments:
         return without_markers(solution)
     return compose(solution, draw.choice(fragments).read_text("utf-8"), name=lesson.id)
 
 
-def _attack(name: str) -> dict[str, str | bytes]:
+def _attack(name: str) -> Files:
     folder = ATTACKS / name / "submission"
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()

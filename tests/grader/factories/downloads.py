@@ -1,6 +1,4 @@
-"""Made-up classes, written as the systems write them. ``write_class`` makes the same class in any
-layout.
-"""
+"""Write a class to disk as each system's download has it: Canvas, Moodle, Gradescope, GitHub."""
 
 from __future__ import annotations
 
@@ -10,17 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 Files = dict[str, str | bytes]
-"""By path, the text."""
+"""A file's text by its path; zips are bytes."""
 Students = dict[str, Files]
-"""By a student's name, their files."""
-CANVAS_USER, MOODLE_PARTICIPANT, GRADESCOPE_SUBMISSION = 500, 2000, 90000
-"""The first student's id; the others follow."""
+"""A student's files by the student's name."""
+Download = tuple[Path, Files]
+"""What to give to ``find_class``, and the files to write below it."""
+FIRST_CANVAS_USER, FIRST_MOODLE_PARTICIPANT, FIRST_GRADESCOPE_SUBMISSION = 500, 2000, 90000
 
 
 def write_class(layout: str, folder: Path, students: Students) -> Path:
-    """The class in a new folder; what to give to find_class. Zips among the files may be written as
-    bytes.
-    """
+    """Write the class into a folder and return the path to give to ``find_class``."""
     folder.mkdir(parents=True, exist_ok=True)
     place, files = LAYOUTS[layout](folder, students)
     for path, data in files.items():
@@ -30,51 +27,47 @@ def write_class(layout: str, folder: Path, students: Students) -> Path:
     return place
 
 
-def zipped(folder: Path, target: Path) -> Path:
-    """A folder's contents as a zip, as a download is before it is unpacked."""
+def zip_folder(folder: Path, target: Path) -> Path:
+    """Zip a folder's contents, as a download is before it is unpacked."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             archive.write(path, path.relative_to(folder).as_posix())
     return target
 
 
-Written = tuple[Path, Files]
-
-
-def _plain(folder: Path, students: Students) -> Written:
+def _plain(folder: Path, students: Students) -> Download:
     return folder, {
         f"{name}/{path}": data for name, files in students.items() for path, data in files.items()
     }
 
 
-def _canvas(folder: Path, students: Students) -> Written:
-    """Canvas knows no folders within a submission, so only the last part of a path is left."""
+def _canvas(folder: Path, students: Students) -> Download:
+    """Canvas drops the folders within a submission: only the last part of a path is left."""
     files: Files = {}
     attachment = 70000
-    for user, (name, own) in enumerate(students.items(), CANVAS_USER):
+    for user, (name, own) in enumerate(students.items(), FIRST_CANVAS_USER):
         for path, data in own.items():
             attachment += 1
-            files[f"{canvas_name(name)}_{user}_{attachment}_{Path(path).name}"] = data
+            files[f"{_canvas_name(name)}_{user}_{attachment}_{Path(path).name}"] = data
     return folder, files
 
 
-def canvas_name(name: str) -> str:
-    """A name as Canvas writes it: small letters, nothing but them and digits."""
+def _canvas_name(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum() or letter == "_")
 
 
-def _moodle(folder: Path, students: Students) -> Written:
+def _moodle(folder: Path, students: Students) -> Download:
     return folder, {
         f"{name.replace('_', ' ')}_{participant}_assignsubmission_file/{path}": data
-        for participant, (name, own) in enumerate(students.items(), MOODLE_PARTICIPANT)
+        for participant, (name, own) in enumerate(students.items(), FIRST_MOODLE_PARTICIPANT)
         for path, data in own.items()
     }
 
 
-def _gradescope(folder: Path, students: Students) -> Written:
+def _gradescope(folder: Path, students: Students) -> Download:
     lines = ["---"]
     files: Files = {}
-    for number, (name, own) in enumerate(students.items(), GRADESCOPE_SUBMISSION):
+    for number, (name, own) in enumerate(students.items(), FIRST_GRADESCOPE_SUBMISSION):
         lines += [
             f"submission_{number}:",
             "  :submitters:",
@@ -85,13 +78,11 @@ def _gradescope(folder: Path, students: Students) -> Written:
             "  :score: 0.0",
         ]
         files |= {f"submission_{number}/{path}": data for path, data in own.items()}
-    return folder / "assignment_77_export", {
-        "submission_metadata.yml": "\n".join(lines) + "\n",
-        **files,
-    }
+    metadata = {"submission_metadata.yml": "\n".join(lines) + "\n"}
+    return folder / "assignment_77_export", metadata | files
 
 
-def _github(folder: Path, students: Students) -> Written:
+def _github(folder: Path, students: Students) -> Download:
     files: Files = {}
     for name, own in students.items():
         files |= {f"hw1-{name}/{path}": data for path, data in own.items()}
@@ -99,7 +90,7 @@ def _github(folder: Path, students: Students) -> Written:
     return folder / "hw1-submissions", files
 
 
-LAYOUTS: dict[str, Callable[[Path, Students], Written]] = {
+LAYOUTS: dict[str, Callable[[Path, Students], Download]] = {
     "plain": _plain,
     "canvas": _canvas,
     "moodle": _moodle,

@@ -1,0 +1,1 @@
+"""Make classes for tests: students' files, downloads in each layout, and gradebooks."""
