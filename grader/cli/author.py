@@ -55,7 +55,7 @@ def verify(
     lang: str,
     course_root: Path | None,
 ) -> None:
-    """Hold the course to its word: references pass, stubs don't, mistakes are named, lookalikes
+    """Hold the course to its word: references pass, stubs don't, mistakes are named, near misses
     aren't.
 
     Example: grade verify custom_sigmoid --seeds 5

@@ -7,11 +7,9 @@
     <root>/solutions/<lesson>.py              the one source of truth for code
     <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py,
                                               scenarios.py, diagnosis.py
-    <root>/tests/mistakes/<lesson>/*.py       wrong solutions, one file a mistake
-                                              (``<mistake>.py``, ``<mistake>__2.py``)
-    <root>/tests/lookalikes/<lesson>/*.py     wrong solutions that look like a mistake which they
-                                              don't make, named like those
-    <root>/tests/accepted/<lesson>/*.py       other right solutions
+    <root>/tests/mistakes/<lesson>.py         wrong answers, a cell each, named after their mistake
+    <root>/tests/near_misses/<lesson>.py      wrong answers that resemble a mistake
+    <root>/tests/accepted/<lesson>.py         other right answers
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ from grader.core.engine import hash_files
 from grader.core.errors import CourseError, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import CHECKOUT, LOCALE, PACKAGED_COURSE
+from grader.course.catalogue import CatalogueCell, read_catalogue
 
 """Where a wheel carries the course."""
 BUNDLED = "course"
@@ -104,18 +103,19 @@ class Lesson:
         return path if path.exists() else None
 
     @property
-    def mistakes(self) -> tuple[Path, ...]:
-        """Wrong solutions, each named after its mistake."""
-        return tuple(sorted((self.root / "tests" / "mistakes" / self.id).glob("*.py")))
+    def mistakes(self) -> tuple[CatalogueCell, ...]:
+        """Wrong answers, each named after its mistake."""
+        return read_catalogue(self.root / "tests" / "mistakes" / self.filename)
 
     @property
-    def lookalikes(self) -> tuple[Path, ...]:
-        """Wrong solutions, each named after the mistake that it may not be taken for."""
-        return tuple(sorted((self.root / "tests" / "lookalikes" / self.id).glob("*.py")))
+    def near_misses(self) -> tuple[CatalogueCell, ...]:
+        """Wrong answers, each named after a mistake that it resembles and does not make."""
+        return read_catalogue(self.root / "tests" / "near_misses" / self.filename)
 
     @property
-    def accepted(self) -> tuple[Path, ...]:
-        return tuple(sorted((self.root / "tests" / "accepted" / self.id).glob("*.py")))
+    def accepted(self) -> tuple[CatalogueCell, ...]:
+        """Other right answers."""
+        return read_catalogue(self.root / "tests" / "accepted" / self.filename, unique=True)
 
     def texts(self, lang: str) -> tuple[Path, ...]:
         """The catalogues of a language: the engine's and the lesson's."""

@@ -138,6 +138,24 @@ $name = [
 ]
 """
 
+MISTAKES = '''"""$lesson: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% squares
+# x is multiplied by itself.
+def $name(x):
+    return x * x
+'''
+
+ACCEPTED = '''"""$lesson: other right answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% adds
+# x is added to itself.
+def $name(x):
+    return x + x
+'''
+
 FILES = {
     "solutions/$lesson.py": SOLUTION,
     "exercises/$lesson/README.md": README,
@@ -146,8 +164,8 @@ FILES = {
     "tests/checks/$lesson/test_hidden.py": HIDDEN,
     "tests/checks/$lesson/scenarios.py": SCENARIOS,
     "tests/checks/$lesson/diagnosis.py": DIAGNOSIS,
-    "tests/mistakes/$lesson/squares.py": "def $name(x):\n    return x * x\n",
-    "tests/accepted/$lesson/adds.py": "def $name(x):\n    return x + x\n",
+    "tests/mistakes/$lesson.py": MISTAKES,
+    "tests/accepted/$lesson.py": ACCEPTED,
 }
 """A lesson's files below the course's root, but for those that are made from others."""
 

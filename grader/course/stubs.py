@@ -12,7 +12,7 @@ The stub has ``raise NotImplementedError`` there; or, where the region begins wi
 lines, the text of those; or nothing, where the region is at the top level and has none (helpers of
 the solution's own).
 
-A *fragment* (``tests/mistakes``, ``tests/lookalikes``, ``tests/accepted``) holds only the
+A *fragment* (a cell of a catalogue of answers) holds only the
 definitions in which it differs; ``compose`` puts them in place of the solution's, so that what a
 file shows is what it is about. Of a class it may hold a part, after ``...``::
 

@@ -20,7 +20,7 @@ LEAST_CHECKS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or lookalike,
+    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or near miss,
     ``name`` says which.
     """
 
@@ -72,10 +72,8 @@ def finding_of(case: Case, judged: LessonOutcome) -> CaseResult:
 
 
 def mistake_id(name: str) -> str:
-    """The mistake that a file proves, or looks like: ``ignores_grad_output__2`` is a second
-    solution that does.
-    """
-    return name.split("__")[0]
+    """Return the mistake that a cell is named after: that of ``squares 2`` is ``squares``."""
+    return name.split(" ")[0]
 
 
 def lost(case: Case, judged: LessonOutcome) -> list[CheckResult]:
@@ -121,8 +119,8 @@ def case_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
                 yield f"{check.id} is {check.outcome.value}, should be not_started: {check.message}"
     if case.kind == "mistake":
         yield from mistake_problems(case, judged)
-    if case.kind == "lookalike":
-        yield from lookalike_problems(case, judged)
+    if case.kind == "near miss":
+        yield from near_miss_problems(case, judged)
 
 
 def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
@@ -142,8 +140,8 @@ def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
         yield "is not named: " + "; ".join(named)
 
 
-def lookalike_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
-    """A lookalike must cost marks, bonus or not, and no check may call it by the name of the
+def near_miss_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
+    """A near miss must cost marks, bonus or not, and no check may call it by the name of the
     mistake that it looks like.
     """
     if all(check.outcome is Outcome.PASSED for check in judged.result.checks):

@@ -5,7 +5,7 @@ lists whatever comes out otherwise.
 * a stub is not started on every check, scores 0, and is exactly what its solution generates
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no other, and is named
-* a lookalike loses marks, and nowhere has the name of the mistake that it looks like
+* a near miss loses marks, and nowhere has the name of the mistake that it resembles
 * with a language: no text that a learner of it reads is left in English, and translations keep
   their placeholders
 * nothing is left to write: no placeholder of ``grade new`` stands anywhere
@@ -58,7 +58,7 @@ class LessonSummary:
     mistakes: int
     caught: int
     named: int
-    lookalikes: int
+    near_misses: int
     told_apart: int
     accepted: int
     accepted_passed: int
@@ -246,17 +246,14 @@ def cases_of(lesson: Lesson) -> list[Case]:
         Case(lesson, "solution", "", solution),
         Case(lesson, "stub", "", lesson.stub.read_text("utf-8")),
     ]
-    for kind, paths in (
+    for kind, cells in (
         ("accepted", lesson.accepted),
         ("mistake", lesson.mistakes),
-        ("lookalike", lesson.lookalikes),
+        ("near miss", lesson.near_misses),
     ):
-        cases += [
-            Case(
-                lesson, kind, path.stem, compose(solution, path.read_text("utf-8"), name=str(path))
-            )
-            for path in paths
-        ]
+        for cell in cells:
+            source = compose(solution, cell.source, name=str(cell.path))
+            cases.append(Case(lesson, kind, cell.label, source))
     return cases
 
 
@@ -283,21 +280,21 @@ def judge_lesson(
             problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
     cases = list(found)
     mistakes = [case for case in cases if case.kind == "mistake"]
-    lookalikes = [case for case in cases if case.kind == "lookalike"]
+    near_misses = [case for case in cases if case.kind == "near miss"]
     accepted = [case for case in cases if case.kind == "accepted"]
     shown = {mistake_id(case.name) for case in mistakes}
     problems += [
-        f"{lesson.id}: mistake {name} has no file in tests/mistakes/{lesson.id}"
+        f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
         for name in about
         if name not in shown
     ]
     problems += [
-        f"{lesson.id}: mistake file {name} has no rule in diagnosis.py"
+        f"{lesson.id}: mistake {name} has no rule in diagnosis.py"
         for name in sorted(shown - set(about))
     ]
-    unknown = {mistake_id(case.name) for case in lookalikes} - set(about)
+    unknown = {mistake_id(case.name) for case in near_misses} - set(about)
     problems += [
-        f"{lesson.id}: lookalike file {name} looks like no mistake in diagnosis.py"
+        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.py"
         for name in sorted(unknown)
     ]
     proof = LessonSummary(
@@ -306,8 +303,8 @@ def judge_lesson(
         mistakes=len(mistakes),
         caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
         named=sum(case not in unnamed for case in mistakes),
-        lookalikes=len(lookalikes),
-        told_apart=sum(case not in bad for case in lookalikes),
+        near_misses=len(near_misses),
+        told_apart=sum(case not in bad for case in near_misses),
         accepted=len(accepted),
         accepted_passed=sum(case not in bad for case in accepted),
     )
@@ -357,7 +354,8 @@ def unwritten(lesson: Lesson) -> list[str]:
         for text in (lesson.title, lesson.summary)
         if MARK in text
     ]
-    files = {lesson.solution, *lesson.accepted, *lesson.mistakes, *lesson.lookalikes}
+    cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
+    files = {lesson.solution, *(cell.path for cell in cells)}
     for folder in (lesson.folder, lesson.checks):
         files |= {
             path

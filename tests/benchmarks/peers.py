@@ -293,8 +293,8 @@ def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
     programs = environment(peer, folder)
     lesson = COURSE.lesson(*SIGMOID)
     right = without_markers(lesson.solution.read_text("utf-8"))
-    (mistake,) = (path for path in lesson.mistakes if path.stem == "ignores_grad_output")
-    wrong = compose(right, mistake.read_text("utf-8"), name=mistake.name)
+    (mistake,) = (cell for cell in lesson.mistakes if cell.label == "ignores_grad_output")
+    wrong = compose(right, mistake.source, name=mistake.name)
     with TemporaryDirectory() as name:
         place = Path(name)
 

@@ -134,9 +134,9 @@ def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
         assert theirs.stub.is_file()
         assert (theirs.folder / "README.md").is_file()
         assert theirs.hints() == mine.hints()
-        assert [path.name for path in (*theirs.mistakes, *theirs.lookalikes, *theirs.accepted)] == [
-            path.name for path in (*mine.mistakes, *mine.lookalikes, *mine.accepted)
-        ]
+        for kind in ("mistakes", "near_misses", "accepted"):
+            labels = [cell.label for cell in getattr(mine, kind)]
+            assert [cell.label for cell in getattr(theirs, kind)] == labels
 
 
 def test_an_installed_wheel_is_the_same_engine(installed: Path) -> None:

@@ -99,9 +99,10 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
     """The code of a lesson that is nobody's own: the stub, the reference, other right answers."""
-    for path in (lesson.stub, lesson.solution, *lesson.accepted):
+    for path in (lesson.stub, lesson.solution):
         if path.exists():
             yield path.read_text("utf-8")
+    yield from (cell.source for cell in lesson.accepted)
 
 
 def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:

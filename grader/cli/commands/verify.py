@@ -106,13 +106,13 @@ def completeness(found: VerifyResult) -> Iterator[str]:
 def proof_table(found: VerifyResult) -> str:
     rows = [
         (
-            "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart |"
+            "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
             " accepted alternatives |"
         ),
         "|---|---|---|---|---|---|",
         *(
             f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} |"
-            f" {p.told_apart} of {p.lookalikes} | {p.accepted_passed} of {p.accepted} |"
+            f" {p.told_apart} of {p.near_misses} | {p.accepted_passed} of {p.accepted} |"
             for p in found.proofs
         ),
     ]

@@ -594,7 +594,7 @@ PROOF = LessonSummary(
     mistakes=2,
     caught=2,
     named=1,
-    lookalikes=4,
+    near_misses=4,
     told_apart=3,
     accepted=1,
     accepted_passed=1,
@@ -654,7 +654,7 @@ def test_verify_prints_the_proof_as_a_table(
     verify_course(small_course, (), seeds=1, workers=1, table=True, write_stubs=False)
     assert capsys.readouterr().out.splitlines()[:3] == [
         (
-            "| lesson | checks | mistakes caught | mistakes named | lookalikes told apart |"
+            "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
             " accepted alternatives |"
         ),
         "|---|---|---|---|---|---|",

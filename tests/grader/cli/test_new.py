@@ -165,8 +165,8 @@ def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_pat
     places = (
         lesson.checks / "diagnosis.py",
         lesson.checks / "scenarios.py",
-        lesson.mistakes[0],
-        lesson.accepted[0],
+        lesson.mistakes[0].path,
+        lesson.accepted[0].path,
     )
     for path in places:
         path.write_text(path.read_text("utf-8") + f"# {MARK} this\n", "utf-8")

@@ -108,9 +108,9 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     """
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
-    fragment = course.root / "tests" / "mistakes" / lesson / f"{mistake}.py"
+    fragment = next(c for c in course.lesson(lesson).mistakes if c.label == mistake)
     place = write_lesson(
-        tmp_path / "work", lesson, compose(solution, fragment.read_text("utf-8"), name=mistake)
+        tmp_path / "work", lesson, compose(solution, fragment.source, name=mistake)
     )
     what, judged, check = recorded(host, course, place, f"{lesson}.{name}")
     text = script(judged, check, place / f"{lesson}.py", what)

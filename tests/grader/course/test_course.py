@@ -81,9 +81,9 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
     ):
         assert path.is_file()
     assert lesson.diagnosis == lesson.checks / "diagnosis.py"
-    assert [path.name for path in lesson.mistakes] == ["off_by_one.py", "squares.py"]
-    assert [path.name for path in lesson.lookalikes] == ["squares.py"]
-    assert [path.name for path in lesson.accepted] == ["adds.py"]
+    assert [cell.label for cell in lesson.mistakes] == ["off_by_one", "squares"]
+    assert [cell.label for cell in lesson.near_misses] == ["squares"]
+    assert [cell.label for cell in lesson.accepted] == ["adds"]
 
 
 def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
@@ -280,8 +280,8 @@ DECIDING = [
 ]
 OTHER = [
     "exercises/tiny/README.md",
-    "tests/mistakes/tiny/squares.py",
-    "tests/accepted/tiny/adds.py",
+    "tests/mistakes/tiny.py",
+    "tests/accepted/tiny.py",
 ]
 
 

@@ -73,11 +73,11 @@ def _answer(
     if kind == "stub":
         return lesson.stub.read_text("utf-8")
     common = common_mistakes.get(lesson.id)
-    mistakes = [p for p in lesson.mistakes if common in (None, p.stem.partition("__")[0])]
+    mistakes = [cell for cell in lesson.mistakes if common in (None, cell.name)]
     fragments = {"accepted": lesson.accepted, "mistake": mistakes}.get(kind)
     if not fragments:
         return without_markers(solution)
-    return compose(solution, draw.choice(fragments).read_text("utf-8"), name=lesson.id)
+    return compose(solution, draw.choice(fragments).source, name=lesson.id)
 
 
 def _attack(name: str) -> Files:

@@ -641,21 +641,21 @@ DRAWN = {
         "f'(x)",
         "f'(x) = AddBackward0",
     ),
-    ("second_derivative", "penalty_cut_off__2", "penalty_trains_the_parameters"): (
+    ("second_derivative", "penalty_cut_off 2", "penalty_trains_the_parameters"): (
         "penalty",
         "penalty = MeanBackward0",
     ),
     ("chain_rule", "one_path_only", "both_paths_add_up"): (None, "x"),
     ("chain_rule", "exponent_like_a_base", "base_and_exponent_get_their_gradients"): (None, "q"),
-    ("chain_rule", "graph_is_cut__2", "prices_pieces_and_tax"): (
+    ("chain_rule", "graph_is_cut 2", "prices_pieces_and_tax"): (
         "tangerine_price",
         "tangerine_price = MulBackward0",
     ),
-    ("chain_rule", "stops_one_step_early__3", "three_gradients_in_their_order"): (
+    ("chain_rule", "stops_one_step_early 3", "three_gradients_in_their_order"): (
         None,
         "loss = PowBackward0",
     ),
-    ("chain_rule", "retain_grad_missing__2", "the_nine_numbers_of_s"): (
+    ("chain_rule", "retain_grad_missing 2", "the_nine_numbers_of_s"): (
         "result = MulBackward0",
         "result = MulBackward0",
     ),
@@ -681,7 +681,7 @@ DRAWN = {
     ),
     (
         "second_derivative",
-        "graph_that_misses_x__2",
+        "graph_that_misses_x 2",
         "hessian_of_a_linear_function_with_weights_to_learn",
     ): (None, "∇f(x) = MulBackward0"),
 }
@@ -711,11 +711,9 @@ def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(
     name, mistake, check = case
     course = load_course(find_course())
     lesson = course.lesson(name)
-    fragment = course.root / "tests" / "mistakes" / name / f"{mistake}.py"
+    fragment = next(cell for cell in lesson.mistakes if cell.label == mistake)
     solution = without_markers(lesson.solution.read_text("utf-8"))
-    file = LessonFile(
-        name, f"{name}.py", compose(solution, fragment.read_text("utf-8"), name=mistake)
-    )
+    file = LessonFile(name, f"{name}.py", compose(solution, fragment.source, name=mistake))
     result = grade_lesson(host, lesson, file, Settings(5, limits=course.limits)).result
     (figure,) = [one.figures[0] for one in result.checks if one.id == f"{name}.{check}"]
     marked = []

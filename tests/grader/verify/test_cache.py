@@ -196,7 +196,7 @@ def test_a_case_that_changed_is_graded_and_the_others_are_not(
 ) -> None:
     run(course, tmp_path / "f", seeds=2)
     counting.seeds = []
-    with course.lesson("tiny").mistakes[0].open("a", encoding="utf-8") as stream:
+    with course.lesson("tiny").mistakes[0].path.open("a", encoding="utf-8") as stream:
         stream.write("\n\nMORE = 1\n")
     run(course, tmp_path / "f")
     assert counting.seeds == [1]

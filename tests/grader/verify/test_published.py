@@ -19,13 +19,13 @@ ROWS = {
 
 
 def counts(lesson: Lesson) -> list[int]:
-    """Checks, wrong solutions, lookalikes, other right ones."""
+    """Checks, wrong answers, near misses, other right answers."""
     checks = [
         name
         for path in (*lesson.visible_checks, *lesson.hidden_checks)
         for name in check_names(path.read_text("utf-8"))
     ]
-    return [len(checks), len(lesson.mistakes), len(lesson.lookalikes), len(lesson.accepted)]
+    return [len(checks), len(lesson.mistakes), len(lesson.near_misses), len(lesson.accepted)]
 
 
 def test_the_table_has_every_lesson_in_order() -> None:
@@ -34,19 +34,19 @@ def test_the_table_has_every_lesson_in_order() -> None:
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_a_row_counts_the_lessons_files(lesson: Lesson) -> None:
-    checks, mistakes, lookalikes, accepted = counts(lesson)
-    several = (mistakes, mistakes, lookalikes, accepted)
+    checks, mistakes, near_misses, accepted = counts(lesson)
+    several = (mistakes, mistakes, near_misses, accepted)
     assert ROWS[lesson.id] == [str(checks), *(f"{number} of {number}" for number in several)]
 
 
 def test_the_sums_are_those_of_the_rows() -> None:
-    checks, mistakes, lookalikes, accepted = (
+    checks, mistakes, near_misses, accepted = (
         sum(column) for column in zip(*map(counts, COURSE.lessons), strict=True)
     )
     said = re.sub(r"\s+", " ", TEXT)
     assert (
-        f"Together {checks} checks, {mistakes} wrong solutions, {lookalikes} lookalikes and"
-        f" {accepted} other right ones." in said
+        f"Together {checks} checks, {mistakes} wrong answers, {near_misses} near misses and"
+        f" {accepted} other right answers." in said
     )
-    cases = 2 * len(COURSE.lessons) + mistakes + lookalikes + accepted
+    cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted
     assert f"`make prove` grades all of it from 20 seeds: {cases * 20:,} gradings." in said

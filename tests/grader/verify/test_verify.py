@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
 from grader.runtime.grading import LessonOutcome, Settings
@@ -40,27 +41,31 @@ class Copy:
         self.lists = {"names": list(original.names), "bonus": list(original.bonus)}
         self.folder = root / "exercises" / name
         self.checks = root / "tests" / "checks" / name
-        self.mistakes = root / "tests" / "mistakes" / name
-        self.lookalikes = root / "tests" / "lookalikes" / name
-        self.accepted = root / "tests" / "accepted" / name
+        self.mistakes = root / "tests" / "mistakes" / f"{name}.py"
+        self.near_misses = root / "tests" / "near_misses" / f"{name}.py"
+        self.accepted = root / "tests" / "accepted" / f"{name}.py"
         self.solution = root / "solutions" / f"{name}.py"
         self.stub = self.folder / f"{name}.py"
         for source, target in (
             (original.folder, self.folder),
             (original.checks, self.checks),
-            (original.mistakes[0].parent, self.mistakes),
-            (original.lookalikes[0].parent, self.lookalikes),
-            (original.accepted[0].parent, self.accepted),
         ):
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        for cells, target in (
+            (original.mistakes, self.mistakes),
+            (original.near_misses, self.near_misses),
+            (original.accepted, self.accepted),
+        ):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(cells[0].path, target)
         (self.folder / original.filename).rename(self.stub)
         self.solution.parent.mkdir(exist_ok=True)
         shutil.copy(original.solution, self.solution)
 
     def trim(self) -> None:
         """Without mistakes and alternatives there is less to grade."""
-        for folder in (self.mistakes, self.lookalikes, self.accepted):
-            shutil.rmtree(folder)
+        for catalogue in (self.mistakes, self.near_misses, self.accepted):
+            catalogue.unlink()
         (self.checks / "diagnosis.py").unlink()
 
     def entry(self) -> str:
@@ -70,6 +75,27 @@ class Copy:
             f"names = {self.lists['names']}\n"
             f"bonus = {self.lists['bonus']}\n"
         )
+
+
+def cell_source(catalogue: Path, name: str) -> str:
+    return next(cell.source for cell in read_catalogue(catalogue) if cell.name == name)
+
+
+def set_cell(catalogue: Path, name: str, source: str | None) -> None:
+    """Write other code into a cell, or leave the cell out."""
+    cells = [(cell.name, cell.source) for cell in read_catalogue(catalogue)]
+    kept = [(one, source if one == name else text) for one, text in cells]
+    written = [f"# %% {one}\n# What it does.\n{text}" for one, text in kept if text is not None]
+    catalogue.write_text("\n\n".join(written), "utf-8")
+
+
+def add_cell(catalogue: Path, name: str, source: str) -> None:
+    with catalogue.open("a", encoding="utf-8") as stream:
+        stream.write(f"\n\n# %% {name}\n# What it does.\n{source}")
+
+
+def add_to_cell(catalogue: Path, name: str, text: str) -> None:
+    set_cell(catalogue, name, cell_source(catalogue, name) + text)
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -192,23 +218,23 @@ def broken_check_file(lesson: Copy) -> None:
 
 
 def mistake_without_file(lesson: Copy) -> None:
-    (lesson.mistakes / "off_by_one.py").unlink()
+    set_cell(lesson.mistakes, "off_by_one", None)
 
 
 def mistake_without_rule(lesson: Copy) -> None:
-    (lesson.mistakes / "halves.py").write_text("def double(x):\n    return x / 2\n")
+    add_cell(lesson.mistakes, "halves", "def double(x):\n    return x / 2\n")
 
 
 def harmless_mistake(lesson: Copy) -> None:
-    (lesson.mistakes / "squares__2.py").write_text("def double(x):\n    return x + x\n")
+    add_cell(lesson.mistakes, "squares", "def double(x):\n    return x + x\n")
 
 
 def mistake_elsewhere(lesson: Copy) -> None:
-    append(lesson.mistakes / "squares.py", "\n\ndef triple(x):\n    return x\n")
+    add_to_cell(lesson.mistakes, "squares", "\n\ndef triple(x):\n    return x\n")
 
 
 def unnamed_mistake(lesson: Copy) -> None:
-    (lesson.mistakes / "squares.py").write_text("def double(x):\n    return 5 * x\n")
+    set_cell(lesson.mistakes, "squares", "def double(x):\n    return 5 * x\n")
 
 
 def misnamed_mistake(lesson: Copy) -> None:
@@ -217,14 +243,14 @@ def misnamed_mistake(lesson: Copy) -> None:
         "def any_of_them(failure, student):\n"
         "    return {}\n"
     )
-    (lesson.mistakes / "any.py").write_text("def double(x):\n    return 5 * x\n")
+    add_cell(lesson.mistakes, "any", "def double(x):\n    return 5 * x\n")
     path = lesson.checks / "diagnosis.py"
     before, squares = path.read_text("utf-8").split('@mistake(\n    "squares"')
     path.write_text(f'{before}{rule.lstrip()}\n\n@mistake(\n    "squares"{squares}')
 
 
 def syntax_error_in_a_mistake(lesson: Copy) -> None:
-    (lesson.mistakes / "squares.py").write_text("def double(x)\n    return x\n")
+    set_cell(lesson.mistakes, "squares", "def double(x)\n    return x\n")
 
 
 def raising_rule(lesson: Copy) -> None:
@@ -235,20 +261,20 @@ def raising_rule(lesson: Copy) -> None:
     )
 
 
-def harmless_lookalike(lesson: Copy) -> None:
-    (lesson.lookalikes / "squares__2.py").write_text("def double(x):\n    return x + x\n")
+def harmless_near_miss(lesson: Copy) -> None:
+    add_cell(lesson.near_misses, "squares", "def double(x):\n    return x + x\n")
 
 
-def misnamed_lookalike(lesson: Copy) -> None:
-    shutil.copy(lesson.mistakes / "squares.py", lesson.lookalikes / "squares__2.py")
+def misnamed_near_miss(lesson: Copy) -> None:
+    add_cell(lesson.near_misses, "squares", cell_source(lesson.mistakes, "squares"))
 
 
-def lookalike_of_nothing(lesson: Copy) -> None:
-    (lesson.lookalikes / "squares.py").rename(lesson.lookalikes / "cubes.py")
+def near_miss_of_nothing(lesson: Copy) -> None:
+    replace(lesson.near_misses, "# %% squares", "# %% cubes")
 
 
 def losing_alternative(lesson: Copy) -> None:
-    (lesson.accepted / "adds.py").write_text("def double(x):\n    return x + x + 0.25\n")
+    set_cell(lesson.accepted, "adds", "def double(x):\n    return x + x + 0.25\n")
 
 
 @dataclass(frozen=True)
@@ -353,18 +379,18 @@ BREAKAGES = {
         ),
         Breakage(
             mistake_without_file,
-            [r"ID: mistake off_by_one has no file in tests/mistakes/ID"],
+            [r"ID: mistake off_by_one has no cell in tests/mistakes/ID\.py"],
             full=True,
         ),
         Breakage(
             mistake_without_rule,
             [
-                r"ID: mistake file halves has no rule in diagnosis\.py",
+                r"ID: mistake halves has no rule in diagnosis\.py",
                 r"ID: mistake halves, seed 1: is not named: ID\.double: None \(.*",
             ],
             full=True,
         ),
-        Breakage(harmless_mistake, [r"ID: mistake squares__2, seed 1: loses no marks"], full=True),
+        Breakage(harmless_mistake, [r"ID: mistake squares 2, seed 1: loses no marks"], full=True),
         Breakage(
             mistake_elsewhere,
             [
@@ -397,7 +423,7 @@ BREAKAGES = {
         ),
         Breakage(
             syntax_error_in_a_mistake,
-            [r"\S+/tests/mistakes/ID/squares\.py:1: expected ':'"],
+            [r"\S+/tests/mistakes/ID\.py:\d+: expected ':'"],
             full=True,
         ),
         Breakage(
@@ -409,26 +435,26 @@ BREAKAGES = {
                 ),
                 r"ID: mistake squares, seed 1: is not named: ID\.double: None .*",
                 (
-                    r"ID: lookalike squares, seed 1: ID\.double: the grader's own fault: the rule"
+                    r"ID: near miss squares, seed 1: ID\.double: the grader's own fault: the rule"
                     r" of 'squares' broke:\n.*ZeroDivisionError.*"
                 ),
             ],
             full=True,
         ),
         Breakage(
-            harmless_lookalike, [r"ID: lookalike squares__2, seed 1: loses no marks"], full=True
+            harmless_near_miss, [r"ID: near miss squares 2, seed 1: loses no marks"], full=True
         ),
         Breakage(
-            misnamed_lookalike,
+            misnamed_near_miss,
             [
-                r"ID: lookalike squares__2, seed 1: ID\.double is called squares, which it only"
+                r"ID: near miss squares 2, seed 1: ID\.double is called squares, which it only"
                 r" looks like: For x = .* which is x \* x = .*"
             ],
             full=True,
         ),
         Breakage(
-            lookalike_of_nothing,
-            [r"ID: lookalike file cubes looks like no mistake in diagnosis\.py"],
+            near_miss_of_nothing,
+            [r"ID: near miss cubes resembles no mistake in diagnosis\.py"],
             full=True,
         ),
         Breakage(
@@ -541,7 +567,7 @@ def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
         mistakes=2,
         caught=2,
         named=2,
-        lookalikes=1,
+        near_misses=1,
         told_apart=1,
         accepted=1,
         accepted_passed=1,
@@ -553,8 +579,8 @@ def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
     assert proofs["harmless_mistake"] == dataclasses.replace(
         whole, lesson="harmless_mistake", mistakes=3
     )
-    assert proofs["misnamed_lookalike"] == dataclasses.replace(
-        whole, lesson="misnamed_lookalike", lookalikes=2
+    assert proofs["misnamed_near_miss"] == dataclasses.replace(
+        whole, lesson="misnamed_near_miss", near_misses=2
     )
     assert proofs["losing_alternative"].accepted_passed == 0
     assert (proofs["stray_files"].mistakes, proofs["stray_files"].accepted) == (0, 0)
@@ -627,7 +653,7 @@ def test_the_first_diagnosis_is_what_a_mistake_is_called(
     """Also where a later check is called something else; and a second file proves the same
     mistake.
     """
-    case = Case(small_course.lesson("tiny"), "mistake", "squares__2", "")
+    case = Case(small_course.lesson("tiny"), "mistake", "squares 2", "")
     one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
     both = LessonResult(
         "tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks
@@ -741,7 +767,7 @@ def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course)
 
 
 def test_several_files_may_prove_one_mistake() -> None:
-    assert [mistake_id(name) for name in ("squares", "squares__2", "one_too_few__17")] == [
+    assert [mistake_id(name) for name in ("squares", "squares 2", "one_too_few 17")] == [
         "squares",
         "squares",
         "one_too_few",

@@ -1,3 +1,0 @@
-"""A bound method is a function already."""
-
-as_callable = lambda function: function.apply  # noqa: E731

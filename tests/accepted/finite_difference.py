@@ -1,0 +1,312 @@
+"""finite_difference: other right answers.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% class_that_compares
+# A class holds f and h; another method of it compares with autograd, and a function below imports
+# what the file calls its own.
+import itertools
+
+import torch
+
+
+class Slope:
+    def __init__(self, f, h):
+        self.f, self.h = f, h
+
+    def grad(self, x):
+        x = x.detach().clone()
+        out = torch.empty_like(x)
+        for place in itertools.product(*map(range, x.shape)):
+            step = torch.zeros_like(x)
+            step[place] = self.h
+            out[place] = (self.f(x + step) - self.f(x - step)) / (2 * self.h)
+        return out
+
+    def error(self, x):
+        x = x.detach().requires_grad_()
+        return (self.grad(x) - torch.autograd.grad(self.f(x), x)[0]).abs().max()
+
+
+def numerical_gradient(f, x, h=1e-5):
+    with torch.no_grad():
+        return Slope(f, h).grad(x)
+
+
+def compare(f, x):
+    from torch.func import grad as numerical_gradient
+
+    return numerical_gradient(f)(x)
+
+
+# %% distance_as_it_came_out
+# Divides by the distance that the points really have, as the source's program does; the copy is
+# put back by its saved value.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    x2 = x + h
+    z, z2 = f(x), f(x2)
+    return (z2 - z) / (x2 - x)
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    x1, x2 = x - h, x + h
+    return (f(x2) - f(x1)) / (x2 - x1)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    x = x.clone(memory_format=torch.contiguous_format)
+    gradient = torch.zeros_like(x)
+    flat, slopes = x.view(-1), gradient.view(-1)
+    for k in range(flat.numel()):
+        start = flat[k].item()
+        flat[k] = start + h
+        up = f(x)
+        flat[k] = start - h
+        down = f(x)
+        flat[k] = start
+        slopes[k] = (up - down) / (2 * h)
+    return gradient
+
+
+# %% functions_of_each_other
+# One function for all: the central difference along a line through x, with the others made of it.
+import torch
+from torch import Tensor
+
+
+def slope(f, low: Tensor, high: Tensor, distance: float) -> Tensor:
+    return (f(high) - f(low)) / distance
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return slope(f, x, x + h, h)
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return slope(f, x - h, x + h, h + h)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    zero = x.new_zeros(())
+    directions = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+    parts = [central_difference(lambda t, e=e: f(x + t * e), zero, h) for e in directions]
+    return torch.stack(parts).reshape(x.shape) if parts else torch.zeros_like(x)
+
+
+# %% gradient_of_torch
+# torch.gradient differentiates the samples; partial derivatives come from a generator of pairs.
+import torch
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    samples = torch.stack([f(x - h), f(x), f(x + h)])
+    return torch.gradient(samples, spacing=h)[0][1]
+
+
+def pairs(x: Tensor, h: float):
+    for k in range(x.numel()):
+        flat = x.flatten()
+        high, low = flat.clone(), flat.clone()
+        high[k] += h
+        low[k] -= h
+        yield high.view(x.shape), low.view(x.shape)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    if not x.dim():
+        return central_difference(f, x, h)
+    return torch.tensor([(f(high) - f(low)).item() / (2 * h) for high, low in pairs(x, h)], dtype=x.dtype).reshape(x.shape)
+
+
+# %% in_double
+# Everything is computed in float64 and rounded once, at the end.
+import itertools
+
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    wide = x.double()
+    return ((f(wide + h) - f(wide)) / h).to(x.dtype)
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    wide = x.double()
+    return ((f(wide + h) - f(wide - h)) / (2 * h)).to(x.dtype)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    wide = x.to(torch.float64, copy=True)
+    slopes = torch.empty(x.shape, dtype=x.dtype)
+    for index in itertools.product(*map(range, x.shape)):
+        up, down = wide.clone(), wide.clone()
+        up[index] += h
+        down[index] -= h
+        slopes[index] = (f(up) - f(down)) / (2 * h)
+    return slopes
+
+
+# %% mapped
+# All elements at once with vmap; the scalars as a batch of two.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    here, ahead = torch.vmap(f)(torch.stack([x, x + h]))
+    return (ahead - here) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return torch.diff(torch.vmap(f)(torch.stack([x - h, x + h])))[0] / (2 * h)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    if x.numel() == 0:
+        return torch.zeros_like(x)
+    steps = h * torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+    return ((torch.vmap(f)(x + steps) - torch.vmap(f)(x - steps)) / (2 * h)).reshape(x.shape)
+
+
+# %% mean_of_both_sides
+# The central difference as the mean of a forward and a backward one; steps by one_hot, where,
+# scatter and index_put.
+import torch
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    here = f(x)
+    ahead = (f(x + h) - here) / h
+    behind = (here - f(x - h)) / h
+    return (ahead + behind) / 2
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    numbers = torch.arange(x.numel()).reshape(x.shape)
+    gradient = torch.zeros_like(x)
+    for k in range(x.numel()):
+        here = numbers == k
+        up, down = torch.where(here, x + h, x), torch.where(here, x - h, x)
+        gradient = torch.where(here, (f(up) - f(down)) / (2 * h), gradient)
+    return gradient
+
+
+# %% one_function_for_all
+# One function that knows every way, the exact one too, of which the three that were asked for are
+# two.
+import torch
+from torch import Tensor
+
+
+def derivative(f, x: Tensor, h: float, kind: str) -> Tensor:
+    if kind == "forward":
+        return (f(x + h) - f(x)) / h
+    if kind == "central":
+        return (f(x + h) - f(x - h)) / (2 * h)
+    leaf = x.detach().clone().requires_grad_()  # to compare with, at the bottom of the file
+    return torch.autograd.grad(f(leaf), leaf)[0]
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return derivative(f, x, h, "forward")
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return derivative(f, x, h, "central")
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    result = torch.empty_like(x)
+    for index in torch.ones(x.shape).nonzero().tolist():
+        place = tuple(index)
+
+        def along(value, place=place):
+            moved = x.clone()
+            moved[place] = value
+            return f(moved)
+
+        result[place] = derivative(along, x[place], h, "central")
+    return result
+
+
+# %% recursive
+# Recursion over the first dimension; a 0-d tensor is the end of it.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    if x.dim() == 0:
+        return 0.5 * (f(x + h) - f(x - h)) / h
+
+    def with_row(k, row):
+        return torch.cat([x[:k], row.unsqueeze(0), x[k + 1 :]])
+
+    rows = [numerical_gradient(lambda row, k=k: f(with_row(k, row)), x[k], h) for k in range(len(x))]
+    return torch.stack(rows) if rows else torch.zeros_like(x)
+
+
+# %% tensors_for_numbers
+# h as a tensor, h under no_grad and inference_mode, an x that is made a leaf for nothing; a
+# result that shares its memory.
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    h = torch.as_tensor(h, dtype=x.dtype)
+    return f(x + h).sub(f(x)).div(h)
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    with torch.inference_mode():
+        return (f(x + h) - f(x - h)).mul(0.5).div(h)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    x = x.detach().clone().requires_grad_()
+    columns = []
+    for k in range(x.numel()):
+        step = torch.nn.functional.one_hot(torch.tensor(k), x.numel()).to(x.dtype).mul(h).view(x.shape)
+        columns.append((f(torch.add(x, step)) - f(torch.sub(x, step))) / (2 * h))
+    return torch.stack(columns).view(x.shape) if columns else x
+
+
+# %% through_numpy
+# NumPy walks the indices and holds the numbers; f still gets tensors.
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    ahead = torch.from_numpy(np.array(x.numpy() + x.numpy().dtype.type(h)))
+    return torch.as_tensor((f(ahead).item() - f(x).item()) / h, dtype=x.dtype)
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    up, down = (f(torch.tensor(x.item() + s, dtype=x.dtype)).item() for s in (h, -h))
+    return torch.tensor((up - down) / (2 * h), dtype=x.dtype)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    start = x.numpy()
+    out = np.empty_like(start)
+    for index in np.ndindex(*start.shape):
+        values = []
+        for sign in (1, -1):
+            moved = start.copy()
+            moved[index] += sign * h
+            values.append(f(torch.from_numpy(moved)).item())
+        out[index] = (values[0] - values[1]) / (2 * h)
+    return torch.from_numpy(out)

@@ -1,0 +1,366 @@
+"""no_grad_and_detach: other right answers.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% autograd_functional
+# vjp of autograd.functional makes the leaf; a decorator switches the recording off.
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def predict(f, x: Tensor) -> Tensor:
+    return f(x)
+
+
+@torch.no_grad()
+def cut(y: Tensor) -> Tensor:
+    return y.clone()
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    _, at_w = torch.autograd.functional.vjp(second, y)
+    _, at_x = torch.autograd.functional.vjp(first, x, at_w)
+    return at_x, at_w
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    difference = online - cut(target)
+    return torch.mean(difference * difference)
+
+
+# %% autograd_grad
+# torch.autograd.grad in both stages, so that no .grad is touched; the mode by hand, with finally.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        return f(x)
+    finally:
+        torch.set_grad_enabled(before)
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.data
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().clone().requires_grad_(True)
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(outputs=y, inputs=x, grad_outputs=at_w)
+    return at_x, at_w
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return (online - target.data).pow(2).sum() / online.numel()
+
+
+# %% context_by_hand
+# __enter__ and __exit__ called by hand, torch.where for a cut, torch.dist for the loss.
+import torch
+
+
+def predict(f, x):
+    ctx = torch.no_grad()
+    ctx.__enter__()
+    try:
+        r = f(x)
+    finally:
+        ctx.__exit__(None, None, None)
+    return r
+
+
+def cut(y):
+    return torch.zeros_like(y).where(torch.zeros_like(y, dtype=torch.bool), y.detach())
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    leaf = y.detach()
+    leaf.requires_grad_()
+    z = second(leaf)
+    gw = torch.autograd.grad(outputs=z, inputs=leaf)[0]
+    before = 0 if x.grad is None else x.grad.clone()
+    y.backward(gw)
+    gx = x.grad - before
+    return gx, gw
+
+
+def bootstrap_loss(online, target):
+    fixed = target.detach()
+    fixed.requires_grad_(False)
+    return torch.dist(online, fixed, p=2) ** 2 / online.numel()
+
+
+# %% functional_tools
+# torch.func and torch.autograd.functional: their own leaves, no .grad anywhere.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    return torch.inference_mode()(f)(x)
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y, pull_back = torch.func.vjp(first, x.detach())
+    at_w = torch.func.grad(second)(y.detach())
+    return pull_back(at_w)[0], at_w
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return torch.nn.MSELoss()(online, target.detach())
+
+
+# %% functions_of_ones_own
+# Custom Functions: one that stops gradients, with no backward to speak of, and a loss with a
+# backward of its own.
+import torch
+from torch import Tensor
+
+
+class Stop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y):
+        result = y.clone()
+        ctx.mark_non_differentiable(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
+
+
+class Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, online, target):
+        difference = online - target
+        ctx.save_for_backward(difference)
+        return (difference**2).mean()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (difference,) = ctx.saved_tensors
+        return grad_output * 2 * difference / difference.numel(), None
+
+
+def cut(y: Tensor) -> Tensor:
+    return Stop.apply(y)
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return Loss.apply(online, target)
+
+
+# %% generators_and_loops
+# Element by element, with zeros where target had its gradient; stage two row by row.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = torch.zeros_like(y.detach()).add(y.detach()).requires_grad_()
+    second(w).backward()
+    total = torch.zeros_like(x, requires_grad=False)
+    for value, weight in zip(y.flatten(), w.grad.flatten(), strict=True):
+        (row,) = torch.autograd.grad(value, x, retain_graph=True)
+        total = total + weight * row
+    return total, w.grad
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    total = 0.0
+    for a, b in zip(online.reshape(-1), target.reshape(-1), strict=True):
+        total = total + (a - b.detach()) ** 2
+    return total / online.numel()
+
+
+# %% optimizer_and_named_results
+# An optimizer clears x.grad; the results have names; a class holds the mode.
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Gradients(NamedTuple):
+    at_x: Tensor
+    at_w: Tensor
+
+
+class Recording:
+    def __init__(self, on):
+        self.on = on
+
+    def __enter__(self):
+        self.before = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(self.on)
+
+    def __exit__(self, *what):
+        torch._C._set_grad_enabled(self.before)
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with Recording(False):
+        return f(x)
+
+
+def cut(y: Tensor) -> Tensor:
+    with Recording(False):
+        return 1 * y
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.data
+    w.requires_grad = True
+    second(w).backward()
+    torch.optim.SGD([x], lr=1.0).zero_grad()
+    y.backward(w.grad)
+    return Gradients(x.grad.clone(), w.grad.clone())
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    fixed = target.detach().requires_grad_(False)
+    return torch.linalg.vector_norm(online - fixed) ** 2 / online.numel()
+
+
+# %% previous_grad_put_back
+# What x.grad held is subtracted, or put back afterwards; the recursion into predict; no_grad as
+# an object.
+from contextlib import ExitStack
+
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with ExitStack() as stack:
+        stack.enter_context(torch.no_grad())
+        return f(x)
+
+
+def cut(y: Tensor) -> Tensor:
+    return predict(lambda t: t * 1, y)
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    held = x.grad
+    x.grad = None
+    y = first(x)
+    w = cut(y).requires_grad_()
+    w.retain_grad()
+    second(w).backward()
+    y.backward(gradient=w.grad, retain_graph=True)
+    found, x.grad = x.grad, held
+    return found, w.grad
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    with torch.no_grad():
+        goal = target.clone()
+    return ((goal - online) ** 2).mean()
+
+
+# %% surrogate_loss
+# The second stage as the gradient of a scalar, (y * gradient).sum(); hooks carry the gradient at
+# w.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with torch.inference_mode():
+        return f(x)
+
+
+def cut(y: Tensor) -> Tensor:
+    result = torch.empty_like(y, requires_grad=False)
+    with torch.no_grad():
+        result.copy_(y)
+    return result
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = torch.empty_like(y).copy_(y.detach()).requires_grad_()
+    caught = []
+    handle = w.register_hook(caught.append)
+    second(w).backward()
+    handle.remove()
+    before = None if x.grad is None else x.grad.clone()
+    (y * caught[0]).sum().backward()
+    return (x.grad if before is None else x.grad - before), caught[0]
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return torch.stack([(a - b) ** 2 for a, b in zip(online.flatten(), cut(target).flatten(), strict=True)]).mean()
+
+
+# %% through_numpy
+# By way of NumPy and of torch.tensor; the leaf is a Parameter; x is copied, so its .grad is
+# nobody's business.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with torch.set_grad_enabled(False):
+        result = f(x.detach())
+    return result
+
+
+def cut(y: Tensor) -> Tensor:
+    return torch.from_numpy(y.detach().numpy().copy())
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    own = x.detach().clone().requires_grad_()
+    y = first(own)
+    w = torch.nn.Parameter(y.detach())
+    torch.autograd.backward(second(w))
+    torch.autograd.backward(y, w.grad)
+    return own.grad, w.grad
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    goal = torch.tensor(target.tolist(), dtype=target.dtype)
+    return torch.nn.functional.mse_loss(input=online, target=goal)
+
+
+# %% with_warnings
+# torch.tensor of a tensor, which warns and works; one leaf in a list; results that still hang in
+# a graph.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with torch.no_grad():
+        y = f(x)
+        return y.detach()
+
+
+def cut(y: Tensor) -> Tensor:
+    return torch.tensor(y)
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = torch.tensor(y, requires_grad=True)
+    (at_w,) = torch.autograd.grad([second(w)], [w], create_graph=True)
+    (at_x,) = torch.autograd.grad([y], [x], [at_w], create_graph=True)
+    return at_x, at_w
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return torch.mean(torch.square(online - torch.tensor(target)))

@@ -1,4 +1,0 @@
-def grown(amount, rate, years):
-    for _ in range(years):
-        amount = amount + rate * amount
-    return amount

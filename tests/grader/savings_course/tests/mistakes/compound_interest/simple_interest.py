@@ -1,2 +1,0 @@
-def grown(amount, rate, years):
-    return amount * (1 + rate * years)

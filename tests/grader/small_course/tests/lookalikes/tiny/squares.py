@@ -1,5 +1,0 @@
-"""Minus x squared."""
-
-
-def double(x):
-    return -x * x

@@ -1,8 +1,0 @@
-"""The reflected sum asks for itself."""
-
-
-class Value:
-    ...
-
-    def __radd__(self, other: float) -> Value:
-        return other + self

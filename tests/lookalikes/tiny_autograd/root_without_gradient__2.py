@@ -1,8 +1,0 @@
-"""backward does nothing."""
-
-
-class Value:
-    ...
-
-    def backward(self) -> None:
-        pass

@@ -1,0 +1,532 @@
+"""chain_rule: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% exponent_like_a_base
+# q was differentiated as if it were the base.
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    y = x**q
+    slope = q * x ** (q - 1)
+    return slope / y, slope / y
+
+
+# %% exponent_like_a_base
+# q was differentiated as if it were the base.
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return q / x, 1 / x
+
+
+# %% factor_won_back_by_division
+# A factor is won back by dividing.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    apple_price, tangerine_price = apple * n_apple, tangerine * n_tangerine
+    price = apple_price + tangerine_price
+    return {
+        "apple": float(apple_price / apple * tax),
+        "num_apple": float(apple_price / n_apple * tax),
+        "tangerine": float(n_tangerine * tax),
+        "num_tangerine": float(tangerine * tax),
+        "ctax": float(price),
+        "apple_price": float(tax),
+        "tangerine_price": float(tax),
+        "price": float(tax),
+        "result": 1.0,
+    }
+
+
+# %% factor_won_back_by_division
+# Division in torch, which gives nan where Python raises.
+import torch
+from torch.autograd import Function
+
+
+class Times(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        z = x * y
+        ctx.save_for_backward(x, y, z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y, z = ctx.saved_tensors
+        return grad_output * z / x, grad_output * z / y
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    given = [apple, n_apple, tangerine, n_tangerine, tax]
+    leaves = [torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for value in given]
+    apple_price, tangerine_price = Times.apply(*leaves[:2]), Times.apply(*leaves[2:4])
+    price = apple_price + tangerine_price
+    result = price * leaves[4]
+    names = ["apple", "num_apple", "tangerine", "num_tangerine", "ctax", "apple_price", "tangerine_price", "price", "result"]
+    grads = torch.autograd.grad(result, [*leaves, apple_price, tangerine_price, price, result])
+    return {name: grad.item() for name, grad in zip(names, grads, strict=True)}
+
+
+# %% graph_is_cut
+# No gradient came back to what you ask about.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    x = torch.tensor(x, requires_grad=True)
+    w = torch.tensor(w, requires_grad=True)
+    b = torch.tensor(b, requires_grad=True)
+    loss = torch.tensor((w * x + b).item() ** 2, requires_grad=True)
+    loss.backward()
+    return x.grad.item(), w.grad.item(), b.grad.item()
+
+
+# %% graph_is_cut
+# No gradient came back to what you ask about.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    nodes["apple_price"] = torch.tensor(float(apple * n_apple), requires_grad=True)
+    nodes["tangerine_price"] = torch.tensor(float(tangerine * n_tangerine), requires_grad=True)
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    nodes["result"] = nodes["price"] * nodes["ctax"]
+    for node in nodes.values():
+        node.retain_grad()
+    nodes["result"].backward()
+    return {name: node.grad.item() for name, node in nodes.items()}
+
+
+# %% graph_is_cut
+# No gradient came back to what you ask about.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    x, w, b = (torch.tensor(value) for value in (x, w, b))
+    loss = (w * x + b) ** 2
+    loss.backward()
+    return x.grad.item(), w.grad.item(), b.grad.item()
+
+
+# %% graph_is_cut
+# The tax does not require grad; what lies in between is worked out by hand, and right.
+import torch
+
+
+def shopping(apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float) -> dict[str, float]:
+    a, n, t, m = (torch.tensor(float(number), requires_grad=True) for number in (apple, n_apple, tangerine, n_tangerine))
+    multiplier = torch.tensor(float(tax))
+    ((a * n + t * m) * multiplier).backward()
+    return {
+        "apple": a.grad.item(),
+        "num_apple": n.grad.item(),
+        "tangerine": t.grad.item(),
+        "num_tangerine": m.grad.item(),
+        "ctax": multiplier.grad.item(),
+        **dict.fromkeys(("apple_price", "tangerine_price", "price"), float(tax)),
+        "result": 1.0,
+    }
+
+
+# %% incoming_gradient_dropped
+# The gradient that comes in from above is not multiplied.
+import torch
+
+
+class Mul(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, i, j):
+        ctx.save_for_backward(i, j)
+        return i * j
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        i, j = ctx.saved_tensors
+        return j, i
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    nodes["apple_price"] = Mul.apply(nodes["apple"], nodes["num_apple"])
+    nodes["tangerine_price"] = Mul.apply(nodes["tangerine"], nodes["num_tangerine"])
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    nodes["result"] = Mul.apply(nodes["price"], nodes["ctax"])
+    for node in nodes.values():
+        node.retain_grad()
+    nodes["result"].backward()
+    return {name: node.grad.item() for name, node in nodes.items()}
+
+
+# %% incoming_gradient_dropped
+# The gradient that comes in from above is not multiplied.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    return {
+        "apple": float(n_apple),
+        "tangerine": float(n_tangerine),
+        "num_apple": float(apple),
+        "num_tangerine": float(tangerine),
+        "ctax": float(apple * n_apple + tangerine * n_tangerine),
+        "apple_price": 1.0,
+        "tangerine_price": 1.0,
+        "price": float(tax),
+        "result": 1.0,
+    }
+
+
+# %% inner_derivative_missing
+# The inner derivative is missing.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 1 / x**3 + 1 / (2 * torch.sqrt(x**2))
+
+
+# %% inner_derivative_missing
+# The inner derivative is missing.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    dz_dy = 1 / x**q
+    return dz_dy, torch.log(x)
+
+
+# %% inner_derivative_missing
+# The inner derivative is missing.
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 3 / x + 0.5 * (x**2) ** -0.5
+
+
+# %% numerical_differences
+# Differences in place of the formula.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    def z(x):
+        return torch.log(x**3) + torch.sqrt(x**2)
+
+    h = 1e-5
+    return (z(x + h) - z(x - h)) / (2 * h)
+
+
+# %% numerical_differences
+# Differences in place of the formula.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    z = torch.log(x**q)
+    h = 1e-7
+    return (torch.log((x + h) ** q) - z) / h, (torch.log(x ** (q + h)) - z) / h
+
+
+# %% numerical_differences
+# Differences of four points, in float64 whatever x is: right to twelve digits.
+import torch
+from torch import Tensor
+
+
+def slope(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return slope(lambda x: torch.log(x**3) + torch.sqrt(x**2), x.detach().double()).to(x.dtype)
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    x64, q64 = x.detach().double(), q.detach().double()
+    return slope(lambda x: torch.log(x**q64), x64).to(x.dtype), slope(lambda q: torch.log(x64**q), q64).to(q.dtype)
+
+
+# %% one_number_at_a_time
+# A formula for one number met a tensor of several.
+import math
+
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 1 / x**3 * 3 * x**2 + 2 * x / (2 * math.sqrt(x**2))
+
+
+# %% one_number_at_a_time
+# A formula for one number met a tensor of several.
+import math
+
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.tensor(q.item() / x.item()), torch.tensor(math.log(x.item()))
+
+
+# %% one_path_only
+# Only one of the two paths was counted.
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 3 / x
+
+
+# %% one_path_only
+# Only one of the two paths was counted.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    dz_dw = 1 / (2 * torch.sqrt(x**2))
+    dw_dx = 2 * x
+    return dz_dw * dw_dx
+
+
+# %% passes_add_up
+# Backward ran more than once, and the gradients added up.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
+    loss = (leaves[1] * leaves[0] + leaves[2]) ** 2
+    gradients = []
+    for leaf in leaves:
+        loss.backward(retain_graph=True)
+        gradients.append(leaf.grad.item())
+    return tuple(gradients)
+
+
+# %% passes_add_up
+# Backward ran more than once, and the gradients added up.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    names = ["apple", "tangerine", "num_apple", "num_tangerine", "ctax"]
+    apple, tangerine, num_apple, num_tangerine, ctax = leaves = [
+        torch.tensor(float(value), requires_grad=True) for value in (apple, tangerine, n_apple, n_tangerine, tax)
+    ]
+    between = [apple * num_apple, tangerine * num_tangerine]
+    between.append(between[0] + between[1])
+    between.append(between[2] * ctax)
+    for node in between:
+        node.retain_grad()
+    between[-1].backward(retain_graph=True)
+    between[-1].backward()
+    names += ["apple_price", "tangerine_price", "price", "result"]
+    return {name: node.grad.item() for name, node in zip(names, [*leaves, *between], strict=True)}
+
+
+# %% retain_grad_missing
+# The intermediate results kept no gradient.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    apple, n_apple, tangerine, n_tangerine, tax = (
+        torch.tensor(float(value), requires_grad=True) for value in (apple, n_apple, tangerine, n_tangerine, tax)
+    )
+    apple_price = apple * n_apple
+    tangerine_price = tangerine * n_tangerine
+    price = apple_price + tangerine_price
+    result = price * tax
+    result.backward()
+    return {
+        "apple": apple.grad.item(),
+        "tangerine": tangerine.grad.item(),
+        "num_apple": n_apple.grad.item(),
+        "num_tangerine": n_tangerine.grad.item(),
+        "ctax": tax.grad.item(),
+        "apple_price": apple_price.grad.item(),
+        "tangerine_price": tangerine_price.grad.item(),
+        "price": price.grad.item(),
+        "result": result.grad.item(),
+    }
+
+
+# %% retain_grad_missing
+# The intermediate results kept no gradient.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
+    nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    nodes["result"] = nodes["price"] * nodes["ctax"]
+    nodes["result"].backward()
+    for node in nodes.values():
+        node.retain_grad()
+    return {name: None if node.grad is None else node.grad.item() for name, node in nodes.items()}
+
+
+# %% stops_one_step_early
+# The gradient stops one step before the end.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return q * x ** (q - 1), x**q * torch.log(x)
+
+
+# %% stops_one_step_early
+# The gradient stops one step before the end.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return q / x, torch.exp(q * torch.log(x)) * torch.log(x)
+
+
+# %% stops_one_step_early
+# The gradient stops one step before the end.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
+    y = leaves[1] * leaves[0] + leaves[2]
+    y.backward()
+    return tuple(leaf.grad.item() for leaf in leaves)
+
+
+# %% tensors_not_numbers
+# Tensors came back, where plain floats are promised.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
+    loss = (leaves[1] * leaves[0] + leaves[2]) ** 2
+    return torch.autograd.grad(loss, leaves)
+
+
+# %% tensors_not_numbers
+# Tensors came back, where plain floats are promised.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    nodes = {"apple": apple, "num_apple": n_apple, "tangerine": tangerine, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor([float(value)], requires_grad=True) for name, value in nodes.items()}
+    nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
+    nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    nodes["result"] = nodes["price"] * nodes["ctax"]
+    for node in nodes.values():
+        node.retain_grad()
+    nodes["result"].backward()
+    return {name: node.grad for name, node in nodes.items()}
+
+
+# %% uses_autograd
+# Autograd did the work.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    x = x.detach().clone().requires_grad_()
+    z = torch.log(x**3) + torch.sqrt(x**2)
+    return torch.autograd.grad(z.sum(), x)[0]
+
+
+# %% uses_autograd
+# Autograd did the work.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    x = x.detach().clone().requires_grad_()
+    q = q.detach().clone().requires_grad_()
+    torch.log(x**q).sum().backward()
+    return x.grad, q.grad
+
+
+# %% uses_autograd
+# Autograd did the work.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    ones = torch.ones_like(x)
+    return torch.autograd.functional.jvp(lambda x: torch.log(x**3) + torch.sqrt(x**2), x.detach(), ones)[1]
+
+
+# %% whole_numbers
+# A tensor of whole numbers can't require grad.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(value, requires_grad=True) for name, value in numbers.items()}
+    nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
+    nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    nodes["result"] = nodes["price"] * nodes["ctax"]
+    for node in nodes.values():
+        node.retain_grad()
+    nodes["result"].backward()
+    return {name: node.grad.item() for name, node in nodes.items()}
+
+
+# %% whole_numbers
+# A tensor of whole numbers can't require grad.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    prices = [torch.as_tensor(price).requires_grad_() for price in (apple, tangerine)]
+    pieces = [torch.as_tensor(count).requires_grad_() for count in (n_apple, n_tangerine)]
+    ctax = torch.as_tensor(tax).requires_grad_()
+    sums = [price * count for price, count in zip(prices, pieces, strict=True)]
+    total = sum(sums)
+    result = total * ctax
+    found = torch.autograd.grad(result, [*prices, *pieces, ctax, *sums, total, result])
+    names = "apple tangerine num_apple num_tangerine ctax apple_price tangerine_price price result".split()
+    return {name: gradient.item() for name, gradient in zip(names, found, strict=True)}
+
+
+# %% wrong_order
+# The right gradients, in another order.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.log(x), q / x
+
+
+# %% wrong_order
+# The right gradients, in another order.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    w, x, b = (torch.tensor(value, requires_grad=True) for value in (w, x, b))
+    ((w * x + b) ** 2).backward()
+    return w.grad.item(), x.grad.item(), b.grad.item()

@@ -1,0 +1,805 @@
+"""custom_functions: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% divides_by_a_factor
+# The product is divided by each factor.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        z = x * y
+        ctx.save_for_backward(x, y, z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y, z = ctx.saved_tensors
+        return grad_output * z / x, grad_output * z / y
+
+
+# %% forward_called_directly
+# forward with no ctx.
+def as_callable(function):
+    return function.forward
+
+
+# %% forward_called_directly
+# forward with a ctx of its own making.
+class Context:
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+
+def as_callable(function):
+    return lambda *args: function.forward(Context(), *args)
+
+
+# %% forward_called_directly
+# forward with None for ctx.
+def as_callable(function):
+    return lambda *args: function.forward(None, *args)
+
+
+# %% global_in_place_of_argument
+# The second argument is called t, and a global y is saved and used in its place.
+import torch
+from torch.autograd import Function
+
+y = torch.tensor([4.0, 5.0, 6.0], dtype=torch.float64)
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, t):
+        ctx.save_for_backward(x, y)
+        return x * t
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% global_in_place_of_argument
+# The exponent of an example, left over, is used in backward.
+import torch
+from torch.autograd import Function
+
+exponent = torch.tensor(3.0)
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * exponent * x ** (exponent - 1), grad_output * x**q * torch.log(x)
+
+
+# %% gradient_left_out
+# The exponent is taken for a constant.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), None
+
+
+# %% gradient_left_out
+# Only the first factor gets its gradient.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        _, y = ctx.saved_tensors
+        return grad_output * y, None
+
+
+# %% gradient_of_another_shape
+# The gradients are summed up.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return (grad_output * y).sum(), (grad_output * x).sum()
+
+
+# %% gradient_of_another_shape
+# A dot product where elements are multiplied; BroadcastMul sums over everything.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return (grad_output * q) @ x ** (q - 1), grad_output @ (x**q * torch.log(x))
+
+
+# %% gradient_passed_through
+# The backward of a sum.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+# %% gradient_passed_through
+# The same, with clones.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clone(), grad_output.clone()
+
+
+# %% gradients_swapped
+# Each factor gets its own value.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * x, grad_output * y
+
+
+# %% gradients_swapped
+# The gradient of the exponent comes first.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * x**q * torch.log(x), grad_output * q * x ** (q - 1)
+
+
+# %% ignores_grad_output
+# The two factors come back, swapped as they should be, without what came in.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        result = x * y
+        ctx.save_for_backward(x, y)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return y, x
+
+
+# %% ignores_grad_output
+# Ones, since the derivative of a sum is 1.
+import torch
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return torch.ones_like(grad_output), torch.ones_like(grad_output)
+
+
+# %% ignores_grad_output
+# Both derivatives of the power alone.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return q * x ** (q - 1), x**q * torch.log(x)
+
+
+# %% name_that_is_no_argument
+# The second argument is called t, and y is saved.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, t):
+        ctx.save_for_backward(x, y)  # noqa: F821
+        return x * t
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% name_that_is_no_argument
+# ctx is misspelt in the def of backward.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(cts, grad_output):
+        x, y = ctx.saved_tensors  # noqa: F821
+        return grad_output * y, grad_output * x
+
+
+# %% name_that_is_no_argument
+# backward uses forward's variables.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)  # noqa: F821
+
+
+# %% nonlinear_in_grad_output
+# The size of the incoming gradient, without its sign.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.abs(), grad_output.abs()
+
+
+# %% nonlinear_in_grad_output
+# Clipped, to be safe.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        grad_output = grad_output.clamp(-1, 1)
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% nonlinear_in_grad_output
+# Only the sign of what comes in is used.
+import torch
+
+
+class Mul(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        sign = torch.sign(grad_output)
+        return sign * y, sign * x
+
+
+# %% not_a_function
+# An ordinary class.
+class Mul:
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% not_a_function
+# A layer, which is another thing with a forward.
+from torch import nn
+
+
+class Add(nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+
+# %% nothing_saved
+# save_for_backward was forgotten.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% nothing_saved
+# Two calls of save_for_backward: the second replaces the first.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x)
+        ctx.save_for_backward(q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% other_function_runs
+# Mul, whatever was given.
+class CustomOp:
+    def __call__(self, x, y):
+        return Mul.apply(x, y)  # noqa: F821
+
+
+def as_callable(function):
+    return CustomOp()
+
+
+# %% other_function_runs
+# The class remembers one Function for all its objects.
+class Op:
+    def __call__(self, *args):
+        return Op.function.apply(*args)
+
+
+def as_callable(function):
+    Op.function = function
+    return Op()
+
+
+# %% returns_the_class
+# The Function itself is what can be called.
+def as_callable(function):
+    return function
+
+
+# %% returns_the_class
+# An object is made, and called.
+def as_callable(function):
+    def call(*args):
+        return function()(*args)
+
+    return call
+
+
+# %% stash_on_ctx
+# Attributes in place of save_for_backward.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.x, ctx.y = x, y
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.y, grad_output * ctx.x
+
+
+# %% stash_on_ctx
+# A list on ctx, beside one saved tensor.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x)
+        ctx.others = [q, x**q]
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        q, y = ctx.others
+        return grad_output * q * x ** (q - 1), grad_output * y * torch.log(x)
+
+
+# %% stash_outside
+# The class keeps the factors.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        Mul.factors = (x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = Mul.factors
+        return grad_output * y, grad_output * x
+
+
+# %% stash_outside
+# A global dictionary keeps base and exponent.
+import torch
+from torch.autograd import Function
+
+kept = {}
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        kept["x"], kept["q"] = x, q
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = kept["x"], kept["q"]
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% styles_mixed
+# forward has no ctx, and nothing else sets it up.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+# %% styles_mixed
+# forward with ctx, and setup_context as well.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% term_outside_the_product
+# q - 1 without its brackets.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x ** q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x**q - 1, grad_output * x**q * torch.log(x)
+
+
+# %% term_outside_the_product
+# Adds where it should multiply.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x * q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output + q, grad_output + x
+
+
+# %% two_arguments_only
+# x and y are all that is handed on.
+def as_callable(function):
+    def call(x, y):
+        return function.apply(x, y)
+
+    return call
+
+
+# %% two_arguments_only
+# A class for two arguments, the second with a default.
+class Op:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, x, y=None):
+        return self.function.apply(x, y)
+
+
+def as_callable(function):
+    return Op(function)
+
+
+# %% writes_into_others
+# backward multiplies in place, and the second gradient has both factors.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output.mul_(y), grad_output * x
+
+
+# %% writes_into_others
+# The sum is written into x.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        x += y
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+# %% writes_into_others
+# The gradients are right; the incoming one is written to by way of .data.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        second = grad_output * x
+        grad_output.data.mul_(y)
+        return grad_output.clone(), second
+
+
+# %% wrong_number_of_gradients
+# One gradient for two inputs.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% wrong_number_of_gradients
+# A None for ctx.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return None, grad_output * y, grad_output * x
+
+
+# %% wrong_number_of_gradients
+# backward computes, and does not return.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        grad_output * y, grad_output * x
+
+
+# %% wrong_number_of_gradients
+# A list of two, which counts as one.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return [grad_output, grad_output]
+
+
+# %% wrong_power_rule
+# The exponent does not come down.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% wrong_power_rule
+# The logarithm of the exponent in place of that of the base.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        y = x**q
+        ctx.save_for_backward(x, q, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, y = ctx.saved_tensors
+        return grad_output * q * y / x, grad_output * y * torch.log(q)
+
+
+# %% wrong_power_rule
+# The power rule for both.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        slope = q * x ** (q - 1)
+        return grad_output * slope, grad_output * slope

@@ -1,5 +1,0 @@
-"""forward with no ctx."""
-
-
-def as_callable(function):
-    return function.forward

@@ -1,8 +1,0 @@
-"""An object is made, and called."""
-
-
-def as_callable(function):
-    def call(*args):
-        return function()(*args)
-
-    return call

@@ -1,0 +1,1366 @@
+"""custom_sigmoid: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% backward_returns_nothing
+# Computed, and not returned.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        grad_input = grad_output * y * (1 - y)  # noqa: F841
+
+
+# %% clamped_too_early
+# Clamped against overflow, where nothing overflows yet.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x.clamp(-10, 10)))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% clamped_too_early
+# The value is clamped, as probabilities are before a logarithm.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (1 / (1 + torch.exp(-x))).clamp(1e-7, 1 - 1e-7)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% derivative_of_tanh
+# The derivative of tanh, from memory.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * (1 - y**2)
+
+
+# %% derivative_of_tanh
+# Forward by the tanh identity, backward by tanh itself.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 0.5 * (1 + torch.tanh(0.5 * x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (1 - torch.tanh(x) ** 2)
+
+
+# %% exponent_without_minus
+# exp(x) in the denominator.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% factor_missing
+# The derivative is taken for s itself, as it is for exp.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y
+
+
+# %% factor_missing
+# The quotient rule without the square of the denominator.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        e = torch.exp(-x)
+        return grad_output * e / (1 + e)
+
+
+# %% forward_returns_nothing
+# Computed and saved, and not returned.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% function_of_one_number
+# math.exp in place of torch.exp.
+import math
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + math.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% gradient_added
+# The chain rule with a plus.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output + y * (1 - y)
+
+
+# %% gradient_is_no_tensor
+# A NumPy array comes back from backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.numpy() * y.detach().numpy() * (1 - y.detach().numpy())
+
+
+# %% gradient_passed_through
+# As in a straight-through estimator.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clone()
+
+
+# %% gradient_summed_up
+# Summed, as a loss would be.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return (grad_output * y * (1 - y)).sum()
+
+
+# %% gradient_summed_up
+# v times J, with a dot for the product.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return torch.dot(grad_output.flatten(), (y * (1 - y)).flatten())
+
+
+# %% ignores_grad_output
+# The local derivative alone comes back.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return y * (1 - y)
+
+
+# %% ignores_grad_output
+# grad_output lends its shape and nothing else.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        e = torch.exp(-x)
+        return torch.ones_like(grad_output) * e / (1 + e) ** 2
+
+
+# %% measured_not_derived
+# Central differences in backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        x = torch.log(y / (1 - y))
+        h = 1e-5
+        rise = 1 / (1 + torch.exp(-(x + h))) - 1 / (1 + torch.exp(-(x - h)))
+        return grad_output * rise / (2 * h)
+
+
+# %% measured_not_derived
+# The mean of two one-sided differences.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        x = -torch.log(1 / y - 1)
+        slopes = [(1 / (1 + torch.exp(-(x + h))) - y) / h for h in (1e-7, -1e-7)]
+        return grad_output * sum(slopes) / 2
+
+
+# %% needs_an_element
+# A look at the smallest element first.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        if x.min() < -700:
+            x = x.clamp(min=-700)
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% no_tensor_but_an_array
+# NumPy computes, and its array is returned.
+import numpy as np
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + np.exp(-x.detach().numpy()))
+        ctx.save_for_backward(torch.from_numpy(np.asarray(y)))
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% nonlinear_in_grad_output
+# The sign of grad_output is lost.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.abs() * y * (1 - y)
+
+
+# %% nonlinear_in_grad_output
+# Clipped "for stability", inside backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return torch.clamp(grad_output, -5.0, 5.0) * y * (1 - y)
+
+
+# %% nonlinear_in_grad_output
+# grad_output gets in twice.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        grad = grad_output * y * (1 - y)
+        return grad_output * grad
+
+
+# %% nonlinear_in_grad_output
+# Only the sign of what comes in is used.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return torch.sign(grad_output) * y * (1 - y)
+
+
+# %% nonlinear_in_grad_output
+# What comes in is clipped, far below what comes in.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.clamp(-0.1, 0.1) * y * (1 - y)
+
+
+# %% not_a_function
+# A module in place of a Function.
+import torch
+from torch import nn
+
+
+class Sigmoid(nn.Module):
+    def forward(self, x):
+        self.y = 1 / (1 + torch.exp(-x))
+        return self.y
+
+    def backward(self, grad_output):
+        return grad_output * self.y * (1 - self.y)
+
+
+def sigmoid(x):
+    return Sigmoid()(x)
+
+
+# %% not_a_function
+# A plain class.
+import torch
+
+
+class Sigmoid:
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% nothing_saved
+# save_for_backward was forgotten.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% nothing_saved
+# The same, and saved_tensors is indexed.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        y = ctx.saved_tensors[0]
+        return grad_output * y * (1 - y)
+
+
+# %% nothing_saved
+# An attribute that nobody set.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.y * (1 - ctx.y)
+
+
+# %% other_dtype
+# A habit: .float() at the end.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y.float()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% other_dtype
+# Computed in double precision, and left so.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x.double()))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% overflow
+# inf / inf for a large x.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.exp(x) / (1 + torch.exp(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% overflow
+# inf / inf for a very negative x, in backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        e = torch.exp(-x)
+        return grad_output * e / (1 + e) ** 2
+
+
+# %% plus_for_minus
+# 1 + y in place of 1 - y.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 + y)
+
+
+# %% sigmoid_calls_forward
+# forward with None for ctx.
+def sigmoid(x):
+    return Sigmoid.forward(None, x)  # noqa: F821
+
+
+# %% sigmoid_calls_forward
+# forward without a ctx.
+def sigmoid(x):
+    return Sigmoid.forward(x)  # noqa: F821
+
+
+# %% sigmoid_calls_forward
+# forward with a ctx of its own making.
+import torch
+
+
+def sigmoid(x):
+    ctx = torch.autograd.function.FunctionCtx()
+    return Sigmoid.forward(ctx, x)  # noqa: F821
+
+
+# %% sigmoid_cuts_the_graph
+# The input is detached.
+def sigmoid(x):
+    return Sigmoid.apply(x.detach())  # noqa: F821
+
+
+# %% sigmoid_cuts_the_graph
+# No graph is built.
+import torch
+
+
+def sigmoid(x):
+    with torch.no_grad():
+        return Sigmoid.apply(x)  # noqa: F821
+
+
+# %% sigmoid_leaves_sigmoid_out
+# The formula once more.
+import torch
+
+
+def sigmoid(x):
+    return 1 / (1 + torch.exp(-x))
+
+
+# %% sigmoid_leaves_sigmoid_out
+# torch's own.
+import torch
+
+
+def sigmoid(x):
+    return torch.sigmoid(x)
+
+
+# %% sigmoid_makes_an_instance
+# Like a module: made, then called.
+def sigmoid(x):
+    return Sigmoid()(x)  # noqa: F821
+
+
+# %% sigmoid_makes_an_instance
+# Made of x.
+def sigmoid(x):
+    return Sigmoid(x)  # noqa: F821
+
+
+# %% sigmoid_of_output
+# The output was saved, and treated as if it were the input.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        s = 1 / (1 + torch.exp(-x))
+        return grad_output * s * (1 - s)
+
+
+# %% sigmoid_of_output
+# The same by the quotient rule.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (saved,) = ctx.saved_tensors
+        return grad_output * torch.exp(-saved) / (1 + torch.exp(-saved)) ** 2
+
+
+# %% sigmoid_returns_nothing
+# Called, and not returned.
+def sigmoid(x):
+    Sigmoid.apply(x)  # noqa: F821
+
+
+# %% sigmoid_returns_the_function
+# The call is missing.
+def sigmoid(x):
+    return Sigmoid.apply  # noqa: F821
+
+
+# %% sign_of_gradient
+# y - 1 in place of 1 - y.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (y - 1)
+
+
+# %% sign_of_gradient
+# The inner derivative of -x is forgotten.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        e = torch.exp(-x)
+        return -grad_output * e / (1 + e) ** 2
+
+
+# %% stash_on_ctx
+# The output as an attribute.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.y = y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.y * (1 - ctx.y)
+
+
+# %% stash_on_ctx
+# The input as an attribute, in a list.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.inputs = [x]
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        y = 1 / (1 + torch.exp(-ctx.inputs[0]))
+        return grad_output * y * (1 - y)
+
+
+# %% stash_on_ctx
+# An intermediate as an attribute, beside one that was saved as it should be.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        ctx.rest = 1 - y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * ctx.rest
+
+
+# %% stash_outside
+# The output as an attribute of the class.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        Sigmoid.y = y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * Sigmoid.y * (1 - Sigmoid.y)
+
+
+# %% stash_outside
+# The output in a global variable.
+import torch
+
+LAST = {}
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        LAST["y"] = y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        y = LAST["y"]
+        return grad_output * y * (1 - y)
+
+
+# %% styles_mixed
+# forward without ctx, and no setup_context.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% styles_mixed
+# forward with ctx, and setup_context as well.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% styles_mixed
+# backward without ctx.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(grad_output):
+        return grad_output
+
+
+# %% tanh_without_half
+# The tanh identity without the halves inside.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 0.5 * (1 + torch.tanh(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% term_outside_the_product
+# The brackets are missing.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * 1 - y
+
+
+# %% term_outside_the_product
+# Multiplied out, and grad_output forgotten at the second term.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y - y**2
+
+
+# %% tuple_not_unpacked
+# The comma is missing.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        y = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% tuple_not_unpacked
+# The same with the input saved.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x = ctx.saved_tensors
+        y = 1 / (1 + torch.exp(-x))
+        return grad_output * y * (1 - y)
+
+
+# %% two_gradients
+# A gradient for ctx too.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return None, grad_output * y * (1 - y)
+
+
+# %% two_gradients
+# A gradient for each tensor that was saved.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y * (1 - y), grad_output * x
+
+
+# %% variable_of_forward
+# A local variable of forward's.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * y * (1 - y)  # noqa: F821
+
+
+# %% vectors_only
+# A loop over the elements of a vector.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.stack([1 / (1 + torch.exp(-value)) for value in x]) if len(x) else x.clone()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        grad_input = torch.zeros_like(grad_output)
+        for i in range(len(y)):
+            grad_input[i] = grad_output[i] * y[i] * (1 - y[i])
+        return grad_input
+
+
+# %% vectors_only
+# The Jacobian as a matrix.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output @ torch.diag(y * (1 - y))
+
+
+# %% view_of_strided
+# Flattened by view.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (1 / (1 + torch.exp(-x.view(-1)))).view(x.shape)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# torch.sigmoid in forward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.sigmoid(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# Right in forward; the method in backward, through a helper.
+import torch
+
+
+def derivative(x):
+    return x.sigmoid() * (1 - x.sigmoid())
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * derivative(x)
+
+
+# %% wraps_a_built_in
+# Two classes, and their softmax.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.stack([torch.zeros_like(x), x]).softmax(0)[1]
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# Its name is put together from parts, so that it stands nowhere in the source.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = getattr(torch, "sig" + "moid")(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# backward takes the derivative of the built-in, by a name that stands nowhere in the source.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        y = getattr(x, "sig" + "moid")()
+        return grad_output * y * (1 - y)
+
+
+# %% writes_into_grad_output
+# One buffer less.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        grad_output *= y * (1 - y)
+        return grad_output
+
+
+# %% writes_into_grad_output
+# The same by methods.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.mul_(y).mul_(1 - y)
+
+
+# %% writes_into_saved
+# The saved output serves as the buffer.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return y.mul_(1 - y).mul_(grad_output)
+
+
+# %% writes_into_x
+# The whole formula in place.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.neg_().exp_().add_(1).reciprocal_()
+        ctx.save_for_backward(y)
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% writes_into_x
+# The first step in place.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x *= -1
+        y = 1 / (1 + torch.exp(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% x_for_y
+# The input was saved, and taken for the output.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% x_for_y
+# Both were saved, and mixed up once.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y * (1 - x)

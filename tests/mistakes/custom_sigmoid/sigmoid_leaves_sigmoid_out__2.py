@@ -1,7 +1,0 @@
-"""torch's own."""
-
-import torch
-
-
-def sigmoid(x):
-    return torch.sigmoid(x)

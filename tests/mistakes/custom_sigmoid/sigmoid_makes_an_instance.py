@@ -1,4 +1,0 @@
-"""Like a module: made, then called."""
-
-def sigmoid(x):
-    return Sigmoid()(x)  # noqa: F821

@@ -1,4 +1,0 @@
-"""Made of x."""
-
-def sigmoid(x):
-    return Sigmoid(x)  # noqa: F821

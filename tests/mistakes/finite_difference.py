@@ -1,0 +1,448 @@
+"""finite_difference: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% divides_by_h
+# Two steps, divided by one.
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x + h) - f(x - h)) / h
+
+
+# %% divides_by_h
+# Two steps, divided by one.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
+    slopes = torch.tensor([float((f(x + row) - f(x - row)).div(h)) for row in rows], dtype=x.dtype)
+    return slopes.reshape(x.shape)
+
+
+# %% f_gets_a_number
+# f was asked at something that is no tensor.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    at = x.item()
+    return torch.tensor((f(at + h) - f(at)) / h, dtype=x.dtype)
+
+
+# %% f_gets_a_number
+# f was asked at something that is no tensor.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    flat = x.numpy().copy().ravel()
+    slopes = torch.zeros_like(x).reshape(-1)
+    for k in range(x.numel()):
+        up, down = flat.copy(), flat.copy()
+        up[k] += h
+        down[k] -= h
+        slopes[k] = (f(up.reshape(x.shape)) - f(down.reshape(x.shape))) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% flat_gradient
+# The gradient came back flat.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    rows = torch.eye(x.numel(), dtype=x.dtype) * h
+    slopes = [(f(x + row.reshape(x.shape)) - f(x - row.reshape(x.shape))) / (2 * h) for row in rows]
+    return torch.stack(slopes) if slopes else torch.zeros_like(x)
+
+
+# %% flattened_by_memory
+# x does not lie in memory row by row.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.shape, dtype=x.dtype)
+    for k in range(x.numel()):
+        up, down = x.clone(), x.clone()
+        up.view(-1)[k] += h
+        down.view(-1)[k] -= h
+        slopes.view(-1)[k] = (f(up) - f(down)) / (2 * h)
+    return slopes
+
+
+# %% flattened_by_memory
+# x does not lie in memory row by row.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    moved = x.clone()
+    flat = moved.reshape(-1)
+    for k in range(x.numel()):
+        start = flat[k].item()
+        flat[k] = start + h
+        up = f(moved)
+        flat[k] = start - h
+        down = f(moved)
+        flat[k] = start
+        slopes[k] = (up - down) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% float32_on_the_way
+# Float64 became float32 on the way.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    ahead = torch.tensor(x.item() + h)
+    return (f(ahead) - f(x)) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return torch.tensor(((f(x + h) - f(x - h)) / (2 * h)).item())
+
+
+# %% float32_on_the_way
+# Float64 became float32 on the way.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.numel())
+    for k in range(x.numel()):
+        step = torch.eye(x.numel(), dtype=x.dtype)[k].reshape(x.shape) * h
+        slopes[k] = (f(x + step) - f(x - step)) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% one_sided
+# The step goes to one side only.
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x) - f(x - h)) / h
+
+
+# %% one_sided
+# The step goes to one side only.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    here, slopes = f(x), []
+    for k in range(x.numel()):
+        ahead = x.flatten().clone()
+        ahead[k] = ahead[k] + h
+        slopes.append((f(ahead.reshape(x.shape)) - here) / h)
+    return torch.stack(slopes).reshape(x.shape) if slopes else x.clone()
+
+
+# %% other_points
+# A difference, but not the forward one.
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x) - f(x - h)) / h
+
+
+# %% other_points
+# A difference, but not the forward one.
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+# %% several_at_once
+# More than one element of x was moved at once.
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    return (f(x + h) - f(x - h)).expand(x.shape) / (2 * h)
+
+
+# %% several_at_once
+# More than one element of x was moved at once.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    if x.dim() == 0:
+        return (f(x + h) - f(x - h)) / (2 * h)
+    slopes = torch.zeros_like(x)
+    for k in range(len(x)):
+        up, down = x.clone(), x.clone()
+        up[k] += h
+        down[k] -= h
+        slopes[k] = (f(up) - f(down)) / (2 * h)
+    return slopes
+
+
+# %% step_is_not_h
+# The step is not h.
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    step = 1e-3
+    return (f(x + step) - f(x)) / step
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x + h / 2) - f(x - h / 2)) / h
+
+
+# %% step_is_not_h
+# The step is not h.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    h = h * max(1.0, float(x.abs().max())) if x.numel() else h
+    rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
+    slopes = torch.tensor([float(f(x + row) - f(x - row)) / (2 * h) for row in rows], dtype=x.dtype)
+    return slopes.reshape(x.shape)
+
+
+# %% steps_pile_up
+# Earlier steps were never taken back.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    up, down = x.reshape(-1).clone(), x.reshape(-1).clone()
+    slopes = torch.zeros_like(up)
+    for k in range(x.numel()):
+        up[k] += h
+        down[k] -= h
+        slopes[k] = (f(up.reshape(x.shape)) - f(down.reshape(x.shape))) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% steps_pile_up
+# Earlier steps were never taken back.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    moved = x.reshape(-1).clone()
+    slopes = torch.zeros_like(moved)
+    for k in range(x.numel()):
+        moved[k] += h
+        up = f(moved.reshape(x.shape))
+        moved[k] -= 2 * h
+        slopes[k] = (up - f(moved.reshape(x.shape))) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% uses_autograd
+# Autograd did the work.
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    x = x.detach().clone().requires_grad_()
+    f(x).backward()
+    return x.grad
+
+
+# %% uses_autograd
+# Autograd did the work.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    return torch.func.jacfwd(f)(x)
+
+
+# %% writes_into_x
+# x was written to.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros_like(x)
+    for index in torch.cartesian_prod(*(torch.arange(n) for n in (1, *x.shape, 1))):
+        at = tuple(index[1:-1].tolist())
+        start = x[at].item()
+        x[at] = start + h
+        up = f(x)
+        x[at] = start - h
+        down = f(x)
+        x[at] = start
+        slopes[at] = (up - down) / (2 * h)
+    return slopes
+
+
+# %% writes_into_x
+# x was written to.
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    before = f(x)
+    x += h
+    return (f(x) - before) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    start = x.item()
+    x.data.fill_(start + h)
+    up = f(x)
+    x.data.fill_(start - h)
+    down = f(x)
+    x.data.fill_(start)
+    return (up - down) / (2 * h)
+
+
+# %% writes_into_x
+# x was written to.
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    up = x.add_(h).clone()
+    down = x.sub_(2 * h).clone()
+    x.copy_((up + down) / 2)
+    return (f(up) - f(down)) / (2 * h)
+
+
+# %% wrong_formula
+# The right values of f, put together wrongly.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x) - f(x + h)) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x + h) - f(x - h)) / 2 * h
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = h
+        step = step.reshape(x.shape)
+        slopes[k] = f(x + step) - f(x - step) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% wrong_formula
+# The right values of f, put together wrongly.
+import torch
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return f(x + h) - f(x) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return f(x + h) - f(x - h)
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
+    return -torch.tensor([float(f(x + row) - f(x - row)) / (2 * h) for row in rows], dtype=x.dtype).reshape(x.shape)
+
+
+# %% wrong_formula
+# A slope is taken for steepness: where f falls, the sign is missing.
+from torch import Tensor
+
+
+def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return abs(f(x + h) - f(x)) / h
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return abs(f(x + h) - f(x - h)) / (2 * h)
+
+
+# %% wrong_formula
+# The value to come back to is a view, so the step down starts from the step up and ends at x; and
+# one-sided, the wrong way round.
+import torch
+from torch import Tensor
+
+
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    return (f(x) - f(x + h)) / h
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    flat, gradient = x.clone().reshape(-1), torch.zeros(x.numel(), dtype=x.dtype)
+    for i in range(flat.numel()):
+        here = flat[i]
+        flat[i] = here + h
+        up = f(flat.reshape(x.shape))
+        flat[i] = here - h
+        down = f(flat.reshape(x.shape))
+        flat[i] = here
+        gradient[i] = (up - down) / (2 * h)
+    return gradient.reshape(x.shape)
+
+
+# %% zero_dims
+# A 0-d tensor has one element and no dimension.
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.shape, dtype=x.dtype)
+    if x.dim() > 1:
+        flat = x.flatten()
+        return numerical_gradient(lambda t: f(t.reshape(x.shape)), flat, h).reshape(x.shape)
+    for k in range(len(x)):
+        step = torch.zeros_like(slopes)
+        step[k] = h
+        slopes[k] = (f(x + step) - f(x - step)) / (2 * h)
+    return slopes
+
+
+# %% zero_dims
+# A 0-d tensor has one element and no dimension.
+import itertools
+
+import torch
+from torch import Tensor
+
+
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros(x.shape, dtype=x.dtype)
+    for first in range(x.shape[0]):
+        for rest in itertools.product(*(range(n) for n in x.shape[1:])):
+            up, down = x.clone(), x.clone()
+            up[(first, *rest)] += h
+            down[(first, *rest)] -= h
+            slopes[(first, *rest)] = (f(up) - f(down)) / (2 * h)
+    return slopes

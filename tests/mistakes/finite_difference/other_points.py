@@ -1,5 +1,0 @@
-from torch import Tensor
-
-
-def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    return (f(x) - f(x - h)) / h

@@ -1,0 +1,442 @@
+"""gradcheck: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% callers_tensor_is_touched
+# The caller's own tensor was used.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.double().detach().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% callers_tensor_is_touched
+# The caller's own tensor was used.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    for x in inputs:
+        x.requires_grad_()
+    try:
+        torch.autograd.gradcheck(fn, [x.detach().clone().to(torch.float64).requires_grad_() for x in inputs])
+        return True
+    except Exception:
+        return False
+
+
+# %% computed_in_float32
+# Not everything is computed in float64.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach()
+    columns = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        columns[:, k] = ((fn(point + step) - fn(point - step)) / (2 * eps)).flatten()
+    return columns.detach()
+
+
+# %% computed_in_float32
+# Not everything is computed in float64.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    result = torch.empty(fn(point).numel(), x.numel(), dtype=x.dtype)
+    for k, row in enumerate(torch.eye(x.numel(), dtype=torch.float64) * eps):
+        high, low = fn(point + row.view(x.shape)), fn(point - row.view(x.shape))
+        result[:, k] = ((high - low) / (2 * eps)).reshape(-1).detach()
+    return result
+
+
+# %% copies_do_not_require_grad
+# No input requires grad, so there is nothing to check.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.clone().double() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% copies_do_not_require_grad
+# No input requires grad, so there is nothing to check.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = tuple(x.detach().to(torch.float64, copy=True).requires_grad_(x.requires_grad) for x in inputs)
+    try:
+        torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+    return True
+
+
+# %% divided_by_another_step
+# Divided by something else than the distance.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        out[:, k] = (fn(point + step) - fn(point - step)).flatten() / eps
+    return out
+
+
+# %% divided_by_another_step
+# Divided by something else than the distance.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        out[:, k] = (fn(point + step) - fn(point - step)).flatten() / 2 * eps
+    return out
+
+
+# %% exceptions_escape
+# An exception gets out.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    return torch.autograd.gradcheck(fn, copies)
+
+
+# %% exceptions_escape
+# An exception gets out.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = tuple(x.detach().clone().to(torch.float64).requires_grad_() for x in inputs)
+    return torch.autograd.gradcheck(fn, copies, raise_exception=False)
+
+
+# %% exceptions_escape
+# An exception gets out.
+import torch
+from torch.autograd.gradcheck import GradcheckError, gradcheck
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = []
+    for x in inputs:
+        copies.append(torch.tensor(x.tolist(), dtype=torch.float64, requires_grad=True))
+    try:
+        gradcheck(fn, copies)
+        return True
+    except (GradcheckError, ValueError):
+        return False
+
+
+# %% gradients_exchanged
+# The two gradients are in each other's place.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * x**q * torch.log(x), grad_output * q * x ** (q - 1)
+
+
+# %% incoming_gradient_left_out
+# grad_output is not in one of the gradients.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), x**q * torch.log(x)
+
+
+# %% inputs_stay_float32
+# The function was checked in float32.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% inputs_stay_float32
+# The function was checked in float32.
+import torch
+
+
+def find_broken(functions, x):
+    broken = set()
+    for name, fn in functions.items():
+        if not torch.autograd.gradcheck(fn, (x.clone().detach().requires_grad_(),), raise_exception=False):
+            broken.add(name)
+    return broken
+
+
+# %% logarithm_not_mended
+# The gradient with respect to q still has the slip.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x + 1)
+
+
+# %% logarithm_not_mended
+# The gradient with respect to q still has the slip.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    @staticmethod
+    def forward(ctx, base, exponent):
+        result = torch.pow(base, exponent)
+        ctx.save_for_backward(base, exponent, result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        base, exponent, result = ctx.saved_tensors
+        return exponent * result / base * grad_output, torch.log1p(base) * result * grad_output
+
+
+# %% names_the_working_ones
+# The functions that work were named.
+def find_broken(functions, x):
+    return {name for name in functions if passes_gradcheck(functions[name], x)}  # noqa: F821
+
+
+# %% names_the_working_ones
+# The functions that work were named.
+import torch
+
+
+def find_broken(functions, x):
+    found = set()
+    for name, fn in functions.items():
+        try:
+            if torch.autograd.gradcheck(fn, x.detach().clone().double().requires_grad_()):
+                found.add(name)
+        except Exception:
+            continue
+    return found
+
+
+# %% one_sided
+# The step goes to one side only.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    base = fn(point).flatten()
+    out = torch.zeros(base.numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        out[:, k] = (fn(point + step.reshape(x.shape)).flatten() - base) / eps
+    return out
+
+
+# %% one_sided
+# The step goes to one side only.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    base = fn(point).reshape(-1)
+    columns = [
+        (base - fn(point - eps * direction.reshape(x.shape)).reshape(-1)) / eps for direction in torch.eye(x.numel(), dtype=torch.float64)
+    ]
+    return torch.stack(columns, dim=1) if columns else torch.zeros(base.numel(), 0, dtype=torch.float64)
+
+
+# %% one_sided
+# The size of fn(x) is asked for in x's own dtype, and the step goes upwards only.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    rows = fn(x).numel()
+    x = x.detach().double().clone()
+    jacobian = torch.zeros(rows, x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        jacobian[:, k] = (fn(x + step.reshape(x.shape)) - fn(x)).detach().flatten() / eps
+    return jacobian
+
+
+# %% only_the_first_input
+# Not every input requires grad, so not every gradient is checked.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    first, *others = (x.detach().clone().double() for x in inputs)
+    first.requires_grad_()
+    try:
+        return torch.autograd.gradcheck(fn, (first, *others))
+    except Exception:
+        return False
+
+
+# %% tolerances_widened
+# A gradient that is nearly right is let through.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies, atol=1e-1, rtol=1e-1)
+    except Exception:
+        return False
+
+
+# %% tolerances_widened
+# Compares by hand, to two digits.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, tuple(copies), eps=1e-6, atol=0.0, rtol=0.05)
+    except Exception:
+        return False
+
+
+# %% transposed
+# Rows and columns are exchanged.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    rows = []
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        rows.append(((fn(point + step) - fn(point - step)) / (2 * eps)).flatten())
+    return torch.stack(rows) if rows else torch.zeros(0, fn(point).numel(), dtype=torch.float64)
+
+
+# %% transposed
+# Rows and columns are exchanged.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    with torch.no_grad():
+        work = x.detach().to(torch.float64).clone().contiguous()
+        flat = work.view(-1)
+        out = torch.zeros(flat.numel(), fn(work).numel(), dtype=torch.float64)
+        for k in range(flat.numel()):
+            old = flat[k].item()
+            flat[k] = old + eps
+            high = fn(work).clone()
+            flat[k] = old - eps
+            out[k] = (high - fn(work)).flatten() / (2 * eps)
+            flat[k] = old
+        return out
+
+
+# %% transposed
+# The size of fn(x) is asked for in x's own dtype, and rows are filled in place of columns.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    size = fn(x).numel()
+    x = x.detach().double().clone()
+    jacobian = torch.zeros(x.numel(), size, dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        jacobian[k] = (fn(x + step) - fn(x - step)).detach().flatten() / (2 * eps)
+    return jacobian
+
+
+# %% uses_autograd
+# Autograd does the work.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    result = torch.autograd.functional.jacobian(fn, point)
+    return result.reshape(-1, x.numel()) if x.numel() else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+
+
+# %% uses_autograd
+# Autograd does the work.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double().clone().requires_grad_()
+    y = fn(point)
+    rows = []
+    for value in y.flatten():
+        point.grad = None
+        value.backward(retain_graph=True)
+        rows.append(point.grad.flatten())
+    return torch.stack(rows) if rows else torch.zeros(0, x.numel(), dtype=torch.float64)

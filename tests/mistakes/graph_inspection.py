@@ -1,0 +1,1128 @@
+"""graph_inspection: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% accumulated_prediction
+# Read off x.grad after the cell was run twice.
+PREDICTED_GRADIENT: float = 40.0
+
+
+# %% another_point
+# Worked out at x = 2, as in the lesson's other example.
+PREDICTED_GRADIENT: float = 28.0
+
+
+# %% another_signature
+# The walk of the notes, which is to be started with a node and a level.
+def walk(grad_fn, level):
+    entries = [(level, type(grad_fn).__name__)]
+    for following, _ in grad_fn.next_functions:
+        if following is not None:
+            entries += walk(following, level + 1)
+    return entries
+
+
+# %% another_signature
+# No parameter at all: x is made inside.
+import torch
+
+
+def build_loss():
+    x = torch.tensor(1.0, requires_grad=True)
+    y = 2 * x
+    z = y + 3
+    return y, z, z**2
+
+
+# %% backward_already_ran
+# The exercise says to run backward, so it is run at once.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    loss = z**2
+    loss.sum().backward()
+    return y, z, loss
+
+
+# %% breadth_first
+# A queue.
+from collections import deque
+
+
+def walk(root):
+    queue = deque([(0, root.grad_fn)])
+    entries = []
+    while queue:
+        depth, node = queue.popleft()
+        if node is None:
+            continue
+        entries.append((depth, type(node).__name__))
+        queue.extend((depth + 1, following) for following, _ in node.next_functions)
+    return entries
+
+
+# %% breadth_first
+# Leaves are collected level by level.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, level = {}, [root.grad_fn]
+    while level:
+        below = []
+        for node in level:
+            if hasattr(node, "variable"):
+                leaves.setdefault(id(node.variable), node.variable)
+            below += [following for following, _ in node.next_functions if following is not None]
+        level = below
+    return list(leaves.values())
+
+
+# %% children_before_parent
+# The entry is written after the inputs.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+        entries.append((depth, type(node).__name__))
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% children_before_parent
+# A list that grows at its front.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        lines.insert(0, " " * depth + type(node).__name__)
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% computed_afresh
+# Each result is written out in x.
+def build_loss(x):
+    return 2 * x, 2 * x + 3, (2 * x + 3) ** 2
+
+
+# %% computed_afresh
+# y is a copy that only looks like the one in the chain.
+def build_loss(x):
+    z = x * 2 + 3
+    loss = z * z
+    y = z - 3
+    return y, z, loss
+
+
+# %% constant_edges_dropped
+# Edges without a node are filtered out.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(type(node).__name__, index) for node, index in root.grad_fn.next_functions if node is not None]
+
+
+# %% constant_taken_for_leaf
+# is_leaf is asked, requires_grad is not.
+def leaf_tensors(root):
+    if root.is_leaf:
+        return [root]
+    leaves = {}
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(leaves.values())
+
+
+# %% constants_listed
+# None is listed by the name of its type.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        entries.append((depth, type(node).__name__))
+        if node is not None:
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    if root.grad_fn is not None:
+        visit(root.grad_fn, 0)
+    return entries
+
+
+# %% constants_listed
+# A line that says None.
+def format_graph(root):
+    if root.grad_fn is None:
+        return ""
+    lines = []
+
+    def visit(node, depth):
+        name = "None" if node is None else type(node).__name__
+        lines.append(" " * depth + name)
+        for following, _ in getattr(node, "next_functions", ()):
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% depth_counts_visits
+# The depth is counted up once for each input.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            depth += 1
+            visit(following, depth)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% depth_counts_visits
+# One depth for the whole walk, which never comes back up.
+def format_graph(root):
+    lines, depth = [], 0
+
+    def visit(node):
+        nonlocal depth
+        if node is None:
+            return
+        lines.append(" " * depth + type(node).__name__)
+        depth += 1
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return "\n".join(lines)
+
+
+# %% depth_from_one
+# The first level is called 1.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 1)
+    return entries
+
+
+# %% depth_from_one
+# The depth is counted up before the entry is written.
+def walk(root):
+    entries = []
+
+    def visit(node, depth=0):
+        depth += 1
+        if node:
+            entries.append((depth, type(node).__name__))
+            for following, _ in node.next_functions:
+                visit(following, depth)
+
+    visit(root.grad_fn)
+    return entries
+
+
+# %% first_input_only
+# Only the first input is followed.
+def walk(root):
+    entries, node, depth = [], root.grad_fn, 0
+    while node is not None:
+        entries.append((depth, type(node).__name__))
+        node = node.next_functions[0][0] if node.next_functions else None
+        depth += 1
+    return entries
+
+
+def format_graph(root):
+    return "\n".join(" " * depth + name for depth, name in walk(root))
+
+
+# %% first_input_only
+# A return inside the loop over the inputs.
+def walk(root):
+    def below(node, depth):
+        entry = [(depth, type(node).__name__)]
+        for following, _ in node.next_functions:
+            return entry + (below(following, depth + 1) if following is not None else [])
+        return entry
+
+    return below(root.grad_fn, 0) if root.grad_fn is not None else []
+
+
+# %% forgot_inner_derivative
+# 2z: the derivative of y = 2x is forgotten.
+PREDICTED_GRADIENT: float = 10.0
+
+
+# %% forgot_inner_derivative
+# z times 2: the square's own factor is forgotten.
+PREDICTED_GRADIENT: float = (2 * 1 + 3) * 2
+
+
+# %% graph_is_cut
+# A number is taken out with item and made a tensor again.
+import torch
+
+
+def build_loss(x):
+    y = 2 * x
+    z = torch.tensor((y + 3).tolist(), dtype=x.dtype)
+    loss = z**2
+    return y, z, loss
+
+
+# %% graph_is_cut
+# x is made a leaf of its own, for the gradient to be wanted.
+def build_loss(x):
+    x = x.detach().requires_grad_()
+    y = x * 2
+    z = y + 3
+    loss = z.pow(2)
+    return y, z, loss
+
+
+# %% index_is_a_count
+# The index is taken for the place of the input.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(type(edge[0]).__name__ if edge[0] else None, place) for place, edge in enumerate(root.grad_fn.next_functions)]
+
+
+# %% index_is_a_count
+# Inputs are counted by hand.
+def inputs_of(root):
+    edges, count = [], 0
+    if root.grad_fn is not None:
+        for node, _ in root.grad_fn.next_functions:
+            edges.append((node.__class__.__name__ if node is not None else None, count))
+            count += 1
+    return edges
+
+
+# %% index_lost
+# The second half of the pair is taken for something that is always 0.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(None if edge[0] is None else type(edge[0]).__name__, 0) for edge in root.grad_fn.next_functions]
+
+
+# %% index_lost
+# Names alone.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [type(node).__name__ if node else None for node, _ in root.grad_fn.next_functions]
+
+
+# %% last_input_first
+# A stack that gets the inputs in their order.
+def walk(root):
+    entries = []
+    stack = [(0, root.grad_fn)]
+    while stack:
+        depth, node = stack.pop()
+        if node is not None:
+            entries.append((depth, type(node).__name__))
+            stack += [(depth + 1, following) for following, _ in node.next_functions]
+    return entries
+
+
+# %% last_input_first
+# The same stack, for the leaves.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, stack = {}, [root.grad_fn]
+    while stack:
+        node = stack.pop()
+        if type(node).__name__ == "AccumulateGrad":
+            leaves[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            if following:
+                stack.append(following)
+    return list(leaves.values())
+
+
+# %% leaf_listed_twice
+# A leaf is noted each time that it is reached.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return leaves
+
+
+# %% leaf_listed_twice
+# Lists of the branches are put together.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+
+    def below(node):
+        if hasattr(node, "variable"):
+            return [node.variable]
+        return [leaf for following, _ in node.next_functions if following is not None for leaf in below(following)]
+
+    return below(root.grad_fn)
+
+
+# %% leaf_nodes_returned
+# The nodes of the leaves.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = []
+
+    def visit(node):
+        if node is None:
+            return
+        if type(node).__name__ == "AccumulateGrad" and node not in leaves:
+            leaves.append(node)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return leaves
+
+
+# %% leaf_root_forgotten
+# No graph, no leaves.
+def leaf_tensors(root):
+    leaves = {}
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(leaves.values())
+
+
+# %% leaves_are_copies
+# Detached, to be on the safe side.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = {}
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves[id(node.variable)] = node.variable.detach()
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(leaves.values())
+
+
+# %% leaves_are_copies
+# New leaves with the same values.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    found = []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable") and all(node.variable is not leaf for leaf in found):
+            found.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return [leaf.data.clone().requires_grad_() for leaf in found]
+
+
+# %% leaves_compared_by_value
+# in compares tensors by their values.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable") and node.variable not in leaves:
+            leaves.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return leaves
+
+
+# %% leaves_compared_by_value
+# torch.equal takes twins for one.
+import torch
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, stack = [], [root.grad_fn]
+    while stack:
+        node = stack.pop()
+        variable = getattr(node, "variable", None)
+        if variable is not None and not any(torch.equal(variable, leaf) for leaf in leaves):
+            leaves.append(variable)
+        stack += [following for following, _ in reversed(node.next_functions) if following is not None]
+    return leaves
+
+
+# %% leaves_in_another_order
+# Sorted, so that the result is always the same.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = {}
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves[id(node.variable)] = node.variable
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return sorted(leaves.values(), key=lambda leaf: float(leaf.sum()))
+
+
+# %% leaves_in_another_order
+# A later visit moves a leaf to the end.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable"):
+            leaves.insert(len(leaves) // 2, node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list({id(leaf): leaf for leaf in leaves}.values())
+
+
+# %% leaves_in_another_order
+# The right leaves in an order of their own.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    nodes, seen = [], set()
+
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        for following, _ in reversed(node.next_functions):
+            visit(following)
+        nodes.append(node)
+
+    visit(root.grad_fn)
+    return [node.variable for node in reversed(nodes) if hasattr(node, "variable")]
+
+
+# %% leaves_left_out
+# A node without inputs ends the walk before it is listed.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is None or not node.next_functions:
+            return
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% lines_not_joined
+# The lines are collected and never joined.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(" " * depth + type(node).__name__)
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return lines
+
+
+# %% lookalikes_merged
+# An entry that is there already is not added again.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        entry = (depth, type(node).__name__)
+        if entry not in entries:
+            entries.append(entry)
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% name_cut_from_text
+# The name is cut out of the node's text.
+import re
+
+
+def walk(root):
+    def below(node, depth):
+        if node is None:
+            return []
+        name = re.match(r"<(\w+)", str(node)).group(1)
+        return [(depth, name)] + [entry for following, _ in node.next_functions for entry in below(following, depth + 1)]
+
+    return below(root.grad_fn, 0)
+
+
+# %% name_cut_from_text
+# All that stands before the first blank.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(None if node is None else repr(node)[1:].split()[0], index) for node, index in root.grad_fn.next_functions]
+
+
+# %% newline_at_the_end
+# Each line brings its newline along.
+def format_graph(root):
+    def draw(node, depth):
+        if node is None:
+            return ""
+        text = " " * depth + type(node).__name__ + "\n"
+        for following, _ in node.next_functions:
+            text += draw(following, depth + 1)
+        return text
+
+    return draw(root.grad_fn, 0)
+
+
+# %% no_graph_not_handled
+# The walk begins without looking whether there is a node.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            if following is not None:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% no_graph_not_handled
+# inputs_of goes straight to grad_fn.
+def inputs_of(root):
+    return [(type(node).__name__ if node is not None else None, index) for node, index in root.grad_fn.next_functions]
+
+
+# %% node_for_name
+# The node stands where its name should.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is not None:
+            entries.append((depth, node))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% node_for_name
+# The class stands where its name should.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(node and type(node), index) for node, index in root.grad_fn.next_functions]
+
+
+# %% none_has_a_name
+# type(None).__name__ is NoneType.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(type(node).__name__, index) for node, index in root.grad_fn.next_functions]
+
+
+# %% none_has_a_name
+# None as a text.
+def inputs_of(root):
+    edges = []
+    if root.grad_fn is not None:
+        for node, index in root.grad_fn.next_functions:
+            if node is None:
+                edges.append(("None", index))
+            else:
+                edges.append((type(node).__name__, index))
+    return edges
+
+
+# %% none_not_skipped
+# Every edge is followed, whether or not a node is at its end.
+def walk(root):
+    if root.grad_fn is None:
+        return []
+    entries = []
+
+    def visit(node, depth):
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% none_not_skipped
+# A stack onto which None goes like anything else.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, stack = [], [root.grad_fn]
+    while stack:
+        node = stack.pop()
+        if hasattr(node, "variable"):
+            if not any(leaf is node.variable for leaf in leaves):
+                leaves.append(node.variable)
+        else:
+            stack.extend(following for following, _ in reversed(node.next_functions))
+    return leaves
+
+
+# %% one_space_more
+# The text that print(' ' * depth, name) writes.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(" ".join([" " * depth, type(node).__name__]))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% one_space_more
+# The depth begins at 1.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(" " * depth + type(node).__name__)
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 1)
+    return "\n".join(lines)
+
+
+# %% only_loss_returned
+# The intermediate results are thrown away.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z**2
+
+
+# %% pair_not_unpacked
+# The pairs of next_functions are taken for nodes.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        entries.append((depth, type(node).__name__))
+        for following in node.next_functions:
+            if following is not None:
+                visit(following, depth + 1)
+
+    if root.grad_fn is not None:
+        visit(root.grad_fn, 0)
+    return entries
+
+
+# %% pair_turned_round
+# Index first.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(index, type(node).__name__ if node else None) for node, index in root.grad_fn.next_functions]
+
+
+# %% pair_turned_round
+# Name first.
+def walk(root):
+    if root.grad_fn is None:
+        return []
+
+    def visit(node, depth):
+        found = [(type(node).__name__, depth)]
+        for following, _ in node.next_functions:
+            if following is not None:
+                found += visit(following, depth + 1)
+        return found
+
+    return visit(root.grad_fn, 0)
+
+
+# %% pairs_are_lists
+# Entries with square brackets.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is not None:
+            entries.append([depth, type(node).__name__])
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% prediction_is_no_number
+# A tensor with the right number in it.
+import torch
+
+PREDICTED_GRADIENT = torch.tensor(20.0)
+
+
+# %% qualified_name
+# node.name() is what C++ calls it.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is not None:
+            entries.append((depth, node.name()))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% qualified_name
+# node.name() among the inputs.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    edges = []
+    for node, index in root.grad_fn.next_functions:
+        edges.append((node.name() if node else None, index))
+    return edges
+
+
+# %% results_out_of_order
+# Loss comes first, as if it were the most important.
+def build_loss(x):
+    y = x * 2
+    z = y + 3
+    loss = z**2
+    return loss, y, z
+
+
+# %% results_pile_up
+# A default that is made once.
+def walk(root, entries=[]):  # noqa: B006
+    def visit(node, depth):
+        if node is None:
+            return
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% results_pile_up
+# A list of the module's.
+found = []
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable") and all(node.variable is not leaf for leaf in found):
+            found.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    visit(root.grad_fn)
+    return list(found)
+
+
+# %% returns_nothing
+# The graph is printed, as the notes do it, and nothing is returned.
+def format_graph(root):
+    def show(node, level=0):
+        if node is None:
+            return
+        print(" " * level + type(node).__name__)
+        for following, _ in node.next_functions:
+            show(following, level + 1)
+
+    show(root.grad_fn)
+
+
+# %% returns_nothing
+# The value of append is returned.
+def leaf_tensors(root):
+    leaves = []
+
+    def visit(node):
+        if node is None:
+            return
+        if hasattr(node, "variable") and all(node.variable is not leaf for leaf in leaves):
+            return leaves.append(node.variable)
+        for following, _ in node.next_functions:
+            visit(following)
+
+    return visit(root.grad_fn)
+
+
+# %% root_left_out
+# The walk begins with the root's inputs.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        for following, _ in node.next_functions:
+            if following is not None:
+                entries.append((depth, type(following).__name__))
+                visit(following, depth + 1)
+
+    if root.grad_fn is not None:
+        visit(root.grad_fn, 0)
+    return entries
+
+
+# %% root_left_out
+# The inputs are drawn at their depth, the root is not drawn.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        for following, _ in node.next_functions:
+            if following is not None:
+                lines.append(" " * depth + type(following).__name__)
+                visit(following, depth + 1)
+
+    if root.grad_fn is not None:
+        visit(root.grad_fn, 1)
+    return "\n".join(lines)
+
+
+# %% shared_nodes_once
+# A set of visited nodes, as graph walks usually have one.
+def walk(root):
+    entries, seen = [], set()
+
+    def visit(node, depth):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        entries.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% shared_nodes_once
+# A stack; nodes are marked when they are put on it.
+def format_graph(root):
+    if root.grad_fn is None:
+        return ""
+    lines, stack, marked = [], [(0, root.grad_fn)], {root.grad_fn}
+    while stack:
+        depth, node = stack.pop()
+        lines.append(" " * depth + type(node).__name__)
+        for following, _ in node.next_functions[::-1]:
+            if following is not None and following not in marked:
+                marked.add(following)
+                stack.append((depth + 1, following))
+    return "\n".join(lines)
+
+
+# %% square_taken_at_y
+# The square is differentiated where y is.
+PREDICTED_GRADIENT: float = 8.0
+
+
+# %% square_taken_at_y
+# 2y, and the inner derivative forgotten too.
+PREDICTED_GRADIENT: float = 4.0
+
+
+# %% tensor_for_node
+# The tensor is asked for what its node has.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(type(node).__name__ if node else None, index) for node, index in root.next_functions]
+
+
+# %% tensor_for_node
+# The walk of the notes, which is to be started with a node, and asks whether it goes on.
+def walk(grad_fn, level=0):
+    entries = [(level, type(grad_fn).__name__)]
+    if hasattr(grad_fn, "next_functions"):
+        for following, _ in grad_fn.next_functions:
+            if following is not None:
+                entries += walk(following, level + 1)
+    return entries
+
+
+# %% text_of_the_node
+# str of the node.
+def walk(root):
+    entries = []
+
+    def visit(node, depth):
+        if node is not None:
+            entries.append((depth, str(node)))
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return entries
+
+
+# %% text_of_the_node
+# The node in an f-string, as print shows it.
+def format_graph(root):
+    def lines(node, depth):
+        if node is None:
+            return []
+        return [f"{' ' * depth}{node}"] + [line for following, _ in node.next_functions for line in lines(following, depth + 1)]
+
+    return "\n".join(lines(root.grad_fn, 0))
+
+
+# %% value_for_gradient
+# Loss itself.
+PREDICTED_GRADIENT: float = 25.0
+
+
+# %% value_for_gradient
+# The value of z.
+PREDICTED_GRADIENT: float = 5.0
+
+
+# %% wide_indentation
+# Four spaces a level, as in code.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append("    " * depth + type(node).__name__)
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% wide_indentation
+# No indentation at all.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        if node is not None:
+            lines.append(type(node).__name__)
+            for following, _ in node.next_functions:
+                visit(following, depth + 1)
+
+    visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% yields_without_a_list
+# walk is itself the generator.
+def walk(root):
+    stack = [(0, root.grad_fn)] if root.grad_fn is not None else []
+    while stack:
+        depth, node = stack.pop()
+        yield depth, type(node).__name__
+        for following, _ in reversed(node.next_functions):
+            if following is not None:
+                stack.append((depth + 1, following))

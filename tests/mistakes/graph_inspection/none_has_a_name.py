@@ -1,6 +1,0 @@
-"""type(None).__name__ is NoneType."""
-
-def inputs_of(root):
-    if root.grad_fn is None:
-        return []
-    return [(type(node).__name__, index) for node, index in root.grad_fn.next_functions]

@@ -1,3 +1,0 @@
-"""Loss itself."""
-
-PREDICTED_GRADIENT: float = 25.0

@@ -1,3 +1,0 @@
-"""The value of z."""
-
-PREDICTED_GRADIENT: float = 5.0

@@ -1,0 +1,1113 @@
+"""hooks: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% adds_records_up
+# Adds, as .grad does.
+def record_gradients(tensors):
+    records = {}
+
+    def hook_for(name):
+        def hook(grad):
+            records[name] = records.get(name, 0) + grad
+
+        return hook
+
+    return records, [tensor.register_hook(hook_for(name)) for name, tensor in tensors.items()]
+
+
+# %% adds_records_up
+# Reads the leaves' .grad, where gradients add up.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+        if tensor.is_leaf:
+            handles.append(tensor.register_post_accumulate_grad_hook(lambda leaf, name=name: records.update({name: leaf.grad.clone()})))
+        else:
+            handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()})))
+    return records, handles
+
+
+# %% always_normalises
+# No condition.
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: grad / (grad.norm() + 1e-8) * max_norm)
+
+
+# %% always_normalises
+# F.normalize, then the wanted length.
+from torch.nn import functional
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        return max_norm * functional.normalize(grad.flatten(), dim=0).reshape(grad.shape)
+
+    return y.register_hook(hook)
+
+
+# %% always_normalises
+# A short gradient is stretched to max_norm.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm().item()
+        return grad * max(1.0, max_norm / norm) if norm else grad
+
+    return y.register_hook(hook)
+
+
+# %% assumes_contiguous
+# Flattens with view.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = torch.dot(grad.view(-1), grad.view(-1)).sqrt()
+        return grad * max_norm / norm if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
+# %% averages_the_output
+# mean, as losses have it.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).mean().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% changes_the_value
+# Doubles y and returns it.
+def double_gradient(y):
+    return y * 2
+
+
+# %% changes_the_value
+# Clips y, the value.
+def clip_gradient(y, max_norm):
+    norm = y.norm()
+    return y * (max_norm / norm).clamp(max=1)
+
+
+# %% clip_by_value
+# clamp on the elements.
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: grad.clamp(-max_norm, max_norm))
+
+
+# %% clip_by_value
+# clip_grad_value_ where clip_grad_norm_ was meant.
+import torch
+from torch import nn
+from torch.nn.utils import clip_grad_value_
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        holder = nn.Parameter(torch.zeros_like(grad))
+        holder.grad = grad.clone()
+        clip_grad_value_(holder, max_norm)
+        return holder.grad
+
+    return y.register_hook(hook)
+
+
+# %% clips_each_row
+# The norm of each row, as for a batch.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norms = grad.norm(dim=-1, keepdim=True)
+        return grad * (max_norm / norms.clamp(min=1e-12)).clamp(max=1)
+
+    return y.register_hook(hook)
+
+
+# %% clips_each_row
+# renorm along dimension 0 clips each slice.
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
+
+
+# %% direct_children_only
+# named_children stops at the first level.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_children():
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% direct_children_only
+# Children of the module that are leaves, and no further.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_children():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% divides_by_zero
+# The quotient as a Python number.
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: grad * min(1.0, max_norm / grad.norm().item()))
+
+
+# %% divides_by_zero
+# Direction times capped length; zeros have no direction.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad / norm * norm.clamp(max=max_norm)
+
+    return y.register_hook(hook)
+
+
+# %% drops_other_paths
+# Stops at y, and goes on from there with the scaled gradient.
+import torch
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
+    y.backward(grad * factor)
+
+
+# %% edits_in_place
+# Doubles in place, in the belief that the hook's argument is its own.
+def double_gradient(y):
+    def hook(grad):
+        grad *= 2
+
+    return y.register_hook(hook)
+
+
+# %% edits_in_place
+# mul_ to save memory, and the result is returned, so it looks right.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        if norm > max_norm:
+            grad.mul_(max_norm / norm)
+        return grad
+
+    return y.register_hook(hook)
+
+
+# %% edits_in_place
+# The same when scaling for one backward.
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = y.register_hook(lambda grad: grad.mul_(factor))
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% fills_too_early
+# Reads .grad at once.
+def record_gradients(tensors):
+    for tensor in tensors.values():
+        if not tensor.is_leaf:
+            tensor.retain_grad()
+    records = {name: tensor.grad for name, tensor in tensors.items()}
+    return records, []
+
+
+# %% forgets_handle
+# Registers, and returns nothing.
+def double_gradient(y):
+    y.register_hook(lambda grad: grad * 2)
+
+
+def clip_gradient(y, max_norm):
+    y.register_hook(lambda grad: grad * (max_norm / grad.norm().clamp(min=1e-12)).clamp(max=1))
+
+
+# %% forgets_handle
+# An empty list of handles: none was put into it.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: records.__setitem__(name, grad.clone()))
+    return records, handles
+
+
+# %% forgets_handle
+# Returns y, to be chained.
+def double_gradient(y):
+    y.register_hook(lambda grad: grad * 2)
+    return y
+
+
+# %% forgets_handle
+# Returns the records alone.
+def record_gradients(tensors):
+    records = {}
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: records.__setitem__(name, grad.clone()))
+    return records
+
+
+# %% forward_for_each_module
+# A forward and a backward for each leaf.
+def gradient_norms(module, x):
+    norms = {}
+    kept = [(p, p.grad) for p in module.parameters()]
+    for name, part in module.named_modules():
+        if list(part.children()):
+            continue
+        for p, _ in kept:
+            p.grad = None
+        handle = part.register_full_backward_hook(
+            lambda part, grad_input, grad_output, name=name: norms.update({name: grad_output[0].norm().item()})
+        )
+        try:
+            module(x).sum().backward()
+        finally:
+            handle.remove()
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% forward_hook_returns
+# A lambda whose value is the handle of a second hook.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(grad):
+            norms[name] = grad.norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                keep = hook_for(name)
+                handles.append(part.register_forward_hook(lambda part, args, output, keep=keep: output.register_hook(keep)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% hook_left_behind
+# The handle is dropped.
+def backward_with_scaled_gradient(loss, y, factor):
+    y.register_hook(lambda grad: grad * factor)
+    loss.backward()
+
+
+# %% hook_left_behind
+# Names the handle, never removes it.
+def backward_with_scaled_gradient(loss, y, factor):
+    def scale(grad):
+        return grad * factor
+
+    handle = y.register_hook(scale)
+    loss.backward()
+    del handle
+
+
+# %% hook_returns_nothing
+# Prints the doubled gradient instead of returning it.
+def double_gradient(y):
+    return y.register_hook(lambda grad: print("grad", grad * 2))
+
+
+# %% hook_returns_nothing
+# Binds the clipped gradient to the argument's name and forgets the return.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        if norm > max_norm:
+            grad = grad * max_norm / norm
+
+    return y.register_hook(hook)
+
+
+# %% hook_returns_nothing
+# Multiplies and drops the product.
+import torch
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    def hook(grad):
+        torch.mul(grad, factor)
+
+    handle = y.register_hook(hook)
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% hook_returns_wrong_shape
+# Returns the capped norm, a number, as if it were the gradient.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: torch.clamp(grad.norm(), max=max_norm))
+
+
+# %% hook_returns_wrong_shape
+# The same with Python's min.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        return min(grad.norm().item(), max_norm)
+
+    return y.register_hook(hook)
+
+
+# %% includes_containers
+# Hooks every module there is.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% includes_containers
+# Leaves out only the module itself.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if name:
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% keeps_the_first
+# Writes only where there is nothing yet.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+
+        def hook(grad, name=name):
+            if name not in records:
+                records[name] = grad.clone()
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
+# %% late_binding_closure
+# A lambda in a loop.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+        handles.append(tensor.register_hook(lambda grad: records.update({name: grad.clone()})))  # noqa: B023 - the mistake
+    return records, handles
+
+
+# %% late_binding_closure
+# A def in a loop, on modules.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    before = [(p, p.grad) for p in module.parameters()]
+    for p, _ in before:
+        p.grad = None
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+
+                def hook(part, grad_input, grad_output):
+                    norms[name] = grad_output[0].norm().item()  # noqa: B023 - the mistake
+
+                handles.append(part.register_full_backward_hook(hook))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in before:
+            p.grad = grad
+    return norms
+
+
+# %% late_binding_closure
+# The same through a comprehension.
+def record_gradients(tensors):
+    records = {}
+
+    def save(name, grad):
+        records[name] = grad.clone()
+
+    handles = [tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()]  # noqa: B023 - the mistake
+    return records, handles
+
+
+# %% measures_grad_input
+# Takes the second argument for the gradient that comes in.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_input[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% measures_grad_input
+# The same, with care for None.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = 0.0 if grad_input[0] is None else grad_input[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% measures_output
+# A forward hook: it sees outputs.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, args, output):
+            norms[name] = output.norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_forward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% measures_weight_grad
+# Reads the weights' gradients after backward.
+def gradient_norms(module, x):
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+    module(x).sum().backward()
+    norms = {name: part.weight.grad.norm().item() for name, part in module.named_modules() if hasattr(part, "weight")}
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% measures_weight_grad
+# Zero for modules without a weight.
+def gradient_norms(module, x):
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+    module(x).sum().backward()
+    norms = {}
+    for name, part in module.named_modules():
+        if list(part.children()):
+            continue
+        norms[name] = part.weight.grad.norm().item() if hasattr(part, "weight") else 0.0
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% module_hooks_left
+# Collects the handles and forgets them.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    for name, part in module.named_modules():
+        if not list(part.children()):
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+    module(x).sum().backward()
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% module_hooks_left
+# Drops every handle but the last.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    for name, part in module.named_modules():
+        if not list(part.children()):
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+    module(x).sum().backward()
+    handles[-1].remove()
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% module_hooks_left_after_error
+# Removes them on the way that goes well.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    for name, part in module.named_modules():
+        if not list(part.children()):
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+    module(x).sum().backward()
+    for handle in handles:
+        handle.remove()
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
+# %% names_by_class
+# Class names as keys.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[type(part).__name__] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% names_by_class
+# A running number after the class.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[f"{part.__class__.__name__}_{len(norms)}"] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% never_registers
+# Returns the hook itself.
+def double_gradient(y):
+    def hook(grad):
+        return grad * 2
+
+    return hook
+
+
+# %% never_registers
+# Hands back the method, and never calls it.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad * max_norm / norm if norm > max_norm else grad
+
+    if hook is None:
+        y.register_hook(hook)
+    return y.register_hook
+
+
+# %% normalises_to_one
+# Divides by the norm and stops there.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad / norm if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
+# %% not_removed_on_error
+# remove() on the next line only.
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = y.register_hook(lambda grad: grad * factor)
+    loss.backward()
+    handle.remove()
+
+
+# %% not_removed_on_error
+# Under else, where finally was meant.
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = y.register_hook(lambda grad: factor * grad)
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        raise ValueError(f"backward failed: {error}") from error
+    else:
+        handle.remove()
+
+
+# %% not_removed_on_error
+# A flag in place of remove(): it is taken down after backward, if backward comes to its end.
+def backward_with_scaled_gradient(loss, y, factor):
+    active = True
+    y.register_hook(lambda grad: grad * factor if active else grad)
+    loss.backward()
+    active = False
+
+
+# %% other_norm
+# ord=2 of a matrix is its spectral norm.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = torch.linalg.norm(grad, ord=2 if grad.dim() else None)
+        return grad * max_norm / norm if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
+# %% other_norm
+# The root is missing.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = (grad**2).sum()
+        if norm > max_norm:
+            return grad * max_norm / norm
+
+    return y.register_hook(hook)
+
+
+# %% parameter_grads_cleared
+# zero_grad afterwards.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        module.zero_grad()
+    return norms
+
+
+# %% parameter_grads_cleared
+# Zeros in every .grad afterwards.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        module.zero_grad(set_to_none=False)
+    return norms
+
+
+# %% parameter_grads_left
+# Does nothing about .grad.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
+
+
+# %% parameter_grads_left
+# Clears before, and leaves what came.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    module.zero_grad()
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
+
+
+# %% reads_grad_in_hook
+# Copies .grad inside the hook.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+
+        def hook(grad, name=name, tensor=tensor):
+            records[name] = tensor.grad.clone()
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
+# %% reads_grad_in_hook
+# Stores .grad inside the hook.
+def record_gradients(tensors):
+    records = {}
+
+    def hook_for(name, tensor):
+        def hook(_):
+            records[name] = tensor.grad
+
+        return hook
+
+    return records, [tensor.register_hook(hook_for(name, tensor)) for name, tensor in tensors.items()]
+
+
+# %% reads_grad_in_hook
+# Expects weight.grad to be there in a module's backward hook.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_output):
+            for parameter in part.parameters():
+                norms[name] = parameter.grad.norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_pre_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
+
+
+# %% records_aliases
+# Stores what it is given.
+def record_gradients(tensors):
+    records = {}
+
+    def hook_for(name):
+        def hook(grad):
+            records[name] = grad
+
+        return hook
+
+    return records, [tensor.register_hook(hook_for(name)) for name, tensor in tensors.items()]
+
+
+# %% records_aliases
+# Takes detach() for a copy.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+        handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.detach()})))
+    return records, handles
+
+
+# %% removed_at_once
+# Cleans up after itself, too early.
+def double_gradient(y):
+    handle = y.register_hook(lambda grad: grad * 2)
+    handle.remove()
+    return handle
+
+
+# %% removed_at_once
+# Returns from inside a with block, which removes the hook on the way out.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad * (max_norm / norm) if norm > max_norm else grad
+
+    with y.register_hook(hook) as handle:
+        return handle
+
+
+# %% retains_grad
+# Thinks that a hook only runs where the gradient is retained.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+        tensor.retain_grad()
+        handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()})))
+    return records, handles
+
+
+# %% retains_grad
+# Puts the gradient on the tensor, too.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+
+        def hook(grad, name=name, tensor=tensor):
+            records[name] = grad.clone()
+            if not tensor.is_leaf:
+                tensor.grad = grad.clone()
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
+# %% scales_after_backward
+# Edits y.grad when everything has already flowed past it.
+def backward_with_scaled_gradient(loss, y, factor):
+    y.retain_grad()
+    loss.backward()
+    y.grad = y.grad * factor
+
+
+# %% scales_everything
+# Scales the loss.
+def backward_with_scaled_gradient(loss, y, factor):
+    (loss * factor).backward()
+
+
+# %% scales_everything
+# The hook on the wrong tensor.
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = loss.register_hook(lambda grad: grad * factor)
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% tensors_not_floats
+# No item().
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms

@@ -1,0 +1,610 @@
+"""no_grad_and_detach: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% another_distance
+# Another distance than the mean square.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online - target.detach()) ** 2).sum()
+
+
+# %% another_distance
+# Another distance than the mean square.
+import torch
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return torch.nn.functional.l1_loss(online, target.detach())
+
+
+# %% copy_stays_connected
+# A copy is still in the graph.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.clone()
+
+
+# %% copy_stays_connected
+# A copy is still in the graph.
+import torch
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    with torch.no_grad():
+        zero = torch.zeros_like(y)
+    return y + zero
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in the result.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in the result.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().clone().requires_grad_(True)
+    z = second(w)
+    w.grad = None
+    z.backward()
+    torch.autograd.backward([y], [w.grad])
+    return x.grad.clone(), w.grad.clone()
+
+
+# %% cut_and_made_a_leaf
+# Cut, and then a new leaf was made.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.detach().requires_grad_()
+
+
+# %% cut_and_made_a_leaf
+# Cut, and then a new leaf was made.
+import torch
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return torch.nn.Parameter(y.detach().clone())
+
+
+# %% detached_in_place
+# The tensor itself was taken out of its graph.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.detach_()
+
+
+# %% detached_in_place
+# The tensor itself was taken out of its graph.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    target.detach_()
+    return ((online - target) ** 2).mean()
+
+
+# %% detached_in_place
+# The tensor itself was taken out of its graph.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach_().clone().requires_grad_()
+    second(w).backward()
+    x.grad = None
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% error_swallowed
+# What f raises is swallowed.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    with torch.no_grad():
+        try:
+            return f(x)
+        except Exception:
+            return None
+
+
+# %% error_swallowed
+# What f raises is swallowed.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    result = None
+    try:
+        result = f(x)
+    finally:
+        torch.set_grad_enabled(before)
+        return result  # noqa: B012
+
+
+# %% flag_of_a_result
+# requires_grad of a computed tensor can't be changed.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.requires_grad_(False)
+
+
+# %% flag_of_a_result
+# requires_grad of a computed tensor can't be changed.
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    y = f(x)
+    y.requires_grad = False
+    return y
+
+
+# %% grad_is_none_at_first
+# x.grad is None before the first backward.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    x.grad.zero_()
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% graph_dropped_afterwards
+# The graph was built and then thrown away.
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    return f(x).detach()
+
+
+# %% graph_dropped_afterwards
+# The graph was built and then thrown away.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    y = f(x)
+    with torch.no_grad():
+        return y.clone()
+
+
+# %% left_torch
+# The result is no tensor any more.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return y.detach().numpy()
+
+
+# %% left_torch
+# The result is no tensor any more.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online - target.detach()) ** 2).mean().item()
+
+
+# %% loss_made_a_leaf
+# The loss is a new tensor, without a past.
+import torch
+
+
+def bootstrap_loss(online, target):
+    loss = ((online - target.detach()) ** 2).mean()
+    return torch.tensor(loss.item(), dtype=online.dtype, requires_grad=True)
+
+
+# %% loss_made_a_leaf
+# requires_grad_() makes the error go away, and teaches nothing.
+import torch
+
+
+def bootstrap_loss(online, target):
+    with torch.no_grad():
+        loss = ((online - target) ** 2).mean()
+    return loss.requires_grad_()
+
+
+# %% mode_is_set_not_restored
+# The mode is set, not put back.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    torch.set_grad_enabled(False)
+    return f(x)
+
+
+# %% mode_is_set_not_restored
+# The mode is set, not put back.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    torch.set_grad_enabled(False)
+    try:
+        return f(x)
+    finally:
+        torch.set_grad_enabled(True)
+
+
+# %% mode_stays_off_after_an_error
+# An error skips the line that puts the mode back.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    result = f(x)
+    torch.set_grad_enabled(before)
+    return result
+
+
+# %% mode_stays_off_after_an_error
+# An error skips the line that puts the mode back.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    guard = torch.no_grad()
+    guard.__enter__()
+    result = f(x)
+    guard.__exit__(None, None, None)
+    return result
+
+
+# %% not_cut_in_two
+# One graph, not two.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    w = first(x)
+    w.retain_grad()
+    x.grad = None
+    second(w).backward()
+    return x.grad, w.grad
+
+
+# %% not_cut_in_two
+# One graph, not two.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.clone().requires_grad_()
+    second(w).backward(retain_graph=True)
+    x.grad = None
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% not_cut_in_two
+# Two calls of autograd.grad, the second from y on; no backward runs through both, and y is handed
+# to second as it is.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    z = second(y)
+    (at_y,) = torch.autograd.grad(z, y, retain_graph=True)
+    (at_x,) = torch.autograd.grad(y, x, at_y)
+    return at_x, at_y
+
+
+# %% nothing_learns
+# The whole loss was cut off.
+import torch
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    with torch.no_grad():
+        return ((online - target) ** 2).mean()
+
+
+# %% nothing_learns
+# The whole loss was cut off.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online - target).detach() ** 2).mean()
+
+
+# %% numpy_does_not_cut
+# numpy() was asked of a tensor in a graph.
+import torch
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    return torch.tensor(y.numpy())
+
+
+# %% numpy_does_not_cut
+# numpy() was asked of a tensor in a graph.
+import torch
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online - torch.from_numpy(target.numpy())) ** 2).mean()
+
+
+# %% ones_for_the_gradient
+# The second stage began with ones.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    x.grad = None
+    y.backward(torch.ones_like(y))
+    return x.grad, w.grad
+
+
+# %% ones_for_the_gradient
+# The second stage began with ones.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y.sum(), x)
+    return at_x, at_w
+
+
+# %% online_was_cut
+# The wrong side was cut.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online.detach() - target) ** 2).mean()
+
+
+# %% online_was_cut
+# The wrong side was cut.
+import torch
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    with torch.no_grad():
+        constant = online.clone()
+    return torch.nn.functional.mse_loss(constant, target)
+
+
+# %% only_x_is_cut
+# Only x was taken out of the graph.
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    return f(x.detach())
+
+
+# %% only_x_is_cut
+# Only x was taken out of the graph.
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    x.requires_grad_(False)
+    return f(x)
+
+
+# %% recording_was_on
+# Recording was on while f ran.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    y = f(x)
+    with torch.no_grad():
+        return y
+
+
+# %% recording_was_on
+# Recording was on while f ran.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    torch.no_grad()
+    return f(x)
+
+
+# %% results_turned_round
+# The two gradients are the other way round.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    x.grad = None
+    y.backward(w.grad)
+    return w.grad, x.grad
+
+
+# %% stops_at_the_cut
+# Backward stopped at the cut.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    return x.grad, w.grad
+
+
+# %% stops_at_the_cut
+# Backward stopped at the cut.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        y = first(x)
+    w = y.clone().requires_grad_()
+    x.grad = None
+    second(w).backward()
+    return x.grad, w.grad
+
+
+# %% target_not_cut
+# A gradient flows into target.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return ((online - target) ** 2).mean()
+
+
+# %% target_not_cut
+# A gradient flows into target.
+import torch
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    with torch.no_grad():
+        goal = target
+    return torch.nn.functional.mse_loss(online, goal)
+
+
+# %% target_not_cut
+# A gradient flows into target.
+from torch import Tensor
+
+
+def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
+    return (online - target.clone()).square().mean()
+
+
+# %% vector_without_v
+# The second stage needs a vector to begin with.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach().requires_grad_()
+    second(w).backward()
+    x.grad = None
+    y.backward()
+    return x.grad, w.grad
+
+
+# %% w_does_not_require_grad
+# w was cut, and not made a leaf that requires grad.
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    w = y.detach()
+    z = second(w)
+    z.backward()
+    x.grad = None
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% w_does_not_require_grad
+# w was cut, and not made a leaf that requires grad.
+import torch
+from torch import Tensor
+
+
+def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
+    y = first(x)
+    with torch.no_grad():
+        w = y.clone()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w)
+    return at_x, at_w
+
+
+# %% y_itself_comes_back
+# y itself came back.
+import torch
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    with torch.no_grad():
+        return y
+
+
+# %% y_itself_comes_back
+# y itself came back.
+from torch import Tensor
+
+
+def cut(y: Tensor) -> Tensor:
+    y.detach()
+    return y

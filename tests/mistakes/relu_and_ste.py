@@ -1,0 +1,855 @@
+"""relu_and_ste: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% another_slope
+# The value in place of the slope.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * x.clamp(min=0)
+
+
+# %% another_slope
+# Nothing is masked.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% another_slope
+# The mask of ReLU, where nothing should be masked.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% another_slope
+# The mask the wrong way round.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output.clone()
+        grad_input[x > 0] = 0
+        return grad_input
+
+
+# %% another_slope
+# STE clipped.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x.abs() <= 1)
+
+
+# %% another_step
+# 1 at 0 too.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x >= 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% another_step
+# The sign, from -1 to 1.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.sign(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% another_step
+# A step with a half at 0.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.heaviside(x, torch.tensor(1.0, dtype=x.dtype))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% apply_not_called
+# The parentheses are missing.
+def relu(x):
+    return MyReLU.apply  # noqa: F821
+
+
+# %% apply_not_called
+# An instance is made and called.
+def binarize(x):
+    return STE()(x)  # noqa: F821
+
+
+# %% class_left_out
+# torch does it.
+import torch
+
+
+def relu(x):
+    return torch.relu(x)
+
+
+# %% class_left_out
+# The detach trick in place of STE.
+def binarize(x):
+    return x + ((x > 0).to(x.dtype) - x).detach()
+
+
+# %% class_left_out
+# The rectifier's class in place of the step's.
+def binarize(x):
+    return MyReLU.apply(x)
+
+
+# %% derivative_of_the_step
+# The derivative as analysis has it.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return torch.zeros_like(grad_output)
+
+
+# %% derivative_of_the_step
+# grad_output times 0.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        slope = 0.0
+        return grad_output * slope
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 0
+
+
+# %% divides_by_the_input
+# The output over the input.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * x.clamp(min=0) / x
+
+
+# %% divides_by_the_input
+# (1 + |x| / x) / 2.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (1 + x.abs() / x) / 2
+
+
+# %% forward_called_directly
+# forward with None for ctx.
+def binarize(x):
+    return STE.forward(None, x)  # noqa: F821
+
+
+# %% forward_called_directly
+# A ctx of its own making.
+import torch
+
+
+def relu(x):
+    ctx = torch.autograd.function.FunctionCtx()
+    return MyReLU.forward(ctx, x)  # noqa: F821
+
+
+# %% forward_called_directly
+# ctx is left out.
+def relu(x):
+    return MyReLU.forward(x)  # noqa: F821
+
+
+# %% gradient_is_clipped
+# ReLU of the gradient.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clamp(min=0)
+
+
+# %% gradient_is_clipped
+# hardtanh of the gradient, as it is often copied.
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return F.hardtanh(grad_output)
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return F.hardtanh(grad_output)
+
+
+# %% gradient_is_clipped
+# Only positive gradients pass, and only where x is positive.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output.clone()
+        grad_input[(x < 0) | (grad_output < 0)] = 0
+        return grad_input
+
+
+# %% half_at_zero
+# A slope made of the sign.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (torch.sign(x) + 1) / 2
+
+
+# %% half_at_zero
+# autograd of torch.maximum.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            y = torch.maximum(x, torch.zeros_like(x))
+        return torch.autograd.grad(y, x, grad_output)[0]
+
+
+# %% ignores_grad_output
+# The slope alone.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return (x > 0).to(x.dtype)
+
+
+# %% ignores_grad_output
+# Ones, since .sum() gave ones.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return torch.ones_like(grad_output)
+
+
+# %% ignores_grad_output
+# grad_output lends its shape.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = torch.zeros_like(grad_output)
+        grad_input[x > 0] = 1
+        return grad_input
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return torch.where(x.abs() <= 1, 1.0, 0.0)
+
+
+# %% not_a_function
+# An ordinary class.
+class MyReLU:
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% not_a_function
+# A module.
+import torch
+
+
+class STE(torch.nn.Module):
+    def forward(self, x):
+        return (x > 0).to(x.dtype)
+
+    def backward(self, grad_output):
+        return grad_output
+
+
+def binarize(x):
+    return STE()(x)
+
+
+# %% nothing_saved
+# x is taken for a variable that both methods know.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * (x > 0)  # noqa: F821
+
+
+# %% nothing_saved
+# save_for_backward was forgotten.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.relu(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% nothing_saved
+# The tuple is compared with 0.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% other_dtype
+# .float(), whatever x is.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).float()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% other_dtype
+# The comparison itself.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x > 0
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% other_dtype
+# where with two plain numbers.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.where(x > 0, 1.0, 0.0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% other_dtype
+# Computed in single precision.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x = x.float()
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% product_is_compared
+# The product is compared, not x.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * x > 0
+
+
+# %% product_is_compared
+# The other way round, as a mask of floats.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return (0 < x * grad_output).to(x.dtype)
+
+
+# %% returns_nothing
+# Computed, and not returned.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output.clone()
+        grad_input[x < 0] = 0
+
+
+# %% returns_nothing
+# Nothing to do, so nothing is done.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        pass
+
+
+# %% returns_nothing
+# The function computes and does not return.
+def relu(x):
+    y = MyReLU.apply(x)  # noqa: F821, F841
+
+
+# %% returns_nothing
+# forward does not return.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (x > 0).to(x.dtype)  # noqa: F841
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% stash_outside
+# The mask as an attribute of the class.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        MyReLU.mask = x > 0
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * MyReLU.mask
+
+
+# %% stash_outside
+# x as a global variable.
+import torch
+
+saved = None
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        global saved
+        saved = x.detach().clone()
+        return torch.relu(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return torch.where(saved > 0, grad_output, 0)
+
+
+# %% styles_mixed
+# The two styles of Function are mixed.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(grad_output):
+        return grad_output
+
+
+# %% styles_mixed
+# backward without its ctx.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(grad_output):
+        return grad_output
+
+
+# %% whole_tensor_asked
+# One question is asked of a whole tensor.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return max(x, 0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% whole_tensor_asked
+# One question is asked of a whole tensor.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output if x > 0 else torch.zeros_like(grad_output)
+
+
+# %% writes_into_others
+# The mask is applied to grad_output itself.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_output[x < 0] = 0
+        return grad_output
+
+
+# %% writes_into_others
+# clamp_ in place of clamp.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.clamp_(min=0)
+        ctx.save_for_backward(y)
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+# %% writes_into_others
+# A new name for grad_output, and no copy.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output
+        grad_input[x.abs() > 1] = 0
+        return grad_input
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output
+        grad_input.mul_((x > 0).to(x.dtype))
+        return grad_input
+
+
+# %% wrong_number_of_gradients
+# One gradient for ctx, as it were.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+# %% wrong_number_of_gradients
+# What was saved is returned as well.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0), x

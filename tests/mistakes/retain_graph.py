@@ -1,0 +1,804 @@
+"""retain_graph: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% a_multiple_survives
+# x * 2 is linear, and keeps its factor all the same.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": True,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": True,
+    "-x": True,
+}
+
+
+# %% a_multiple_survives
+# x * 2 is linear, and keeps its factor all the same.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": True,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": False,
+    "-x": True,
+}
+
+
+# %% a_total_does_not_survive
+# x.sum() needs the shape of x, not its values.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": False,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": False,
+    "-x": True,
+}
+
+
+# %% adds_running_totals
+# Running totals were added up.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    total = torch.zeros_like(x)
+    for k, loss in enumerate(losses):
+        loss.backward(retain_graph=k < len(losses) - 1)
+        total += x.grad
+    return total
+
+
+# %% averages_the_losses
+# It is the mean of the gradients, not their sum.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    for k, loss in enumerate(losses):
+        (loss / len(losses)).backward(retain_graph=k < len(losses) - 1)
+    return x.grad
+
+
+# %% builds_a_fresh_graph
+# The second backward got a graph of its own.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    z = torch.log(x**3)
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+    return "no error"
+
+
+# %% builds_a_fresh_graph
+# The second backward got a graph of its own.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    def backward():
+        z = torch.log(x**3)
+        z.backward()
+
+    backward()
+    try:
+        backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+# %% clears_between_the_passes
+# x.grad was cleared between the passes.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward(retain_graph=True)
+    x.grad.zero_()
+    loss.backward()
+    return x.grad
+
+
+# %% clears_between_the_passes
+# x.grad was cleared between the passes.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    for keep in (True, False):
+        x.grad = None
+        loss.backward(retain_graph=keep)
+    return x.grad
+
+
+# %% clears_what_came_before
+# What x.grad held before was not counted.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad
+
+
+# %% clears_what_came_before
+# What x.grad held before was not counted.
+import torch
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    (first,) = torch.autograd.grad(loss, x, retain_graph=True)
+    (second,) = torch.autograd.grad(loss, x)
+    x.grad = first + second
+    return x.grad
+
+
+# %% clears_what_came_before
+# What x.grad held before was not counted.
+def backward_twice(loss, x):
+    before, x.grad = x.grad, None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    both, x.grad = x.grad, before
+    return both
+
+
+# %% copies_one_pass
+# One pass, handed out twice.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward()
+    return x.grad.clone(), x.grad.clone()
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in the result.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    x.grad.zero_()
+    loss.backward()
+    return first, x.grad.clone()
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in the result.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    for loss in losses[:-1]:
+        loss.backward(retain_graph=True)
+    losses[-1].backward()
+    return x.grad
+
+
+# %% does_not_catch
+# The error is raised on, not caught.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    z.backward()
+
+
+# %% does_not_catch
+# The error is raised on, not caught.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+    z.backward()
+    return ""
+
+
+# %% doubles_one_pass
+# One pass, doubled.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward()
+    return 2 * x.grad
+
+
+# %% doubles_one_pass
+# One pass, doubled.
+import torch
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward(gradient=torch.full_like(loss, 2.0))
+    return x.grad
+
+
+# %% everything_survives
+# A second backward does not always work.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": True,
+    "x ** 2": True,
+    "x.exp()": True,
+    "x.sum()": True,
+    "-x": True,
+}
+
+
+# %% grad_is_none_at_first
+# x.grad is None before the first backward.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad.zero_()
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    x.grad.zero_()
+    loss.backward()
+    return first, x.grad.clone()
+
+
+# %% grad_is_none_at_first
+# x.grad is None before the first backward.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad *= 0
+    for loss in losses[:-1]:
+        loss.backward(retain_graph=True)
+    losses[-1].backward()
+    return x.grad
+
+
+# %% grad_is_not_stored
+# The passes never reached x.grad.
+import torch
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    (first,) = torch.autograd.grad(loss, x, retain_graph=True)
+    (second,) = torch.autograd.grad(loss, x)
+    return first + second
+
+
+# %% grad_is_not_stored
+# The passes never reached x.grad.
+import torch
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    total = torch.zeros_like(x) if x.grad is None else x.grad.clone()
+    for keep in (True, False):
+        total = total + torch.autograd.grad(loss, x, retain_graph=keep)[0]
+    return total
+
+
+# %% gradient_is_not_returned
+# The gradient is in x.grad, and was not returned.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward(retain_graph=True)
+    return loss.backward()
+
+
+# %% gradient_is_not_returned
+# The gradient is in x.grad, and was not returned.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    first = loss.backward(retain_graph=True)
+    x.grad = None
+    second = loss.backward()
+    return first, second
+
+
+# %% gradient_is_not_returned
+# The gradient is in x.grad, and was not returned.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    for loss in losses[:-1]:
+        loss.backward(retain_graph=True)
+    losses[-1].backward()
+
+
+# %% keeps_the_graph_it_should_lose
+# The graph was retained, so nothing was raised.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward(retain_graph=True)
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+# %% keeps_the_graph_it_should_lose
+# The graph was retained, so nothing was raised.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    torch.autograd.grad(z, x, create_graph=True)
+    try:
+        torch.autograd.grad(z, x)
+    except RuntimeError as error:
+        return str(error)
+
+
+# %% losses_compared_by_value
+# The last loss is looked for by its value.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=loss != losses[-1])
+    return x.grad
+
+
+# %% losses_compared_by_value
+# The last loss is looked for by its value.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    total = torch.zeros_like(x)
+    for loss in losses:
+        last = losses[::-1].index(loss) == 0
+        (grad,) = torch.autograd.grad(loss, x, retain_graph=not last)
+        total = total + grad
+    return total
+
+
+# %% message_is_typed_in
+# The message is typed in, not caught.
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    return (
+        "Trying to backward through the graph a second time, but the buffers have already been freed. "
+        "Specify retain_graph=True when calling backward the first time."
+    )
+
+
+# %% message_is_typed_in
+# The message is typed in, not caught.
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    return (
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+        "after calling backward."
+    )
+
+
+# %% no_clearing_between
+# The second result still has the first in it.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    loss.backward()
+    second = x.grad.clone()
+    return first, second
+
+
+# %% no_clearing_between
+# The second result still has the first in it.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    loss.backward()
+    return first, x.grad
+
+
+# %% no_retain_graph
+# The graph was not kept for the next pass.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward()
+    loss.backward()
+    return x.grad
+
+
+# %% no_retain_graph
+# The graph was not kept for the next pass.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    for k, loss in enumerate(losses):
+        loss.backward(retain_graph=k == len(losses) - 1)
+    return x.grad
+
+
+# %% no_retain_graph
+# The graph was not kept for the next pass.
+import torch
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    (first,) = torch.autograd.grad(loss, x)
+    (second,) = torch.autograd.grad(loss, x, retain_graph=True)
+    return first, second
+
+
+# %% nothing_survives
+# A second backward does not always fail.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": False,
+    "x * 2": False,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": False,
+    "-x": False,
+}
+
+
+# %% one_backward_for_all
+# All losses went through one backward.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    sum(losses).backward()
+    return x.grad
+
+
+# %% one_backward_for_all
+# All losses went through one backward.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    return torch.autograd.grad(losses, x)[0]
+
+
+# %% only_one_pass
+# One pass instead of two.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    loss.backward()
+    return x.grad
+
+
+# %% only_the_last_loss
+# Only one of the losses is in the result.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    for k, loss in enumerate(losses):
+        x.grad = None
+        loss.backward(retain_graph=k < len(losses) - 1)
+    return x.grad
+
+
+# %% only_the_last_loss
+# Only one of the losses is in the result.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    for k, loss in enumerate(losses):
+        (total,) = torch.autograd.grad(loss, x, retain_graph=k + 1 < len(losses))
+    return total
+
+
+# %% result_is_grad_itself
+# One result is x.grad itself.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    x.grad.zero_()
+    loss.backward()
+    return first, x.grad
+
+
+# %% result_is_grad_itself
+# One result is x.grad itself.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    x.grad = None
+    loss.backward()
+    second = x.grad.view_as(x)
+    return first, second
+
+
+# %% results_are_one_tensor
+# Both results are one piece of memory.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    x.grad.zero_()
+    loss.backward()
+    return first, x.grad
+
+
+# %% results_are_one_tensor
+# Both results are one piece of memory.
+import torch
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = torch.zeros_like(x)
+    results = []
+    for keep in (True, False):
+        x.grad.zero_()
+        loss.backward(retain_graph=keep)
+        results.append(x.grad.detach())
+    return results[0], results[1]
+
+
+# %% results_cleared_away
+# The results were zeroed after they were taken.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad
+    x.grad.zero_()
+    loss.backward()
+    second = x.grad
+    x.grad.zero_()
+    return first, second
+
+
+# %% results_cleared_away
+# The results were zeroed after they were taken.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad.detach()
+    x.grad.zero_()
+    x.grad = None
+    loss.backward()
+    return first, x.grad.clone()
+
+
+# %% retains_every_pass
+# The last pass retained the graph as well.
+from torch import Tensor
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    for _ in range(2):
+        loss.backward(retain_graph=True)
+    return x.grad
+
+
+# %% retains_every_pass
+# The last pass retained the graph as well.
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=True)
+    return x.grad
+
+
+# %% retains_every_pass
+# The last pass retained the graph as well.
+import torch
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    first = torch.autograd.grad(loss, x, create_graph=True)[0]
+    second = torch.autograd.grad(loss, x, create_graph=True)[0]
+    return first, second
+
+
+# %% returns_the_exception
+# The exception came back, or its type, not only its message.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return error
+
+
+# %% returns_the_exception
+# The exception came back, or its type, not only its message.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return repr(error)
+
+
+# %% returns_the_exception
+# The exception came back, or its type, not only its message.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+# %% stops_after_one_backward
+# No message came of the second backward.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+# %% stops_after_one_backward
+# No message came of the second backward.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        print(error)
+
+
+# %% stops_after_one_backward
+# No message came of the second backward.
+import torch
+from torch import Tensor
+
+
+def second_backward_error(x: Tensor) -> str:
+    z = torch.log(x * x * x)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        print(f"as expected: {error}")
+
+
+# %% survival_inverted
+# True and False are the wrong way round.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": False,
+    "x * 2": True,
+    "x ** 2": True,
+    "x.exp()": True,
+    "x.sum()": False,
+    "-x": False,
+}
+
+
+# %% takes_grad_of_the_loss
+# The loss was asked for its .grad.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    total = torch.zeros_like(x)
+    for k, loss in enumerate(losses):
+        loss.backward(retain_graph=k < len(losses) - 1)
+        total += loss.grad
+    return total
+
+
+# %% takes_grad_of_the_loss
+# The loss was asked for its .grad.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    loss.backward(retain_graph=True)
+    first = loss.grad.clone()
+    loss.backward()
+    return first, loss.grad.clone()

@@ -1,8 +1,0 @@
-from torch import Tensor
-
-
-def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
-    loss.backward(retain_graph=True)
-    x.grad.zero_()
-    loss.backward()
-    return x.grad

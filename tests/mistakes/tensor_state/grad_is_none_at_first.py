@@ -1,9 +1,0 @@
-from torch import Tensor
-
-
-def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    for t in tensors:
-        t.retain_grad()
-        t.grad.zero_()
-    z.backward()
-    return [t.grad for t in tensors]

@@ -1,0 +1,1964 @@
+"""tiny_autograd: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% clears_before_backward
+# Backward throws away what was there.
+class Value:
+    ...
+
+    def backward(self):
+        zero_grad(self)
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% clears_before_backward
+# Backward throws away what was there.
+class Value:
+    ...
+
+    def backward(self):
+        gradients = {self: 1.0}
+        for node in reversed(in_order(self)):
+            node.grad = gradients[node]
+            for source, slope in node.sources:
+                gradients[source] = gradients.get(source, 0.0) + slope * node.grad
+
+
+# %% clears_not_everything
+# zero_grad does not get to every Value.
+def zero_grad(root):
+    root.grad = 0.0
+    for source, _ in root.sources:
+        source.grad = 0.0
+
+
+# %% clears_not_everything
+# zero_grad does not get to every Value.
+def zero_grad(root):
+    stack, seen = [root], {root}
+    while stack:
+        node = stack.pop()
+        if not node.sources:
+            node.grad = 0.0
+        for source, _ in node.sources:
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
+
+
+# %% clears_not_everything
+# relu gives the very Value back where it is positive, and a fresh zero, which comes from nothing,
+# where it is not.
+class Value:
+    ...
+
+    def relu(self):
+        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to you."""
+        return self if self.data > 0 else Value(0.0)
+
+
+# %% counts_again
+# A node passes on more than once what has arrived.
+def in_order(root):
+    order, stack = [], [(root, False)]
+    while stack:
+        node, complete = stack.pop()
+        if complete:
+            order.append(node)
+        else:
+            stack.append((node, True))
+            stack += [(source, False) for source, _ in node.sources]
+    return order
+
+
+# %% counts_again
+# A node passes on more than once what has arrived.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        queue = [self]
+        while queue:
+            node = queue.pop(0)
+            node._backward()
+            queue.extend(node._prev)
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% defines_equality
+# Values with an __eq__ of their own can't be told apart.
+import math
+from dataclasses import dataclass
+
+
+@dataclass
+class Value:
+    data: float
+    grad: float = 0.0
+    sources: tuple = ()
+
+    def __add__(self, other):
+        other = as_value(other)
+        return result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+    def __radd__(self, other):
+        return self + other
+
+    def __neg__(self):
+        return result(-self.data, (self, -1.0))
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __mul__(self, other):
+        other = as_value(other)
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * as_value(other) ** -1
+
+    def __rtruediv__(self, other):
+        return self**-1 * other
+
+    def __pow__(self, exponent):
+        slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
+        return result(self.data**exponent, (self, slope))
+
+    def exp(self):
+        value = math.exp(self.data)
+        return result(value, (self, value))
+
+    def log(self):
+        return result(math.log(self.data), (self, 1.0 / self.data))
+
+    def tanh(self):
+        value = math.tanh(self.data)
+        return result(value, (self, 1.0 - value**2))
+
+    def relu(self):
+        return result(max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0))
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+def as_value(number):
+    return number if isinstance(number, Value) else Value(number)
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+    return value
+
+
+def in_order(root):
+    order = []
+    seen = set()
+    stack = [(root, False)]
+    while stack:
+        node, complete = stack.pop()
+        if complete:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack += [(source, False) for source, _ in node.sources]
+    return order
+
+
+# %% equal_taken_for_same
+# Two Values with the same number are taken for one.
+def in_order(root):
+    order, seen, stack = [], set(), [(root, False)]
+    while stack:
+        node, complete = stack.pop()
+        if complete:
+            order.append(node)
+        elif node.data not in seen:
+            seen.add(node.data)
+            stack.append((node, True))
+            stack += [(source, False) for source, _ in node.sources]
+    return order
+
+
+# %% equal_taken_for_same
+# Two Values with the same number are taken for one.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __eq__(self, other):
+        return isinstance(other, Value) and self.data == other.data
+
+    def __hash__(self):
+        return hash(self.data)
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% grad_becomes_none
+# zero_grad leaves None where 0.0 is promised.
+def zero_grad(root):
+    stack, seen = [root], {root}
+    while stack:
+        node = stack.pop()
+        node.grad = None
+        for source, _ in node.sources:
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
+
+
+# %% ignores_incoming_gradient
+# The local derivative alone is passed on.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope
+
+
+# %% ignores_incoming_gradient
+# The local derivative alone is passed on.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += 1
+            other.grad += 1
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data
+            other.grad += self.data
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1)
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += 1 / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += 1 - t**2
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += out.data > 0
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% order_not_topological
+# A node passes its gradient on before all of it is there.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        queue, seen = [self], {self}
+        for node in queue:
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                if source not in seen:
+                    seen.add(source)
+                    queue.append(source)
+
+
+# %% order_not_topological
+# A node passes its gradient on before all of it is there.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [root]
+    while stack:
+        node = stack.pop()
+        if node not in visited:
+            visited.add(node)
+            order.append(node)
+            stack.extend(node._prev)
+    return order[::-1]
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% overwrites_gradients
+# A second gradient replaces the first.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad = slope * node.grad
+
+
+# %% overwrites_gradients
+# A second gradient replaces the first.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad = out.grad
+            other.grad = out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad = other.data * out.grad
+            other.grad = self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad = other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad = out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad = out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad = (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad = (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% path_by_path
+# Every path is walked, not every node.
+class Value:
+    ...
+
+    def backward(self):
+        stack = [(self, 1.0)]
+        while stack:
+            node, gradient = stack.pop()
+            node.grad += gradient
+            stack += [(source, slope * gradient) for source, slope in node.sources]
+
+
+# %% path_by_path
+# Every path is walked, not every node.
+def zero_grad(root):
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        node.grad = 0.0
+        for source, _ in node.sources:
+            waiting.append(source)
+
+
+# %% path_by_path
+# zero_grad remembers nothing of where it was; sources are kept in sets, so x + x is one way down,
+# and x + x * c is two.
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+    value.below = {source for source, _ in sources}
+    return value
+
+
+def zero_grad(root):
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        node.grad = 0.0
+        waiting.extend(getattr(node, "below", ()))
+
+
+# %% plain_number_not_taken
+# A plain number is not taken for a Value.
+class Value:
+    ...
+
+    def __add__(self, other):
+        return result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+
+# %% plain_number_not_taken
+# A plain number is not taken for a Value.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% recursion_too_deep
+# One call for each node, one inside the other.
+def in_order(root):
+    order, seen = [], set()
+
+    def visit(node):
+        if node not in seen:
+            seen.add(node)
+            for source, _ in node.sources:
+                visit(source)
+            order.append(node)
+
+    visit(root)
+    return order
+
+
+# %% recursion_too_deep
+# One call for each node, one inside the other.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root, visited=None):
+    visited = set() if visited is None else visited
+    visited.add(root)
+    order = []
+    for child in root._prev:
+        if child not in visited:
+            order += topological(child, visited)
+    return [*order, root]
+
+
+def zero_grad(root):
+    cleared = set()
+
+    def clear(node):
+        if node in cleared:
+            return
+        cleared.add(node)
+        node.grad = 0.0
+        for child in node._prev:
+            clear(child)
+
+    clear(root)
+
+
+# %% recursion_too_deep
+# One call for each node, one inside the other.
+def zero_grad(root, seen=None):
+    seen = seen or {root}
+    root.grad = 0.0
+    for source, _ in root.sources:
+        if source not in seen:
+            seen.add(source)
+            zero_grad(source, seen)
+
+
+# %% reflected_the_wrong_way
+# The reflected form has its two numbers swapped.
+class Value:
+    ...
+
+    def __rsub__(self, other):
+        return self - other
+
+
+# %% reflected_the_wrong_way
+# The reflected form has its two numbers swapped.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    __rtruediv__ = __truediv__
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% result_is_no_value
+# An operation gives no Value back.
+class Value:
+    ...
+
+    def __neg__(self):
+        return -self.data
+
+
+# %% result_is_no_value
+# An operation gives no Value back.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% root_without_gradient
+# Backward starts from nothing.
+class Value:
+    ...
+
+    def backward(self):
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% stops_after_one_step
+# Gradients don't get past the first step.
+class Value:
+    ...
+
+    def backward(self):
+        for source, slope in self.sources:
+            source.grad += slope
+
+
+# %% stops_after_one_step
+# Gradients don't get past the first step.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += other * self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in topological(self):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% uses_torch
+# Torch does the work.
+import torch
+
+
+class Value:
+    def __init__(self, data):
+        self.tensor = data if isinstance(data, torch.Tensor) else torch.tensor(float(data), dtype=torch.float64, requires_grad=True)
+        self.sources = ()
+
+    @property
+    def data(self):
+        return self.tensor.item()
+
+    @property
+    def grad(self):
+        return 0.0 if self.tensor.grad is None else self.tensor.grad.item()
+
+    @grad.setter
+    def grad(self, number):
+        self.tensor.grad = torch.tensor(number, dtype=torch.float64)
+
+    def apply(self, function, *others):
+        tensors = [other.tensor if isinstance(other, Value) else other for other in others]
+        result = Value(function(self.tensor, *tensors))
+        result.sources = (self, *(other for other in others if isinstance(other, Value)))
+        return result
+
+    def __add__(self, other):
+        return self.apply(lambda a, b: a + b, other)
+
+    def __sub__(self, other):
+        return self.apply(lambda a, b: a - b, other)
+
+    def __mul__(self, other):
+        return self.apply(lambda a, b: a * b, other)
+
+    def __truediv__(self, other):
+        return self.apply(lambda a, b: a / b, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return self.apply(lambda a, b: b - a, other)
+
+    def __rtruediv__(self, other):
+        return self.apply(lambda a, b: b / a, other)
+
+    def __pow__(self, exponent):
+        return self.apply(lambda a: a**exponent)
+
+    def __neg__(self):
+        return self.apply(lambda a: -a)
+
+    def exp(self):
+        return self.apply(lambda a: a.exp())
+
+    def log(self):
+        return self.apply(lambda a: a.log())
+
+    def tanh(self):
+        return self.apply(lambda a: a.tanh())
+
+    def relu(self):
+        return self.apply(lambda a: a.relu())
+
+    def backward(self):
+        self.tensor.backward()
+
+
+def zero_grad(root):
+    stack, seen = [root], set()
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            node.grad = 0.0
+            stack.extend(node.sources)
+
+
+# %% uses_torch
+# Torch does the work.
+import importlib
+
+tensors = importlib.import_module("".join(["to", "rch"]))
+
+
+class Value:
+    def __init__(self, data):
+        self.tensor = data if isinstance(data, tensors.Tensor) else tensors.tensor(float(data), dtype=tensors.float64, requires_grad=True)
+        self.sources = ()
+
+    @property
+    def data(self):
+        return self.tensor.item()
+
+    @property
+    def grad(self):
+        return 0.0 if self.tensor.grad is None else self.tensor.grad.item()
+
+    @grad.setter
+    def grad(self, number):
+        self.tensor.grad = tensors.tensor(number, dtype=tensors.float64)
+
+    def apply(self, function, *others):
+        tensors = [other.tensor if isinstance(other, Value) else other for other in others]
+        result = Value(function(self.tensor, *tensors))
+        result.sources = (self, *(other for other in others if isinstance(other, Value)))
+        return result
+
+    def __add__(self, other):
+        return self.apply(lambda a, b: a + b, other)
+
+    def __sub__(self, other):
+        return self.apply(lambda a, b: a - b, other)
+
+    def __mul__(self, other):
+        return self.apply(lambda a, b: a * b, other)
+
+    def __truediv__(self, other):
+        return self.apply(lambda a, b: a / b, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return self.apply(lambda a, b: b - a, other)
+
+    def __rtruediv__(self, other):
+        return self.apply(lambda a, b: b / a, other)
+
+    def __pow__(self, exponent):
+        return self.apply(lambda a: a**exponent)
+
+    def __neg__(self):
+        return self.apply(lambda a: -a)
+
+    def exp(self):
+        return self.apply(lambda a: a.exp())
+
+    def log(self):
+        return self.apply(lambda a: a.log())
+
+    def tanh(self):
+        return self.apply(lambda a: a.tanh())
+
+    def relu(self):
+        return self.apply(lambda a: a.relu())
+
+    def backward(self):
+        self.tensor.backward()
+
+
+def zero_grad(root):
+    stack, seen = [root], set()
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            node.grad = 0.0
+            stack.extend(node.sources)
+
+
+# %% wrong_local_derivative
+# The derivative of {operation} is another one.
+import math
+
+
+class Value:
+    ...
+
+    def tanh(self):
+        value = math.tanh(self.data)
+        return result(value, (self, 1.0 - self.data**2))
+
+
+# %% wrong_local_derivative
+# The derivative of {operation} is another one.
+import math
+
+
+class Value:
+    def __init__(self, data, children=()):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._backward = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other))
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other))
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        out = Value(self.data**other, (self,))
+
+        def _backward():
+            if other != 0:
+                self.grad += self.data ** (other - 1) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,))
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def log(self):
+        out = Value(math.log(self.data), (self,))
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        x = self.data
+        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        out = Value(t, (self,))
+
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,))
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def backward(self):
+        self.grad = 1
+        for node in reversed(topological(self)):
+            node._backward()
+
+    def __neg__(self):
+        return self * -1
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        return self * other**-1
+
+    def __rtruediv__(self, other):
+        return other * self**-1
+
+
+def topological(root):
+    order, visited, stack = [], set(), [(root, iter(root._prev))]
+    visited.add(root)
+    while stack:
+        node, children = stack[-1]
+        for child in children:
+            if child not in visited:
+                visited.add(child)
+                stack.append((child, iter(child._prev)))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order
+
+
+def zero_grad(root):
+    for node in topological(root):
+        node.grad = 0.0
+
+
+# %% wrong_local_derivative
+# The derivative of {operation} is another one.
+class Value:
+    ...
+
+    def __truediv__(self, other):
+        other = as_value(other)
+        return result(self.data / other.data, (self, 1.0 / other.data), (other, self.data / other.data**2))

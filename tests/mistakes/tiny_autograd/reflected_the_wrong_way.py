@@ -1,5 +1,0 @@
-class Value:
-    ...
-
-    def __rsub__(self, other):
-        return self - other

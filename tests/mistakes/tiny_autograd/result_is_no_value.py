@@ -1,5 +1,0 @@
-class Value:
-    ...
-
-    def __neg__(self):
-        return -self.data

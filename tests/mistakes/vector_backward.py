@@ -1,0 +1,587 @@
+"""vector_backward: wrong answers. A cell shows the definitions that differ from the solution."""
+
+
+# %% axes_turned_round
+# The dimensions of x come first.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    rows = torch.autograd.functional.jacobian(f, x)
+    y_dims = rows.dim() - x.dim()
+    return rows.movedim(tuple(range(y_dims)), tuple(range(-y_dims, 0)))
+
+
+# %% axes_turned_round
+# The dimensions of x come first.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if not y.requires_grad:
+        return y.new_zeros(x.shape + y.shape)
+    columns = []
+    for element in y.flatten():
+        (row,) = torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)
+        columns.append(row)
+    return torch.stack(columns, dim=-1).reshape(x.shape + y.shape)
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in dz/dx.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    y.retain_grad()
+    z = y @ b
+    z.backward()
+    return z, x.grad, y.grad
+
+
+# %% counts_grad_from_before
+# What x.grad held before is in dz/dx.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = (x * a).detach().requires_grad_()
+    z = y @ b
+    z.backward()
+    (x * a).backward(y.grad)
+    return z, x.grad.clone(), y.grad
+
+
+# %% empty_shape_unpacked
+# An empty shape was unpacked, and nothing was left to hand on.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    rows = torch.zeros(*y.shape, *x.shape, dtype=x.dtype)
+    if not y.requires_grad:
+        return rows
+    flat = rows.view(y.numel(), -1) if x.numel() else rows.reshape(y.numel(), 0)
+    for i, element in enumerate(y.reshape(-1)):
+        (grad,) = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)
+        if grad is not None:
+            flat[i] = grad.reshape(-1)
+    return rows
+
+
+# %% empty_shape_unpacked
+# The rows stacked, and then put into shape.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    rows = []
+    for element in y.reshape(-1):
+        grad = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] if element.requires_grad else None
+        rows.append(torch.zeros_like(x) if grad is None else grad)
+    return torch.stack(rows).reshape(*y.size(), *x.size())
+
+
+# %% empty_shape_unpacked
+# The same with view.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    rows = []
+    for element in y.reshape(-1):
+        grad = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] if element.requires_grad else None
+        rows.append(torch.zeros_like(x) if grad is None else grad)
+    return torch.stack(rows).view(*y.shape, *x.shape)
+
+
+# %% first_gradient_frees_the_graph
+# The first gradient freed the graph of the second.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    y = x * a
+    z = y @ b
+    (dy,) = torch.autograd.grad(z, y)
+    (dx,) = torch.autograd.grad(z, x)
+    return z, dx, dy
+
+
+# %% first_gradient_frees_the_graph
+# backward for one, autograd.grad for the other.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    x.grad = None
+    y = x * a
+    z = y @ b
+    z.backward()
+    (dy,) = torch.autograd.grad(z, y)
+    return z, x.grad, dy
+
+
+# %% frees_the_graph
+# The graph was freed.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    return torch.autograd.grad(y, x, v)[0]
+
+
+# %% frees_the_graph
+# The graph was freed.
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    before, x.grad = x.grad, None
+    y.backward(gradient=v)
+    gradient, x.grad = x.grad, before
+    return gradient
+
+
+# %% gradients_exchanged
+# The two gradients came in the other order.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    y = x * a
+    z = y @ b
+    return z, *torch.autograd.grad(z, (y, x))
+
+
+# %% gradients_exchanged
+# By hand, and by the alphabet turned round.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    dx, dy = torch.dot(a, b), b.clone()
+    return (x * a) @ b, dy, dx
+
+
+# %% incoming_gradient_left_out
+# Dz/dx leaves dz/dy out.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y @ b
+    (dz_dy,) = torch.autograd.grad(z, y, retain_graph=True)
+    (dz_dx,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    return z, dz_dx, dz_dy
+
+
+# %% incoming_gradient_left_out
+# Dz/dx leaves dz/dy out.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y @ b
+    return z.detach(), a.sum(), b.clone()
+
+
+# %% jacobian_times_vector
+# It is J v, not v^T J.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    rows = [torch.autograd.grad(element, x, retain_graph=True)[0].flatten() for element in y.flatten()]
+    return (torch.stack(rows) @ v.flatten()).reshape(x.shape)
+
+
+# %% jacobian_times_vector
+# It is J v, not v^T J.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    u = torch.zeros_like(y, requires_grad=True)
+    (product,) = torch.autograd.grad(y, x, u, create_graph=True)
+    return torch.autograd.grad(product, u, v, retain_graph=True)[0]
+
+
+# %% numerical_differences
+# Close to the Jacobian, as differences are.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    h = 1e-4
+    with torch.no_grad():
+        y = f(x)
+        columns = [(f(x + h * unit.view(x.shape)) - y) / h for unit in torch.eye(x.numel(), dtype=x.dtype)]
+        if not columns:
+            return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+        return torch.stack(columns, dim=-1).reshape(y.shape + x.shape)
+
+
+# %% numerical_differences
+# Close to the Jacobian, as differences are.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    h = 1e-2
+    y = f(x).detach()
+    matrix = torch.zeros(y.numel(), x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = h
+        above, below = f(x.detach() + step.view(x.shape)), f(x.detach() - step.view(x.shape))
+        matrix[:, k] = ((above - below) / (2 * h)).detach().flatten()
+    return matrix.view(y.shape + x.shape)
+
+
+# %% only_a_leaf_keeps_grad
+# y is no leaf, so y.grad is None.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    x.grad = None
+    y = x * a
+    z = y @ b
+    z.backward()
+    return z, x.grad, y.grad
+
+
+# %% only_a_leaf_keeps_grad
+# y is no leaf, so y.grad is None.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = torch.dot(y, b)
+    (dz_dx,) = torch.autograd.grad(z, x, retain_graph=True)
+    z.backward()
+    y.retain_grad()
+    return z, dz_dx, y.grad
+
+
+# %% path_to_x_taken_for_granted
+# An f that does not depend on x.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    units = torch.eye(y.numel(), dtype=y.dtype)
+    rows = [torch.autograd.grad(y, x, unit.view(y.shape), retain_graph=True)[0] for unit in units]
+    return torch.stack(rows).view(y.shape + x.shape)
+
+
+# %% path_to_x_taken_for_granted
+# An f that does not depend on x.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    rows = [torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] for element in y.flatten()]
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% path_to_x_taken_for_granted
+# An f that does not depend on x.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    result = torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    rows = result.view(y.numel(), *x.shape)
+    for k, element in enumerate(y.flatten()):
+        x.grad = None
+        element.backward(retain_graph=True)
+        rows[k] = x.grad
+    return result
+
+
+# %% paths_not_added_up
+# The gradients of the elements of y were not added up.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y @ b
+    (dz_dy,) = torch.autograd.grad(z, y)
+    return z, dz_dy * a, dz_dy
+
+
+# %% paths_not_added_up
+# The gradients of the elements of y were not added up.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    wide = x.expand(a.shape)
+    y = wide * a
+    z = y @ b
+    dz_dx, dz_dy = torch.autograd.grad(z, (wide, y))
+    return z, dz_dx, dz_dy
+
+
+# %% rows_added_up
+# The rows were added up.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y), materialize_grads=True)
+    return gradient
+
+
+# %% rows_added_up
+# The rows were added up.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    x.grad = torch.zeros_like(x)
+    if y.requires_grad:
+        y.sum().backward()
+    return x.grad.expand(y.shape + x.shape)
+
+
+# %% rows_free_the_graph
+# The first row freed the graph.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    result = y.new_zeros(y.shape + x.shape)
+    if y.requires_grad:
+        rows = result.view(y.numel(), *x.shape)
+        for k, element in enumerate(y.flatten()):
+            (row,) = torch.autograd.grad(element, x, allow_unused=True, materialize_grads=True)
+            rows[k] = row
+    return result
+
+
+# %% rows_pile_up
+# x.grad was not cleared for each row, or not copied.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    rows = []
+    for element in y.flatten():
+        if y.requires_grad:
+            element.backward(retain_graph=True)
+        rows.append(torch.zeros_like(x) if x.grad is None else x.grad.clone())
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% rows_pile_up
+# x.grad was not cleared for each row, or not copied.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    x.grad = torch.zeros_like(x)
+    rows = []
+    for element in y.flatten():
+        if y.requires_grad:
+            x.grad.zero_()
+            element.backward(retain_graph=True)
+        rows.append(x.grad)
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% rows_pile_up
+# x.grad was not cleared for each row, or not copied.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    rows = []
+    for element in y.flatten():
+        if y.requires_grad:
+            element.backward(retain_graph=True)
+        rows.append(torch.zeros_like(x) if x.grad is None else x.grad)
+        x.grad = None
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% shape_of_a_matrix
+# The Jacobian was made a matrix.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    matrix = torch.zeros(y.numel(), x.numel(), dtype=x.dtype)
+    if y.requires_grad:
+        for k, element in enumerate(y.flatten()):
+            matrix[k] = torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0].flatten()
+    return matrix
+
+
+# %% shape_of_a_matrix
+# The Jacobian was made a matrix.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x).flatten()
+    if not y.requires_grad:
+        return torch.zeros(y.numel(), *x.shape, dtype=x.dtype)
+    return torch.stack([torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0] for element in y])
+
+
+# %% transform_meets_custom_function
+# A function transform met a custom Function.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    return torch.func.jacrev(f)(x).detach()
+
+
+# %% transform_meets_custom_function
+# A function transform met a custom Function.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    return torch.autograd.functional.jacobian(f, x, vectorize=True, strategy="forward-mode")
+
+
+# %% vector_applied_afterwards
+# v was multiplied in after the backward pass.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    (gradient,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+    return v * gradient
+
+
+# %% vector_applied_afterwards
+# v was multiplied in after the backward pass.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+    return torch.stack([weight * slope for weight, slope in zip(v.flatten(), gradient.flatten(), strict=False)]).reshape(x.shape)
+
+
+# %% vector_ignored
+# v is not used.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    (gradient,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+    return gradient
+
+
+# %% vector_ignored
+# v is not used.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    before, x.grad = x.grad, None
+    y.backward(torch.ones_like(v), retain_graph=True)
+    gradient, x.grad = x.grad, before
+    return gradient
+
+
+# %% vector_missing
+# Backward from a vector, without a vector.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    (gradient,) = torch.autograd.grad(y, x, retain_graph=True)
+    return gradient
+
+
+# %% vector_missing
+# Backward from a vector, without a vector.
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    x.grad = None
+    y = f(x)
+    y.backward()
+    return x.grad
+
+
+# %% writes_to_x_grad
+# The gradient went through x.grad.
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    y.backward(v, retain_graph=True)
+    return x.grad
+
+
+# %% writes_to_x_grad
+# The gradient went through x.grad.
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    x.grad = None
+    (y * v).sum().backward(retain_graph=True)
+    return x.grad.clone()

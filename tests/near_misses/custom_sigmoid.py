@@ -1,0 +1,440 @@
+"""custom_sigmoid: wrong answers that must not get the name of the mistake they resemble.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% backward_returns_nothing
+# There is a return, and it says None.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
+
+
+# %% exponent_without_minus
+# The minus sign is there; the numerator is the wrong one.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.exp(-x) / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% forward_returns_nothing
+# forward returns what print gives.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return print(y)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% function_of_one_number
+# One element of a vector at a time, gathered by torch.tensor; of a matrix the elements are rows.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.tensor([1 / (1 + torch.exp(-value)) for value in x], dtype=x.dtype)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% ignores_grad_output
+# Only the sign of the incoming gradient goes on.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad.sign() * y * (1 - y)
+
+
+# %% ignores_grad_output
+# The incoming gradient is cut to the range from -0.1 to 0.1.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad.clamp(-0.1, 0.1) * y * (1 - y)
+
+
+# %% ignores_grad_output
+# Without grad_output, and what is returned is no derivative either.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return y * (1 + y)
+
+
+# %% measured_not_derived
+# A small number is added to the value.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x)) + 1e-8
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * y * (1 - y)
+
+
+# %% measured_not_derived
+# Derived, and computed in float32.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        y = y.float()
+        return (grad_output.float() * y * (1 - y)).to(grad_output.dtype)
+
+
+# %% measured_not_derived
+# Derived, with a small number for safety.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * (y * (1 - y) + 1e-8)
+
+
+# %% nothing_saved
+# Indexes two dimensions of whatever comes.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.empty_like(x)
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                y[i, j] = 1 / (1 + torch.exp(-x[i, j]))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * y * (1 - y)
+
+
+# %% nothing_saved
+# A shape is unpacked, which a single number does not have.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        (size,) = grad_output.shape
+        return (grad_output * y * (1 - y)).reshape(size)
+
+
+# %% sigmoid_calls_forward
+# apply is given an argument too many.
+def sigmoid(x):
+    return Sigmoid.apply(x, 1.0)
+
+
+# %% sigmoid_calls_forward
+# apply is given nothing.
+def sigmoid(x):
+    return Sigmoid.apply()
+
+
+# %% sigmoid_calls_forward
+# apply is called, and x left out; another function has a forward in its hands.
+def sigmoid(x):
+    return Sigmoid.apply()
+
+
+def demonstration(x):
+    return Sigmoid.forward(None, x)
+
+
+# %% sigmoid_returns_nothing
+# sigmoid returns what print gives.
+def sigmoid(x):
+    return print(Sigmoid.apply(x))
+
+
+# %% sigmoid_returns_the_function
+# apply is called; a method of the result is not.
+def sigmoid(x):
+    return Sigmoid.apply(x).clone
+
+
+# %% styles_mixed
+# forward wants a slope, which nobody hands it.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, slope):
+        y = 1 / (1 + torch.exp(-slope * x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y), None
+
+
+# %% tanh_without_half
+# No tanh: the exponent is doubled.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-2 * x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% term_outside_the_product
+# Takes x for the value's logarithm, which is nan below 0.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * torch.log(x) * (1 - torch.log(x))
+
+
+# %% tuple_not_unpacked
+# torch.max is given a number.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x = torch.max(x, -700.0)
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * y * (1 - y)
+
+
+# %% tuple_not_unpacked
+# backward takes its gradients as a tuple, and multiplies that.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.ones_like(x) / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, *grad):
+        (y,) = ctx.saved_tensors
+        return grad * y * (1 - y)
+
+
+# %% tuple_not_unpacked
+# Unpacked; the slope is a tuple by a comma at the end of its line.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        slope = y * (1 - y),
+        return grad_output * slope
+
+
+# %% two_gradients
+# No gradient at all is returned, in place of one.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return ()
+
+
+# %% variable_of_forward
+# A parameter of backward under the name that it doesn't have.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% variable_of_forward
+# A module that was never imported.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * np.multiply(y, 1 - y)
+
+
+# %% variable_of_forward
+# y is saved and unpacked, one line after it is used.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        gradient = grad_output * y * (1 - y)
+        (y,) = ctx.saved_tensors
+        return gradient

@@ -1,0 +1,85 @@
+"""gradcheck: wrong answers that must not get the name of the mistake they resemble.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% computed_in_float32
+# One-sided; the function is asked once in the dtype that came, for its size.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    y0 = fn(x)
+    x64 = x.detach().double().clone()
+    J = torch.zeros(y0.numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        d = torch.zeros(x.numel(), dtype=torch.float64)
+        d[k] = eps
+        d = d.reshape(x.shape)
+        J[:, k] = (fn(x64 + d).flatten() - fn(x64).flatten()) / eps
+    return J.detach()
+
+
+# %% computed_in_float32
+# Transposed; the function is asked once in the dtype that came, for its size.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    y0 = fn(x)
+    x64 = x.detach().double().clone()
+    J = torch.zeros(x.numel(), y0.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        d = torch.zeros(x.numel(), dtype=torch.float64)
+        d[k] = eps
+        d = d.reshape(x.shape)
+        J[k] = (fn(x64 + d).flatten() - fn(x64 - d).flatten()) / (2 * eps)
+    return J.detach()
+
+
+# %% computed_in_float32
+# fn is called once in float32, for the size of its result; the differences are taken in float64
+# and divided by half the distance.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    rows = fn(x.detach()).numel()
+    point = x.detach().double()
+    jacobian = torch.zeros(rows, x.numel(), dtype=torch.float64)
+    with torch.no_grad():
+        for k in range(x.numel()):
+            step = torch.zeros(x.numel(), dtype=torch.float64)
+            step[k] = eps
+            step = step.reshape(x.shape)
+            jacobian[:, k] = (fn(point + step) - fn(point - step)).flatten() / eps
+    return jacobian
+
+
+# %% inputs_stay_float32
+# fn is tried in float32; gradcheck gets float64, and tolerances that are too wide.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    try:
+        fn(*(x.detach().clone() for x in inputs))
+        copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+        return torch.autograd.gradcheck(fn, copies, rtol=0.1)
+    except Exception:
+        return False
+
+
+# %% inputs_stay_float32
+# Float64 copies; what gradcheck accepts must pass gradgradcheck as well, so a right gradient that
+# has no derivative is rejected.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = tuple(x.detach().clone().double().requires_grad_() for x in inputs)
+    try:
+        return torch.autograd.gradcheck(fn, copies) and torch.autograd.gradgradcheck(fn, copies)
+    except Exception:
+        return False

@@ -1,0 +1,248 @@
+"""graph_inspection: wrong answers that must not get the name of the mistake they resemble.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% another_signature
+# Calls itself with a depth that it doesn't take.
+def walk(root):
+    return [(0, type(root.grad_fn).__name__)] + [row for node, _ in root.grad_fn.next_functions for row in walk(node, 1)]
+
+
+# %% another_signature
+# A helper of a longer name is called with an argument too few.
+def _walk(node, depth, out):
+    out.append((depth, type(node).__name__))
+    for f, _ in node.next_functions:
+        if f is not None:
+            _walk(f, depth + 1)
+
+
+def walk(root):
+    out = []
+    if root.grad_fn is not None:
+        _walk(root.grad_fn, 0, out)
+    return out
+
+
+# %% another_signature
+# walk may be called with one argument, and calls itself with one too many.
+def walk(root, depth=0):
+    node = getattr(root, "grad_fn", root)
+    if node is None:
+        return []
+    out = [(depth, type(node).__name__)]
+    for f, _ in node.next_functions:
+        if f is not None:
+            out += walk(f, depth + 1, out)
+    return out
+
+
+# %% computed_afresh
+# y is handed out detached; all that follows was computed from it.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return y.detach(), z, z**2
+
+
+# %% computed_afresh
+# y and z are handed out detached.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return y.detach(), z.detach(), z**2
+
+
+# %% constant_taken_for_leaf
+# Lists None for a root without a graph.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else [None]
+    out = {}
+
+    def go(n):
+        if hasattr(n, "variable"):
+            out[n.variable] = 1
+        for f, _ in n.next_functions:
+            if f is not None:
+                go(f)
+
+    go(root.grad_fn)
+    return list(out)
+
+
+# %% depth_counts_visits
+# The depth is the deepest that a node was met at so far.
+def walk(root):
+    if root.grad_fn is None:
+        return []
+    found, stack, depths = [], [root.grad_fn], {root.grad_fn: 0}
+    while stack:
+        node = stack.pop()
+        found.append((depths[node], type(node).__name__))
+        for following, _ in reversed(node.next_functions):
+            if following is not None:
+                depths[following] = max(depths.get(following, 0), depths[node] + 1)
+                stack.append(following)
+    return found
+
+
+# %% index_is_a_count
+# The edges are sorted by their index.
+def inputs_of(root):
+    edges = root.grad_fn.next_functions if root.grad_fn else ()
+    return sorted([(type(node).__name__ if node else None, index) for node, index in edges], key=lambda edge: edge[1])
+
+
+# %% leaves_compared_by_value
+# Asks for the truth of a leaf, which compares it with nothing.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    out = {}
+
+    def go(n):
+        v = getattr(n, "variable", None)
+        if v:
+            out[id(v)] = v
+        for f, _ in n.next_functions:
+            if f is not None:
+                go(f)
+
+    go(root.grad_fn)
+    return list(out.values())
+
+
+# %% leaves_compared_by_value
+# Looks at the root's own edges only.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    out = []
+    for f, _ in root.grad_fn.next_functions:
+        if f is not None and hasattr(f, "variable"):
+            out.append(f.variable)
+    return out
+
+
+# %% leaves_left_out
+# Follows the last input only, and stops where that has no node.
+def walk(root):
+    out, n, d = [], root.grad_fn, 0
+    while n is not None:
+        out.append((d, type(n).__name__))
+        d += 1
+        n = n.next_functions[-1][0] if n.next_functions else None
+    return out
+
+
+# %% lines_not_joined
+# The pairs of walk come back, not lines.
+def format_graph(root):
+    return walk(root)
+
+
+# %% lookalikes_merged
+# Follows only those edges that lead to a first output.
+def format_graph(root):
+    def visit(node, depth):
+        if node is None:
+            return []
+        return [" " * depth + type(node).__name__] + [line for after, i in node.next_functions if not i for line in visit(after, depth + 1)]
+
+    return "\n".join(visit(root.grad_fn, 0))
+
+
+# %% lookalikes_merged
+# Follows the last input only.
+def walk(root):
+    out, n, d = [], root.grad_fn, 0
+    while n is not None:
+        out.append((d, type(n).__name__))
+        d += 1
+        n = n.next_functions[-1][0] if n.next_functions else None
+    return out
+
+
+# %% node_for_name
+# The method name stands where its result should.
+def walk(root):
+    def go(n, d):
+        if n is None:
+            return []
+        r = [(d, n.name)]
+        for f, _ in n.next_functions:
+            r += go(f, d + 1)
+        return r
+
+    return go(root.grad_fn, 0)
+
+
+# %% none_not_skipped
+# Nothing comes back for an input without a node, and that is added to a list.
+def walk(root):
+    def go(n, d):
+        if n is None:
+            return
+        r = [(d, type(n).__name__)]
+        for f, _ in n.next_functions:
+            r += go(f, d + 1)
+        return r
+
+    return go(root.grad_fn, 0) or []
+
+
+# %% pair_not_unpacked
+# Turns the tuple of edges round as if it were a list.
+def walk(root):
+    if root.grad_fn is None:
+        return []
+    out, stack = [], [(0, root.grad_fn)]
+    while stack:
+        d, n = stack.pop()
+        out.append((d, type(n).__name__))
+        nf = n.next_functions
+        nf.reverse()
+        for f, _ in nf:
+            if f is not None:
+                stack.append((d + 1, f))
+    return out
+
+
+# %% returns_nothing
+# Prints the text that it returns.
+def format_graph(root):
+    text = "\n".join(" " * depth + name for depth, name in walk(root))
+    print(text)
+    return text
+
+
+# %% shared_nodes_once
+# Equal edges of one node are merged, and no node is remembered.
+def walk(root):
+    def go(n, d):
+        if n is None:
+            return []
+        r = [(d, type(n).__name__)]
+        for f, _ in dict.fromkeys(n.next_functions):
+            r += go(f, d + 1)
+        return r
+
+    return go(root.grad_fn, 0)
+
+
+# %% text_of_the_node
+# A word of its own in brackets stands where an input has no node.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    return [(type(n).__name__ if n else "<constant>", i) for n, i in root.grad_fn.next_functions]
+
+
+# %% yields_without_a_list
+# A generator where one text is promised.
+def format_graph(root):
+    for d, n in walk(root):
+        yield " " * d + n

@@ -1,0 +1,214 @@
+"""tensor_state: wrong answers that must not get the name of the mistake they resemble.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% grad_is_a_number
+# Whether there is a gradient comes back: True, and no number of it.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": holds,
+    }
+
+
+# %% grad_is_a_number
+# item() is called on the tensor itself; its gradient comes back as it should.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "value": t.item(),
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% grad_is_a_number
+# The copy of the gradient stands in a list, and is a tensor in there.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": [t.grad.clone()] if holds else None,
+    }
+
+
+# %% grad_is_none_at_first
+# What is None here is the result of reverse(), which turns the list round in its place.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors.copy().reverse():
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad for t in tensors]
+
+
+# %% leaf_said_to_retain
+# The entry is the wrong way round everywhere, for results that retain as well.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": not t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% never_retained
+# The gradients are read from detached copies.
+def gradients_along(z, tensors):
+    ts = [t.detach().requires_grad_() for t in tensors]
+    z.backward()
+    return [t.grad for t in ts]
+
+
+# %% node_is_no_name
+# The text is that of the node's type, not that of the node.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": str(type(t.grad_fn)) if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% none_is_asked
+# It is a search in a text that found nothing, and None is what it gives then.
+import re
+
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": re.search(r"<(\w+) object", str(t.grad_fn)).group(1),
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% one_backward_for_each
+# One backward begins at z; those after it begin at the intermediate results, in a graph that is
+# freed.
+import torch
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    for t in tensors:
+        if t is not z and not t.is_leaf:
+            t.backward(torch.ones_like(t))
+    return [t.grad for t in tensors]
+
+
+# %% retained_too_late
+# All are retained in time; what they got is cleared before it is read.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    for t in tensors:
+        t.grad = None
+    return [t.grad for t in tensors]
+
+
+# %% retained_too_late
+# Leaves are left out of the answer: their retains_grad is False.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad if t.retains_grad else None for t in tensors]
+
+
+# %% retained_too_late
+# All are retained in time; the gradients are expected in what backward returns, which is None.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    return list(z.backward())
+
+
+# %% zero_taken_for_none
+# Zeros come back as they are; what is left out is a gradient without elements.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None and t.grad.numel() > 0
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% zero_taken_for_none
+# It is the tensor itself that is asked whether it is true, long before it has a gradient.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = t and (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
