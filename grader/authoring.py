@@ -70,7 +70,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grader.core.errors import EngineFault, MissingName, StudentCodeError
     from grader.core.i18n import Phrase, phrase
-    from grader.judge.checks import (
+    from grader.judge.assertions import (
         assert_equal,
         assert_gradient,
         assert_hands_on,
@@ -78,14 +78,11 @@ if TYPE_CHECKING:
         assert_raises,
         assert_tensor,
         assert_that,
-        check,
         fail,
-        import_helpers,
         is_number,
-        own_graph,
-        predictions,
         type_name,
     )
+    from grader.judge.checks import check, import_helpers, own_graph, predictions
     from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
     from grader.judge.figures import (
         drawing,

@@ -308,7 +308,8 @@ def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Pa
 
     Example: grade reset custom_sigmoid
     """
-    from grader.cli.commands.workspace import Learner, reset_lessons
+    from grader.cli.commands.reset import reset_lessons
+    from grader.cli.commands.workspace import Learner
 
     found = course(course_root)
     reset_lessons(

@@ -63,7 +63,7 @@ def course(root: Path | None) -> Course:
     """The course that was asked for, or ours, or that of the students' bundle that this folder
     belongs to.
     """
-    from grader.course.course import find_course, load_course
+    from grader.course.manifest import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
 

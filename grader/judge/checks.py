@@ -18,17 +18,16 @@ the failure's facts and inputs.
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
-from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
+from grader.core.errors import CheckFailure
+from grader.judge.assertions import type_name
 from grader.judge.figures import (
     Figure,
     graphs_figure,
@@ -36,19 +35,8 @@ from grader.judge.figures import (
 )
 from grader.judge.local_student import execute
 from grader.judge.remote.session import NotStarted, Student
-from grader.worker.wire.references import Opaque, StudentRef
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-TOLERANCES = {
-    torch.float64: (1e-7, 1e-9),
-    torch.complex128: (1e-7, 1e-9),
-    torch.float32: (1e-4, 1e-6),
-    torch.complex64: (1e-4, 1e-6),
-    torch.bfloat16: (2e-2, 1e-2),
-    torch.float16: (1e-2, 1e-3),
-}
-"""Relative and absolute tolerance by dtype: what any sensible order of operations stays within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,200 +88,6 @@ def import_helpers(file: str) -> types.ModuleType:
 # --------------------------------------------------------------------------------------- assertions
 
 
-def type_name(value: Any) -> str:
-    """The name of a value's type, as a student would say it."""
-    if isinstance(value, Tensor):
-        return "Tensor"
-    if isinstance(value, Opaque):
-        return value.type_name
-    return "function" if isinstance(value, StudentRef) else type(value).__name__
-
-
-def fail(message: str, **details: Any) -> None:
-    """Fail with a message; details as for ``errors.CheckFailure``."""
-    raise CheckFailure(message, **details)
-
-
-def assert_that(condition: bool, message: str, **details: Any) -> None:
-    """Fail with ``message`` unless the condition holds."""
-    if not condition:
-        raise CheckFailure(message, **details)
-
-
-def assert_equal(
-    actual: Any, expected: Any, message: str = "not what was expected", **details: Any
-) -> None:
-    """Plain data must be the same: same types, same values; numbers are compared exactly, 1 and 1.0
-    and True apart.
-    """
-    if not _same(actual, expected):
-        raise CheckFailure(message, expected=expected, actual=actual, **details)
-
-
-def _same(left: Any, right: Any) -> bool:
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, Tensor):
-        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(
-            _same(a, b) for a, b in zip(left, right, strict=True)
-        )
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
-    return bool(left == right)
-
-
-def assert_tensor(
-    actual: Any,
-    expected: Tensor,
-    message: str = "the value is wrong",
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    **details: Any,
-) -> None:
-    """A tensor must have the expected shape, dtype and values, within the dtype's tolerance
-    (``TOLERANCES``), or that given.
-    """
-    details = {"expected": expected, "actual": actual, **details}
-    facts = {**details.pop("facts", {}), "type": type_name(actual)}
-    if actual is None:
-        raise CheckFailure(
-            "None came back where a Tensor is promised: is there a return?", facts=facts, **details
-        )
-    if not isinstance(actual, Tensor):
-        raise CheckFailure("{type} came back where a Tensor is promised", facts=facts, **details)
-    if actual.shape != expected.shape:
-        facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
-        raise CheckFailure(
-            "the shape is {shape}, expected {expected_shape}", facts=facts, **details
-        )
-    if actual.dtype != expected.dtype:
-        facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
-        raise CheckFailure(
-            "the dtype is {dtype}, expected {expected_dtype}", facts=facts, **details
-        )
-    default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
-    if not torch.allclose(
-        actual.detach(),
-        expected.detach(),
-        rtol=default_rtol if rtol is None else rtol,
-        atol=default_atol if atol is None else atol,
-        equal_nan=True,
-    ):
-        raise CheckFailure(message, facts=facts, **details)
-
-
-def assert_gradient(
-    actual: Any,
-    expected: Tensor,
-    message: str = "the gradient is wrong",
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    **details: Any,
-) -> None:
-    """Like ``assert_tensor``, for a gradient: None is said to be one that is missing."""
-    if actual is None:
-        raise CheckFailure(
-            "no gradient came back (None)", expected=expected, actual=None, **details
-        )
-    assert_tensor(actual, expected, message, rtol=rtol, atol=atol, **details)
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def assert_raises(
-    name: str,
-    function: Callable[..., Any],
-    *args: Any,
-    message: str = "{wanted} should have been raised",
-    **details: Any,
-) -> str:
-    """The call must raise an exception of the class ``name`` (or one derived from it); its text."""
-    details["facts"] = {**details.get("facts", {}), "wanted": name}
-    try:
-        result = function(*args)
-    except StudentCodeError as error:
-        if error.is_a(name) and not (
-            error.type_name == "NotImplementedError" and error.raised_here
-        ):
-            return error.message
-        raise
-    except Exception as error:
-        if name in [base.__name__ for base in type(error).__mro__]:
-            return str(error)
-        raise
-    raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
-
-
-def assert_hands_on(
-    student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
-) -> None:
-    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for a v,
-    the gradient.
-
-    What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor
-    there is nothing to compare with.
-    """
-    with student.writing_allowed():
-        _assert_hands_on(student, name, of, x, v)
-
-
-def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> None:
-    head, _, member = of.partition(".")
-    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
-    one, two = (x.detach().clone().requires_grad_() for _ in range(2))
-    try:
-        want = getattr(getattr(student, head), member)(one)
-    except (StudentCodeError, WorkerLost):
-        return
-    if not isinstance(want, Tensor):
-        return
-    got = getattr(student, name)(two)
-    assert_tensor(got, want.detach(), "{name}(x) is not what {function}(x) gives", **details)
-    if v is None or not want.requires_grad or want.shape != v.shape:
-        return
-    details["inputs"]["v"] = v
-    try:
-        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
-    except (StudentCodeError, WorkerLost):
-        return
-    if gradient is not None:
-        found = (
-            torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0]
-            if got.requires_grad
-            else None
-        )
-        assert_gradient(
-            found,
-            gradient,
-            "the gradient through {name}(x) is not what {function}(x) gives",
-            **details,
-        )
-
-
-def assert_not_used(
-    student: Student, about: Sequence[str], banned: Sequence[str], message: str
-) -> None:
-    """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions
-    ``about``, or by what they call.
-    """
-    if student.source.unreadable:
-        raise CheckFailure("the file is nested too deeply to be read")
-    used = student.source.names_used(*about)
-    for name in banned:
-        if name in used:
-            raise CheckFailure(
-                message,
-                facts={"used": name.lstrip("."), "line": used[name]},
-                actual=Opaque(student.source.line(used[name])),
-            )
-
-
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
     """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure
     where one is missing or no bool.
@@ -327,8 +121,3 @@ def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor])
     return graphs_figure(
         student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
     )
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a finite int or float, bool excluded."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -24,7 +24,7 @@ from grader.core.report import (
 )
 from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
-from grader.course.submission import LessonFile
+from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
 
 NOTES = 10

@@ -29,10 +29,10 @@ from pathlib import Path
 from grader.core.errors import CourseError
 from grader.core.i18n import ENGLISH, load
 from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
 from grader.course.scaffold import MARK, placeholders_in
 from grader.course.source import Source
 from grader.course.stubs import compose, stub_of, without_markers
-from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from grader.course.course import Course, load_course
+from grader.course.course import Course
+from grader.course.manifest import load_course
 from grader.core.errors import SubmissionError
 from grader.runtime.grading import Settings, grade_submission
 from grader.runtime.client import ForkServerClient
@@ -22,7 +23,8 @@ from grader.render.html import render_page
 from grader.render.terminal import show_report
 from grader.worker.sandbox import LAYERS, landlock, seccomp
 from grader.core.limits import Limits
-from grader.course.submission import LessonFile, read_submission
+from grader.course.submission import read_submission
+from grader.course.lesson_file import LessonFile
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -24,7 +24,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 from grader.core.limits import Limits
-from grader.course.course import find_course, load_course
+from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.remote.channel import SocketChannel

@@ -22,7 +22,8 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
-from grader.course.course import Lesson, find_course, load_course
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent

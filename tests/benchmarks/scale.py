@@ -46,7 +46,7 @@ def write(place: Path, count: int) -> Path:
 def grade(count: int) -> dict[str, float]:
     """Grade a class of that size in this process."""
     from grader.cli.commands.batch import BatchOptions, grade_class
-    from grader.course.course import load_course
+    from grader.course.manifest import load_course
     from grader.runtime.client import ForkServerClient
 
     class Kept(ForkServerClient):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.course import find_course
+from grader.course.manifest import find_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent

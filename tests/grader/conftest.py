@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import li
 from browser import browser  # noqa: F401 - a fixture
 
 from grader.core.limits import Limits
-from grader.course.course import Course, load_course
+from grader.course.course import Course
+from grader.course.manifest import load_course
 from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from grader.core.report import LessonResult
-from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.course.stubs import without_markers
-from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.course import Lesson, find_course, load_course
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -25,7 +25,7 @@ from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
-from grader.course.submission import LessonFile
+from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings
 from grader.runtime.pool import HostPool
 

@@ -20,8 +20,9 @@ from typing import Any
 from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import UsageError
 from grader.core.limits import Limits
-from grader.course.course import Course, find_course, load_course
-from grader.course.submission import LessonFile
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

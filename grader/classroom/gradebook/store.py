@@ -27,7 +27,8 @@ from grader.core.engine import engine_hash
 from grader.core.errors import UsageError
 from grader.core.report import Report
 from grader.core.sqlite import connect, transaction
-from grader.course.submission import LessonFile, writable
+from grader.course.decode import writable
+from grader.course.lesson_file import LessonFile
 
 FILE = "grades.sqlite"
 

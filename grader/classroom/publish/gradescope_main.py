@@ -23,7 +23,8 @@ from grader.classroom.publish.gradescope import SECONDS, SETTINGS
 from grader.core.errors import ExitCode, SubmissionError
 from grader.core.limits import MIB, Limits
 from grader.core.report import LessonResult
-from grader.course.course import Course, load_course
+from grader.course.course import Course
+from grader.course.manifest import load_course
 from grader.course.submission import read_submission
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

@@ -38,8 +38,9 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import add_up
 from grader.core.templates import render_text
-from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
-from grader.course.submission import LessonFile
+from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

@@ -9,35 +9,27 @@ in memory.
 from __future__ import annotations
 
 import itertools
-import statistics
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.statistics.item_analysis import (
-    Moments,
     both_of_either,
     histogram,
-    point_biserial,
 )
 from grader.classroom.statistics.records import (
     JUDGED,
-    NAMED,
     Changed,
-    CheckFacts,
     ClassNote,
     Classroom,
-    LessonFacts,
-    MistakeCount,
-    People,
     Row,
     Rows,
     State,
     StudentSummary,
     Together,
 )  # fmt: skip
+from grader.classroom.statistics.tallies import CheckTally, LessonTally, MistakeTally
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
@@ -60,114 +52,17 @@ def collect_statistics(
     return tally.classroom()
 
 
-@dataclass(slots=True)
-class _PeopleTally:
-    count: int = 0
-    first: list[StudentSummary] = field(default_factory=list)
-    last: StudentSummary | None = None
-
-    def add(self, person: StudentSummary) -> None:
-        """One more, who is not counted twice in a row."""
-        if person is not self.last:
-            self.count += 1
-            self.last = person
-            self.first += [person] * (self.count <= NAMED)
-
-    def facts(self) -> People:
-        return People(self.count, tuple(self.first))
-
-
-@dataclass(slots=True)
-class _CheckTally:
-    number: int
-    column: CheckColumn
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
-    right: Moments = field(default_factory=Moments)
-    not_right: Moments = field(default_factory=Moments)
-    unnamed: _PeopleTally = field(default_factory=_PeopleTally)
-    example: str = ""
-
-    def add(self, person: StudentSummary, result: CheckResult, rest: float) -> None:
-        self.outcomes[result.outcome] += 1
-        if result.outcome in JUDGED:
-            (self.right if result.outcome is Outcome.PASSED else self.not_right).add(rest)
-        if (
-            result.outcome in JUDGED
-            and result.outcome is not Outcome.PASSED
-            and not result.diagnosis
-        ):
-            self.unnamed.add(person)
-            self.example = self.example or result.message or ""
-
-    def facts(self, lesson: str) -> CheckFacts:
-        telling = point_biserial(self.right, self.not_right)
-        return CheckFacts(
-            self.number,
-            lesson,
-            self.column,
-            self.outcomes,
-            telling,
-            self.unnamed.facts(),
-            self.example,
-        )
-
-
-@dataclass(slots=True)
-class _MistakeTally:
-    number: int
-    id: str
-    lesson: str
-    title: str
-    check: str
-    evidence: str
-    people: _PeopleTally = field(default_factory=_PeopleTally)
-
-    def facts(self) -> MistakeCount:
-        return MistakeCount(
-            self.number,
-            self.id,
-            self.lesson,
-            self.title,
-            self.people.facts(),
-            self.check,
-            self.evidence,
-        )
-
-
-@dataclass(slots=True)
-class _LessonTally:
-    title: str
-    max_score: float
-    statuses: Counter[LessonStatus] = field(default_factory=Counter)
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    seconds: array[float] = field(default_factory=lambda: array("d"))
-    checks: dict[str, _CheckTally] = field(default_factory=dict)
-
-    def facts(self, lesson_id: str, mistakes: Sequence[MistakeCount]) -> LessonFacts:
-        return LessonFacts(
-            id=lesson_id,
-            title=self.title,
-            max_score=self.max_score,
-            statuses=self.statuses,
-            mean=statistics.fmean(self.scores) if self.scores else None,
-            median_seconds=statistics.median(self.seconds) if self.seconds else None,
-            longest_seconds=max(self.seconds, default=None),
-            checks=tuple(check.facts(lesson_id) for check in self.checks.values()),
-            mistakes=tuple(mistake for mistake in mistakes if mistake.lesson == lesson_id),
-        )
-
-
 class _ClassTally:
     """What has been seen so far."""
 
     def __init__(self, columns: Sequence[LessonColumn], rows: Rows) -> None:
         self.check_numbers = itertools.count()
-        self.lessons: dict[str, _LessonTally] = {}
+        self.lessons: dict[str, LessonTally] = {}
         for column in columns:
             lesson = self.lesson(column.id, column.title, column.max_score)
             for check in column.checks:
-                lesson.checks[check.id] = _CheckTally(next(self.check_numbers), check)
-        self.mistakes: dict[tuple[str, str], _MistakeTally] = {}
+                lesson.checks[check.id] = CheckTally(next(self.check_numbers), check)
+        self.mistakes: dict[tuple[str, str], MistakeTally] = {}
         self.pairs: Counter[tuple[int, int]] = Counter()
         self.courses: dict[str, None] = {}
         self.rows = rows
@@ -181,9 +76,9 @@ class _ClassTally:
         self.adjustments: list[Changed] = []
         self.unconfined = 0
 
-    def lesson(self, lesson_id: str, title: str, max_score: float) -> _LessonTally:
+    def lesson(self, lesson_id: str, title: str, max_score: float) -> LessonTally:
         if lesson_id not in self.lessons:
-            self.lessons[lesson_id] = _LessonTally(title, max_score)
+            self.lessons[lesson_id] = LessonTally(title, max_score)
         return self.lessons[lesson_id]
 
     def add(self, entry: GradebookEntry) -> None:
@@ -295,11 +190,11 @@ class _ClassTally:
             self.limits.append(ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message))
             states.add(State.LIMIT)
 
-    def check(self, lesson_id: str, check: CheckResult) -> _CheckTally:
+    def check(self, lesson_id: str, check: CheckResult) -> CheckTally:
         checks = self.lessons[lesson_id].checks
         if check.id not in checks:
             column = CheckColumn(check.id, check.title, check.max_points, check.bonus, check.hidden)
-            checks[check.id] = _CheckTally(next(self.check_numbers), column)
+            checks[check.id] = CheckTally(next(self.check_numbers), column)
         return checks[check.id]
 
     def made(
@@ -309,7 +204,7 @@ class _ClassTally:
         key = (lesson_id, diagnosis)
         if key not in self.mistakes:
             title = check.diagnosis_title or diagnosis
-            self.mistakes[key] = _MistakeTally(
+            self.mistakes[key] = MistakeTally(
                 len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or ""
             )
         tally = self.mistakes[key]

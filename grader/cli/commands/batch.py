@@ -16,8 +16,9 @@ from rich.text import Text
 
 from grader.classroom.batch.dask_client import connected, grade_in_cluster, seats
 from grader.classroom.batch.outputs import write_outputs
+from grader.classroom.batch.records import BatchPlan
 from grader.classroom.batch.regrade import lesson_of
-from grader.classroom.batch.run import BatchPlan, run_batch
+from grader.classroom.batch.run import run_batch
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.matching import MatchedStudents, match
 from grader.classroom.gradebook.roster import Roster, read_roster
@@ -32,7 +33,7 @@ from grader.core.i18n import load, wanted_language
 from grader.core.report import Report
 from grader.core.sanitize import clean
 from grader.course.course import Course, Lesson
-from grader.course.submission import writable
+from grader.course.decode import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

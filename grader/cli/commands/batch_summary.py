@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.classroom.batch.run import BatchPlan, BatchResult
+from grader.classroom.batch.records import BatchPlan, BatchResult
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.report import LessonStatus

@@ -15,7 +15,7 @@ from grader.cli.commands.selection import select
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
-from grader.course.course import find_course, load_course
+from grader.course.manifest import find_course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

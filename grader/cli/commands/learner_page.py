@@ -12,10 +12,10 @@ from grader.cli.commands.selection import are_own
 from grader.cli.commands.workspace import Learner, record
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
 from grader.course.progress import LessonProgress, Progress
 from grader.course.roadmap import course_summary
 from grader.course.stubs import without_markers
-from grader.course.submission import LessonFile
 from grader.render.learner_page import LearnerExtras, LessonHistory
 from grader.render.lesson_table import finish_rows
 

@@ -12,7 +12,8 @@ import click
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.paths import PACKAGED_COURSE
-from grader.course.course import Course, load_course
+from grader.course.course import Course
+from grader.course.manifest import load_course
 from grader.course.scaffold import MARK, lesson_files
 
 FIRST_LESSON = "first_lesson"

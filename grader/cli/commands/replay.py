@@ -26,9 +26,11 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.sanitize import clean
-from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.course.notebook_cells import cells_of, loading
-from grader.course.submission import SUFFIXES, LessonFile, read_submission
+from grader.course.submission import SUFFIXES, read_submission
 from grader.judge.remote.worker_sources import users_environment
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
-from grader.course.progress import find_workspace
-from grader.course.submission import LessonFile, nearly_named, read_submission
+from grader.course.lesson_file import LessonFile
+from grader.course.progress_file import find_workspace
+from grader.course.submission import nearly_named, read_submission
 
 MISSING = (
     "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import click
 from rich.console import Console
 from rich.text import Text
 
@@ -19,10 +18,12 @@ from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load, wanted_language
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
 from grader.course.notebooks import SUFFIX, as_notebook
-from grader.course.progress import FILE, Progress, find_workspace, read_progress, update_progress
+from grader.course.progress import Progress
+from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
 from grader.course.roadmap import course_summary, next_lesson, opened_by
-from grader.course.submission import LessonFile, read_submission
+from grader.course.submission import read_submission
 from grader.render.lesson_table import show_finish
 from grader.render.terminal import make_console
 
@@ -256,73 +257,3 @@ def show_end(learner: Learner, progress: Progress, console: Console) -> None:
 
 
 # -------------------------------------------------------------------------------------------- reset
-
-
-def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
-    """Put fresh stubs in place of lessons, after a question; what was there is kept beside them."""
-    console, files = make_console(), learner.files(*lessons)
-    for lesson in lessons:
-        found, stub = files.get(lesson.id), lesson.stub.read_text("utf-8")
-        if found is not None and not (learner.folder / found.path).is_file():
-            raise UsageError(found.template or found.problem or found.path, **found.facts)
-        target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
-        if found is not None and found.problem is None and found.text == stub:
-            console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
-            continue
-        if (
-            found is not None
-            and not sure
-            and not agreed(learner.tr("Begin {file} anew? A copy is kept", file=found.path), lesson)
-        ):
-            console.print(Text(learner.tr("Nothing was changed.")))
-            continue
-        try:
-            copy = set_aside(target) if found else None
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
-            target.write_text(
-                as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8", newline="\n"
-            )
-        except OSError as error:
-            why = {"file": error.filename, "reason": error.strerror}
-            raise UsageError(
-                learner.tr("{file} can't be written: {reason}. Nothing of yours was lost", **why)
-            ) from None
-        told = learner.tr(
-            "{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix()
-        )
-        kept = (
-            " "
-            + learner.tr(
-                "What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()
-            )
-            if copy
-            else ""
-        )
-        console.print(Text(told + kept))
-
-
-def agreed(question: str, lesson: Lesson) -> bool:
-    """The answer to a question; raises UsageError where there is nobody to give one, as in a
-    notebook.
-    """
-    try:
-        return click.confirm(question)
-    except click.Abort:
-        if sys.stdin is not None and sys.stdin.isatty():
-            raise
-        click.echo()
-        message = (
-            "Nobody can answer here, so nothing was changed. To begin it anew without a question:"
-            " {command}"
-        )
-        raise UsageError(message, command=f"grade reset {lesson.id} --yes") from None
-
-
-def set_aside(path: Path) -> Path:
-    """Copy a file to the first free of ``<name>.1``, ``<name>.2``, …"""
-    number = 1
-    while (copy := path.with_name(f"{path.name}.{number}")).exists():
-        number += 1
-    copy.write_bytes(path.read_bytes())
-    return copy

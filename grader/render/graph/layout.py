@@ -8,58 +8,22 @@ end of a hundred long lines.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.core.graph_data import GraphEdge, GraphPicture
+from grader.render.graph.layers import END_WEIGHT, Box, Layers, Size, place_boxes, sort_into_layers
 
 Point = tuple[float, float]
-Size = tuple[float, float]
 
-MARGIN = 16.0
-GAP_X, GAP_Y = 24.0, 46.0
 PORT = 20.0
 """At least so far apart are the ends of edges at a box: a number fits between them."""
-LANE = 12.0
-"""The width of the lane in which an edge passes a layer."""
 GHOST: Size = (72.0, 24.0)
 MAX_LANES = 160
 """Edges may pass so many layers together; the longest of those above it end in ghosts."""
 SHORT = 4
 """An edge over fewer layers than this is always drawn."""
-ROUNDS = 6
-SWEEPS = 25
-END_WEIGHT, LANE_WEIGHT = 0.05, 2.0
-"""Ends of the graph make room for what goes on; lines are kept straight."""
-
-
-@dataclass(slots=True, eq=False)
-class Box:
-    """A box that is placed: its centre and its size, and how much it resists being moved aside."""
-
-    width: float
-    height: float
-    x: float = 0.0
-    y: float = 0.0
-    weight: float = 1.0
-
-    @property
-    def left(self) -> float:
-        return self.x - self.width / 2
-
-    @property
-    def right(self) -> float:
-        return self.x + self.width / 2
-
-    @property
-    def top(self) -> float:
-        return self.y - self.height / 2
-
-    @property
-    def bottom(self) -> float:
-        return self.y + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +64,9 @@ def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
     for key in boxes.keys() - {edge.source for edge in picture.edges}:
         boxes[key].weight = END_WEIGHT
     pairs = [(edge.source, end) for edge, end in zip(picture.edges, ends, strict=True)]
-    layers = _layers(boxes, pairs)
+    layers = sort_into_layers(boxes, pairs)
     passed = {pair: layers.lanes.get(pair, {}) for pair in pairs}
-    width, height = _settle(
+    width, height = place_boxes(
         layers,
         [
             [boxes[a], *(lanes[row] for row in sorted(lanes)), boxes[b]]
@@ -168,131 +132,8 @@ def _port_counts(picture: GraphPicture, ends: list[str]) -> dict[str, int]:
     return {key: max(leaving.get(key, 0), arriving.get(key, 0)) for key in {**leaving, **arriving}}
 
 
-class _View:
-    """What grandalf places: it reads w and h and writes xy."""
-
-    def __init__(self, width: float, height: float) -> None:
-        self.w, self.h, self.xy = width, height, (0.0, 0.0)
-
-
-@dataclass(slots=True)
-class _Layers:
-    """Boxes by layer from the top, in their order from the left, and the lanes in which edges pass:
-    by ends, then by layer.
-    """
-
-    rows: list[list[Box]]
-    lanes: dict[tuple[str, str], dict[int, Box]]
-    row_of: dict[str, int]
-
-
-def _layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> _Layers:
-    """Layers, an order within them that crosses few lines, and first x coordinates: grandalf's
-    work.
-    """
-    if len(boxes) == 1:
-        (key,) = boxes
-        return _Layers([[boxes[key]]], {}, {key: 0})
-    from grandalf.graphs import Edge, Vertex, graph_core
-    from grandalf.layouts import SugiyamaLayout
-
-    vertices: dict[str, Any] = {key: Vertex(key) for key in boxes}
-    for key, box in boxes.items():
-        vertices[key].view = _View(box.width, box.height)
-    edges = {pair: Edge(vertices[pair[0]], vertices[pair[1]]) for pair in dict.fromkeys(pairs)}
-    layout = SugiyamaLayout(graph_core(list(vertices.values()), list(edges.values())))
-    layout.xspace, layout.yspace, layout.dw, layout.dh = GAP_X, GAP_Y, LANE, 1.0
-    layout.init_all(inverted_edges=[])  # there is no circle, so nothing has to be turned round
-    layout.draw(ROUNDS)
-    placed: dict[int, Box] = {}
-    row_of: dict[str, int] = {}
-    rows = []
-    for number, layer in enumerate(layout.layers):
-        row = []
-        for vertex in layer:
-            name: Any = getattr(vertex, "data", None)  # a lane has none
-            box = boxes[name] if name in boxes else Box(LANE, 1.0, weight=LANE_WEIGHT)
-            box.x = float(vertex.view.xy[0])
-            placed[id(vertex)] = box
-            if name in boxes:
-                row_of[name] = number
-            row.append(box)
-        rows.append(sorted(row, key=lambda box: box.x))
-    lanes = {}
-    for pair, edge in edges.items():
-        passed = layout.ctrls.get(edge, {})
-        lanes[pair] = {
-            row: placed[id(vertex)]
-            for row, vertex in passed.items()
-            if id(vertex) in placed and row_of.get(pair[0]) != row
-        }
-        lanes[pair].pop(row_of[pair[1]], None)
-    return _Layers(rows, lanes, row_of)
-
-
-def _settle(layers: _Layers, chains: list[list[Box]]) -> Size:
-    """Give layers their heights and boxes their x: near what they are joined to, in their order,
-    apart; the size of it all.
-
-    Sweeps down and up: each row is moved to where its neighbours above, then below, would have it,
-    which is the weighted least squares solution under the row's order and gaps. ``chains`` are the
-    edges, each from its source through its lanes to where it ends.
-    """
-    above: dict[Box, list[Box]] = {}
-    below: dict[Box, list[Box]] = {}
-    for chain in chains:
-        for upper, lower in itertools.pairwise(chain):
-            above.setdefault(lower, []).append(upper)
-            below.setdefault(upper, []).append(lower)
-    for sweep in range(SWEEPS):
-        down = sweep % 2 == 0
-        for row in layers.rows if down else reversed(layers.rows):
-            neighbours = above if down else below
-            _spread(row, [_mean(neighbours.get(box) or [box]) for box in row])
-    y = MARGIN
-    for row in layers.rows:
-        height = max(box.height for box in row)
-        for box in row:
-            box.y = y + height / 2
-        y += height + GAP_Y
-    every = [box for row in layers.rows for box in row]
-    left = min(box.left for box in every)
-    for box in every:
-        box.x += MARGIN - left
-    return max(box.right for box in every) + MARGIN, y - GAP_Y + MARGIN
-
-
-def _mean(boxes: list[Box]) -> float:
-    return sum(box.x * box.weight for box in boxes) / sum(box.weight for box in boxes)
-
-
-def _spread(row: list[Box], wanted: list[float]) -> None:
-    """Place a row as near as can be to where its boxes are wanted: isotonic regression, by pooling
-    adjacent violators.
-    """
-    offsets = [0.0]
-    for left, right in itertools.pairwise(row):
-        gap = GAP_X / 2 if LANE in (left.width, right.width) else GAP_X
-        offsets.append(offsets[-1] + (left.width + right.width) / 2 + gap)
-    pools: list[tuple[float, float, int]] = []  # where, how heavy, how many boxes
-    for box, where, offset in zip(row, wanted, offsets, strict=True):
-        pool = (where - offset, box.weight, 1)
-        while pools and pools[-1][0] > pool[0]:
-            before = pools.pop()
-            weight = before[1] + pool[1]
-            pool = (
-                (before[0] * before[1] + pool[0] * pool[1]) / weight,
-                weight,
-                before[2] + pool[2],
-            )
-        pools.append(pool)
-    places = [where for where, _, count in pools for _ in range(count)]
-    for box, where, offset in zip(row, places, offsets, strict=True):
-        box.x = where + offset
-
-
 def _routes(
-    picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: _Layers
+    picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: Layers
 ) -> list[Route]:
     """A way for each edge; those that share a side of a box come apart there, in the order of where
     they go.

@@ -18,7 +18,8 @@ from grader.core.graph_data import GraphNode, GraphPicture
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
 from grader.render.graph.labels import badges, label_of, output_of, saved_words
-from grader.render.graph.layout import Box, Point, Route, lay_out
+from grader.render.graph.layers import Box
+from grader.render.graph.layout import Point, Route, lay_out
 
 CELL = 7.9
 """The width of a character in pixels, of 13 px and a monospaced font whichever it is; small text is

@@ -21,7 +21,8 @@ from grader.classroom.publish.gradescope import SECONDS, make_zip
 from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade, limits_for
 from grader.core.errors import UsageError
 from grader.core.limits import MIB, Limits
-from grader.course.course import Course, HeldBack, find_course, load_course
+from grader.course.course import Course, HeldBack
+from grader.course.manifest import find_course, load_course
 
 pytestmark = pytest.mark.fork
 

@@ -39,7 +39,8 @@ from grader.classroom.publish.release import (
     release,
 )
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course, HeldBack, find_course, load_course
+from grader.course.course import Course, HeldBack
+from grader.course.manifest import find_course, load_course
 
 pytestmark = pytest.mark.fork
 
@@ -370,8 +371,8 @@ def test_an_engine_with_a_course_never_takes_a_bundles(
 ) -> None:
     """Who grades a student's folder would run that folder's checks."""
     assert find_course(None, here=released_bundle[0]) == find_course(None)
-    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", released_bundle[0] / "nowhere")
-    monkeypatch.setattr("grader.course.course.CHECKOUT", released_bundle[0] / "engine")
+    monkeypatch.setattr("grader.course.manifest.PACKAGED_COURSE", released_bundle[0] / "nowhere")
+    monkeypatch.setattr("grader.course.manifest.CHECKOUT", released_bundle[0] / "engine")
     assert find_course(None, here=released_bundle[0] / "tiny") == released_bundle[0] / "course"
     with pytest.raises(CourseError):
         find_course(None, here=released_bundle[0].parent)

@@ -25,7 +25,8 @@ from grader.cli.commands.workspace import Learner, make_workspace, record, show_
 from grader.core.errors import ExitCode
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.progress import FILE, LessonProgress, Progress, read_progress, update_progress
+from grader.course.progress import LessonProgress, Progress
+from grader.course.progress_file import FILE, read_progress, update_progress
 from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.render.diff import compare
@@ -582,6 +583,7 @@ def test_the_page_shows_the_end_when_there_is_one(
 MODULES = (
     "cli/commands/lessons.py",
     "cli/commands/workspace.py",
+    "cli/commands/reset.py",
     "cli/commands/watch.py",
     "render/lesson_table.py",
 )
@@ -608,7 +610,7 @@ def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
         entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
     }
     assert said_texts(PACKAGE / name) - known == set()
-    from grader.cli.commands.watch import EXPLAINED, KEYS
+    from grader.cli.commands.watch_screen import EXPLAINED, KEYS
 
     assert {*EXPLAINED.values(), *KEYS.values()} - known == set()
 

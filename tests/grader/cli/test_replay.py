@@ -29,7 +29,8 @@ from grader.cli.commands.replay import (
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import Course
+from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.debugger import told

@@ -12,14 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.watch_loop import (
-    Watcher,
-    WatchResult,
-    change,
-    folder_saves,
-    half_written,
-    remote_kind,
-)
+from grader.cli.file_events import folder_saves, remote_kind
+from grader.cli.watch_loop import Watcher, WatchResult, change, half_written
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -29,7 +23,7 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
-from grader.course.submission import LessonFile
+from grader.course.lesson_file import LessonFile
 
 WAIT = 10.0
 

@@ -29,7 +29,7 @@ from grader.core.report import (
 )
 from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
-from grader.course.submission import decode
+from grader.course.decode import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

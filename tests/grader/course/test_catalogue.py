@@ -50,7 +50,7 @@ def test_cells_have_a_label_a_description_and_code(tmp_path: Path) -> None:
     assert squares.description == "x is multiplied by itself."
     assert squares.source == "import torch\n\n\ndef double(x):\n    return x * x\n"
     assert halves.source.startswith("# a comment of the answer's own\n")
-    assert [cell.line for cell in (squares, halves, power)] == [4, 13, 22]
+    assert [cell.line for cell in (squares, halves, power)] == [4, 14, 22]
 
 
 def test_without_a_file_there_are_no_cells(tmp_path: Path) -> None:

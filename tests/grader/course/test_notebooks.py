@@ -24,13 +24,17 @@ from grader.classroom.exports.check_text import explanation
 from grader.classroom.imports.discover import find_class
 from grader.classroom.redact import withheld
 from grader.cli.commands import watch
-from grader.cli.commands.workspace import Learner, reset_lessons
+from grader.cli.commands.reset import reset_lessons
+from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.notebooks import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook, without_magics
+from grader.course.decode import MAX_FILE_BYTES, decode
+from grader.course.lesson_file import LessonFile
+from grader.course.notebook_magics import without_magics
+from grader.course.notebooks import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook
 from grader.course.source import Source
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
+from grader.course.submission import digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.github import error_lines
 from grader.render.html import render_page

@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.progress import (
-    FILE,
-    HISTORY_LENGTH,
-    LessonProgress,
-    Progress,
-    find_workspace,
-    read_progress,
-    update_progress,
-)
+from grader.course.progress import HISTORY_LENGTH, LessonProgress, Progress
+from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
 
 MONDAY, TUESDAY, FRIDAY = (f"2026-03-0{day}T10:00:00+00:00" for day in (2, 3, 6))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.course.catalogue import read_catalogue
-from grader.course.course import find_course
+from grader.course.manifest import find_course
 from grader.course.scopes import DEFINING, bound_names, imports_in
 
 ROOT = find_course()

@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 
 from grader.core.errors import SubmissionError
 from grader.core.i18n import engine_catalogue
+from grader.course.decode import MAX_FILE_BYTES, decode
+from grader.course.lesson_file import LessonFile
 from grader.course.notebooks import LeftOut
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, read_submission
+from grader.course.submission import read_submission
 from grader.course.zips import MAX_MEMBERS
 from grader.runtime.grading import Settings, task_for
 

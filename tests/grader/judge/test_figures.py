@@ -34,11 +34,11 @@ from grader.core.report import (
     SandboxReport,
     check_from_json,
 )
-from grader.course.course import find_course, load_course
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
-from grader.course.submission import LessonFile
-from grader.judge.checks import assert_gradient, assert_that
+from grader.judge.assertions import assert_gradient, assert_that
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
     Figure,

@@ -12,9 +12,12 @@ import pytest
 from grader.core.errors import SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import Course
+from grader.course.decode import decode
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
-from grader.course.submission import LessonFile, decode, read_submission
+from grader.course.submission import read_submission
 from grader.judge.remote.worker_sources import REFUSED
 from grader.judge.verdicts import raised
 from grader.runtime.client import ForkServerClient
@@ -665,7 +668,7 @@ def test_a_check_that_is_itself_broken_is_the_graders_fault(
     """
     import shutil
 
-    from grader.course.course import load_course
+    from grader.course.manifest import load_course
 
     shutil.copytree(small_course.root, tmp_path / "course")
     broken = tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"

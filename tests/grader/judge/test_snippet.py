@@ -13,7 +13,7 @@ import torch
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult
 from grader.course.course import Course
-from grader.course.submission import decode
+from grader.course.decode import decode
 from grader.judge.remote.proxies import LastCall
 from grader.judge.replay.literals import literal
 from grader.judge.replay.snippet import MAX_CHARACTERS, snippet

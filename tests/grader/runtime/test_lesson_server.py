@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.course.course import Course
-from grader.course.submission import LessonFile
+from grader.course.lesson_file import LessonFile
 from grader.runtime import lesson_server
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson

@@ -28,7 +28,8 @@ from grader.cli.commands.verify import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE
-from grader.course.course import Course, load_course
+from grader.course.course import Course
+from grader.course.manifest import load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.verify.cache import VerdictCache

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from grader.classroom.publish.filter import check_names
-from grader.course.course import Lesson, find_course, load_course
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
 
 ROOT = find_course()
 COURSE = load_course(ROOT)

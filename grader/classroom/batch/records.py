@@ -1,0 +1,90 @@
+"""A batch: its plan, its jobs, what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
+from grader.core.engine import engine_hash, torch_version
+from grader.core.report import Report
+from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.runtime.grading import Settings
+
+NAMED = 4
+"""How many lessons' files a message names; the rest is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """What to grade and how; each submission's seed takes the place of that in ``settings``.
+    ``check`` is the only one to grade again.
+    """
+
+    course: Course
+    lessons: Sequence[Lesson]
+    settings: Settings
+    regrade: bool = False
+    check: str | None = None
+    reveal: bool = False
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(lesson.id for lesson in self.lessons)
+
+    @property
+    def filenames(self) -> str:
+        names = [lesson.filename for lesson in self.lessons]
+        return ", ".join(names[:NAMED]) + (
+            f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        )
+
+    def __str__(self) -> str:
+        """By what a run that was interrupted is known again."""
+        how = [
+            self.course.hash,
+            engine_hash(),
+            torch_version(),
+            self.settings.sandbox,
+            self.settings.lang,
+            ",".join(self.ids),
+            self.regrade,
+            self.check,
+        ]
+        return json.dumps(how)
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """What a run did: the run's number, submissions graded, reused, not gradable, and those where
+    that was our own fault.
+    """
+
+    run: int
+    graded: int = 0
+    reused: int = 0
+    problems: int = 0
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJob:
+    """One submission to grade. ``base`` is the report in which one check is to be replaced."""
+
+    owner: SubmissionRow
+    key: AttemptKey
+    files: dict[str, LessonFile]
+    adjustments: tuple[Adjustment, ...]
+    base: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJob:
+    """A job's report, or why there is none, which is our own fault."""
+
+    job: BatchJob
+    report: Report | None
+    fault: str = ""

@@ -1,0 +1,76 @@
+"""Which files changed: a folder's events, and folders on other machines, which send none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from grader.cli.watch_loop import Saves
+
+STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
+"""A save is told of after so long without a further event, at the latest after the second; polling
+looks so often.
+"""
+
+
+def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
+    """Saves of files in these folders, ``lessons`` by file name; an editor's own files are none."""
+    watched = sorted(folders)
+
+    def saves(stopped: threading.Event) -> Iterator[list[str]]:
+        import watchfiles
+
+        batches = watchfiles.watch(
+            *watched,
+            watch_filter=lambda _, path: Path(path).name in lessons,
+            stop_event=stopped,
+            recursive=False,
+            step=STEP_MS,
+            debounce=DEBOUNCE_MS,
+            rust_timeout=200,
+            raise_interrupt=False,
+            force_polling=poll or None,
+            poll_delay_ms=POLL_MS,
+        )
+        for batch in batches:
+            yield sorted({lessons[Path(path).name] for _, path in batch})
+
+    return saves
+
+
+REMOTE = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "drvfs",
+    "vboxsf",
+    "fuse.sshfs",
+    "fuse.vmhgfs-fuse",
+    "afs",
+    "virtiofs",
+    "fuse.grpcfuse",
+)
+"""File systems that don't tell of what is saved from elsewhere."""
+
+
+def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """The kind of a file system that tells of no saves, where the folder lies on one; None
+    elsewhere, and where that is not known.
+    """
+    try:
+        lines = [
+            line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()
+        ]
+    except OSError:
+        return None
+    here = folder.resolve()
+    points = [
+        (Path(fields[1].replace("\\040", " ")), fields[2]) for fields in lines if len(fields) > 2
+    ]
+    above = [(len(point.parts), kind) for point, kind in points if here.is_relative_to(point)]
+    kind = max(above, default=(0, ""))[1]
+    return kind if kind in REMOTE else None

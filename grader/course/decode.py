@@ -1,0 +1,130 @@
+"""Bytes of a lesson file as text: encodings, notebooks, and what can't be read."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import tokenize
+
+from grader.core.errors import SubmissionError
+from grader.course.lesson_file import LessonFile
+from grader.course.notebooks import MAX_NOTEBOOK_BYTES, read_code, read_notebook
+
+MAX_FILE_BYTES = 1 << 20
+READABLE = (
+    "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor"
+    " encrypted"
+)
+ENCODINGS = frozenset(
+    """
+    utf-8 utf-8-sig ascii iso8859-1 iso8859-15 cp1250 cp1251 cp1252 koi8-r
+    cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030 big5
+    """.split()
+)
+"""What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7)
+are slow, or hide what they say.
+"""
+
+
+def writable(path: str) -> str:
+    """A path that can be written down, on one line: what is no visible character in it is
+    escaped.
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in path
+    )
+
+
+def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False) -> LessonFile:
+    """A lesson's file from its bytes, whatever they are."""
+    path = writable(path)
+    if data is None:
+        return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)
+    limit = MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES
+    if len(data) > limit:
+        message = "{path} is larger than {megabytes} MB" + (
+            ". Clear its outputs, and save it" if notebook else ""
+        )
+        return LessonFile.wrong(lesson, path, message, {"megabytes": str(limit >> 20)})
+    if not data.removeprefix(codecs.BOM_UTF8).strip():
+        return LessonFile.wrong(
+            lesson, path, "{path} is empty. `grade init` elsewhere gives a fresh stub to start from"
+        )
+    if notebook:
+        return _decode_notebook(lesson, path, data)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        message = (
+            "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for"
+            " the encoding under Save as"
+        )
+        return LessonFile.wrong(lesson, path, message, line=1)
+    if b"\0" in data:
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        message = "{place} holds a NUL byte, so it is no Python text. Save it as UTF-8"
+        return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        if codecs.lookup(encoding).name not in ENCODINGS:
+            message = (
+                "{place} declares the encoding {encoding}, in which no lesson is read. Save it as"
+                " UTF-8"
+            )
+            return LessonFile.wrong(
+                lesson, path, message, {"place": f"{path}:1", "encoding": encoding[:40]}, line=1
+            )
+        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
+        text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
+    except (SyntaxError, UnicodeError, LookupError) as error:
+        line = _bad_line(data)
+        if _is_cp949(data):
+            remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
+            message = "{place} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). " + remedy
+            return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+        message = "{place} is not UTF-8 text ({reason}). Save it as UTF-8"
+        return LessonFile.wrong(
+            lesson, path, message, {"place": f"{path}:{line}", "reason": str(error)}, line=line
+        )
+    return LessonFile(lesson, path, text)
+
+
+def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
+    try:
+        read = read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
+    except SubmissionError as error:
+        return LessonFile.wrong(lesson, path, error.template, error.facts)
+    return LessonFile(lesson, path, read.text, cells=read.cells, left_out=read.left_out)
+
+
+def read_cell(lesson: str, code: str) -> LessonFile:
+    """A lesson that is the cell under ``%%grade``; lines are counted in the cell, whose first is
+    the magic's.
+    """
+    path = f"%%grade {lesson}"
+    try:
+        read = read_code(path, code, code_bytes=MAX_FILE_BYTES)
+    except SubmissionError as error:
+        return LessonFile.wrong(lesson, path, error.template, error.facts)
+    return LessonFile(lesson, path, read.text, left_out=read.left_out)
+
+
+def _is_cp949(data: bytes) -> bool:
+    """Whether bytes make sense as Korean of before Unicode: Hangul, and none of the ideographs that
+    Chinese would come out with.
+    """
+    try:
+        letters = data.decode("cp949")
+    except UnicodeDecodeError:
+        return False
+    return any("가" <= letter <= "힣" for letter in letters) and not any(
+        "一" <= letter <= "鿿" for letter in letters
+    )
+
+
+def _bad_line(data: bytes) -> int:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+    return 1

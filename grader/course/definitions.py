@@ -1,0 +1,77 @@
+"""What a statement defines, and whether it is a docstring or an ellipsis."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from grader.course.scopes import (
+    is_stored,
+)
+
+
+def defined_names(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [
+            name.id
+            for target in node.targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and is_stored(name)
+        ]
+    if (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.value is not None
+    ):
+        return [node.target.id]
+    return []
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def is_ellipsis(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is ...
+    )
+
+
+def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
+    """Whether two trees say the same, docstrings and the annotations of functions apart."""
+    todo: list[tuple[Any, Any]] = [(mine, theirs)]
+    while todo:
+        one, other = todo.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            todo += [(_written(one, field), _written(other, field)) for field in one._fields]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            todo += zip(one, other, strict=True)
+        elif repr(one) != repr(
+            other
+        ):  # 0.0 is no -0.0, and NaN, which no literal is, would be like itself
+            return False
+    return True
+
+
+def _written(node: ast.AST, field: str) -> Any:
+    """A field of a node, without what makes no difference to what the node does."""
+    value = getattr(node, field, None)
+    if field == "body" and isinstance(value, list) and value and is_docstring(value[0]):
+        return value[1:]
+    if (field == "returns" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) or (
+        field == "annotation" and isinstance(node, ast.arg)
+    ):
+        return None
+    return value

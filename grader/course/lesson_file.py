@@ -1,0 +1,77 @@
+"""One file of a submission, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.course.notebooks import SUFFIX, LeftOut
+
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class LessonFile:
+    """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
+
+    ``problem`` is ``template`` filled with ``facts``; ``others`` are further paths that it speaks
+    of. Of a notebook ``text`` is its code, ``cells`` says where that stands (``Notebook.cells``),
+    ``left_out`` what is no part of it.
+    """
+
+    lesson: str
+    path: str
+    text: str = ""
+    problem: str | None = None
+    line: int | None = None
+    others: tuple[str, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    template: str = field(default="", compare=False)
+    facts: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def wrong(
+        cls,
+        lesson: str,
+        path: str,
+        template: str,
+        facts: Mapping[str, str] = NOTHING,
+        *,
+        line: int | None = None,
+        others: tuple[str, ...] = (),
+    ) -> LessonFile:
+        """A file that can't be graded, with what is wrong with it; ``{path}`` in the template is
+        its path.
+        """
+        facts = {"path": path, **facts}
+        return cls(
+            lesson,
+            path,
+            problem=template.format(**facts),
+            line=line,
+            others=others,
+            template=template,
+            facts=facts,
+        )
+
+    @property
+    def filename(self) -> str:
+        return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> LessonFile:
+        """The inverse of ``dataclasses.asdict``, also where JSON has made lists of tuples."""
+        cells, left_out = (
+            (tuple(cell) for cell in data["cells"]),
+            (LeftOut(**one) for one in data["left_out"]),
+        )
+        return cls(
+            **{
+                **data,
+                "others": tuple(data["others"]),
+                "cells": tuple(cells),
+                "left_out": tuple(left_out),
+            }
+        )
