@@ -27,8 +27,8 @@ from grader.course.source import Source, is_docstring
 from grader.judge.checks import CheckSpec
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, MissingReference, execute
-from grader.judge.pytest_plugin import check_seed
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.seeds import check_seed
 
 
 def main() -> None:

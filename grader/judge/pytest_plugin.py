@@ -8,7 +8,6 @@ pytest-json-report's metadata.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -31,13 +30,9 @@ from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import script_of
 from grader.judge.results import DIAGNOSED, CheckRun, Results, title
+from grader.judge.seeds import check_seed
 from grader.judge.verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
-from grader.worker.process import explain
-
-
-def check_seed(seed: int, check_id: str) -> int:
-    """The seed of one check: 32 bits of a hash of the run's seed and the check's id."""
-    return int.from_bytes(hashlib.sha256(f"{seed}:{check_id}".encode()).digest()[:4], "big")
+from grader.worker.wire.exceptions import explain
 
 
 class LessonPlugin:

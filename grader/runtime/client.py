@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault, SandboxRefused
-from grader.judge.remote.worker_sources import isolated_command, scrubbed_environment
-from grader.runtime import lazy_imports
+from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.runtime import FORK_SERVER, lazy_imports
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 
@@ -63,7 +63,7 @@ class ForkServerClient:
         if self._process is None:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
-                isolated_command("grader.runtime.fork_server", *self._arguments),
+                isolated_command(FORK_SERVER, *self._arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,

@@ -21,8 +21,9 @@ from grader.core.errors import UsageError
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.sanitize import clean
-from grader.judge.remote.worker_sources import users_environment
+from grader.core.subprocesses import users_environment
 from grader.render.figures import tree_line
+from grader.render.graph import TRACING_PROCESS
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import tree_lines
 from grader.render.terminal import make_console
@@ -99,7 +100,7 @@ def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
             "backward": what.backward,
             "answer": str(answer),
         }
-        command = [sys.executable, "-m", "grader.render.graph.subprocess"]
+        command = [sys.executable, "-m", TRACING_PROCESS]
         done = subprocess.run(
             command,
             input=json.dumps(request),

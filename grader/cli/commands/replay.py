@@ -26,10 +26,11 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.sanitize import clean
+from grader.core.subprocesses import users_environment
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.notebook_cells import cells_of, loading
 from grader.course.submission import SUFFIXES, LessonFile, read_submission
-from grader.judge.remote.worker_sources import users_environment
+from grader.judge import DEBUGGER
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for
@@ -369,4 +370,4 @@ def asked_of_debugger(
 
 
 def debug_command(request: Path) -> Sequence[str]:
-    return [sys.executable, "-m", "grader.judge.debugger", str(request)]
+    return [sys.executable, "-m", DEBUGGER, str(request)]

@@ -13,15 +13,15 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
-from grader.core.paths import PACKAGE
+from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
+from grader.worker import SPAWNED_WORKER
 from grader.worker.wire.frames import pack, read_frame
 
 START_SECONDS = 60.0
@@ -35,20 +35,6 @@ REFUSED = (
 
 LARGE_STATUS = 1 << 16
 """From here on an exit status is known by its hexadecimal digits."""
-
-ALLOWED_ENVIRONMENT = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "WINDIR",
-)
-"""What a host or a worker keeps of the environment; the rest is dropped."""
 
 
 @dataclass(slots=True)
@@ -71,38 +57,6 @@ class WorkerSource(Protocol):
         """End a worker and all that it started, at the latest before the next one; where it
         ``died`` before that, how.
         """
-
-
-def scrubbed_environment() -> dict[str, str]:
-    """The environment for a host: the allow-list, one thread, no accelerator."""
-    kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
-    single = dict.fromkeys(
-        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-    )
-    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "PYTHONHASHSEED": "0"}
-    return {**kept, **single, **hidden}
-
-
-def users_environment() -> dict[str, str]:
-    """The environment for a file that users run with their own rights: theirs, and what their
-    terminal can't show is replaced.
-    """
-    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    return {**os.environ, "PYTHONIOENCODING": f"{encoding}:replace"}
-
-
-def isolated_command(module: str, *args: str) -> list[str]:
-    """A command line that runs ``module.main()`` in an interpreter with this package and nothing
-    else added to its path.
-
-    It is for ``scrubbed_environment``, from which it takes ``PYTHONHASHSEED``, as with ``-I`` it
-    would not: what a student takes out of a set of texts comes in the same order each time. Text is
-    UTF-8 in it, whatever the system's habit: a student's ``print`` works on Windows as it does
-    elsewhere.
-    """
-    home = str(PACKAGE.parent)
-    code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
-    return [sys.executable, "-s", "-P", "-X", "utf8", "-c", code, *args]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +161,7 @@ class SpawnedWorkers:
 
     def _process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            isolated_command(
-                "grader.worker.spawned", self._sandbox, json.dumps(asdict(self._limits))
-            ),
+            isolated_command(SPAWNED_WORKER, self._sandbox, json.dumps(asdict(self._limits))),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -32,8 +32,8 @@ from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.paths import PACKAGE
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, load_course
-from grader.judge.pytest_plugin import check_seed
 from grader.judge.remote.worker_sources import REFUSED
+from grader.judge.seeds import check_seed
 from grader.render.html import render_page
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient

@@ -32,6 +32,7 @@ from grader.core.report import CheckResult
 from grader.course.course import Course, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
+from grader.judge import DEBUGGER
 from grader.judge.debugger import told
 from grader.judge.replay.literals import NoLiteral, literal
 from grader.judge.replay.scenario_source import reached_by
@@ -654,7 +655,7 @@ def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
     assert debug_command(tmp_path / "r.json")[1:] == [
         "-m",
-        "grader.judge.debugger",
+        DEBUGGER,
         str(tmp_path / "r.json"),
     ]
 
