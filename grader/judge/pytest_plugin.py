@@ -18,10 +18,11 @@ import torch
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import load
+from grader.core.protocol import LessonSpec
 from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge.checks import CheckSpec
-from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.rpc import student_error
@@ -45,26 +46,20 @@ class LessonPlugin:
     again for every check.
     """
 
-    def __init__(self, spec: dict[str, Any]) -> None:
-        """``spec`` as ``grading.spec_for`` makes it."""
-        self.lesson: str = spec["lesson"]
-        self.stub = Source(spec["stub"], spec["filename"])
-        self.scenarios: str = spec["scenarios"]
-        self.tr = load(spec["lang"], [Path(path) for path in spec["texts"]])
-        solution: str | None = spec["solution"]
-        self.withheld = solution is None
-        self.solved = (
-            MissingReference()
-            if solution is None
-            else LocalStudent(Source(solution, spec["filename"]), self.scenarios)
-        )
+    def __init__(self, spec: LessonSpec) -> None:
+        self.lesson = spec.lesson
+        self.stub = Source(spec.stub, spec.filename)
+        self.scenarios = spec.scenarios
+        self.tr = load(spec.lang, [Path(path) for path in spec.texts])
+        self.withheld = spec.solution is None
+        self.solved = reference_of(spec)
         self.results = Results(spec, self.tr, self.solved)
         self.asked: frozenset[str] = frozenset()
         self.seed = 0
         self.seeds: Mapping[str, int] = {}
         self.recorded: str | None = None
         self.recorder: Recorder | None = None
-        self.script: list[str] | str | None = None
+        self.script: tuple[str, ...] | str | None = None
         self.outcomes: dict[str, Outcome] = {}
         self._untouched: dict[str, bool] = {}
 
@@ -249,7 +244,7 @@ class LessonPlugin:
         judged = CheckRun(
             check_id, item, self.spec_of(item), verdict, self.seed_of(check_id), call.duration
         )
-        return {"check": self.results.of(judged, self.session, self.remote).as_data()}
+        return {"check": self.results.of(judged, self.session, self.remote).as_json()}
 
     # ------------------------------------------------------------------------------------- verdicts
 
@@ -308,12 +303,12 @@ class LessonPlugin:
             return True
         return False
 
-    def written(self, recorder: Recorder, verdict: CheckVerdict) -> list[str] | str | None:
+    def written(self, recorder: Recorder, verdict: CheckVerdict) -> tuple[str, ...] | str | None:
         """The script behind a check that did not pass; where there can be none, why."""
         if verdict.outcome not in DIAGNOSED:
             return None
         try:
-            return script_of(
+            lines = script_of(
                 recorder,
                 expected=verdict.expected,
                 actual=verdict.actual,
@@ -322,5 +317,6 @@ class LessonPlugin:
                 module=self.session.source.module,
                 scenarios=self.scenarios,
             )
+            return tuple(lines)
         except NoLiteral as reason:
             return str(reason)

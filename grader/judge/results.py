@@ -13,6 +13,7 @@ import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue
+from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.course.source import Source
@@ -57,14 +58,13 @@ class Results:
     """Writes the results of one lesson's checks, in one language: made once for the lesson."""
 
     def __init__(
-        self, spec: dict[str, Any], tr: Catalogue, reference: LocalStudent | MissingReference
+        self, spec: LessonSpec, tr: Catalogue, reference: LocalStudent | MissingReference
     ) -> None:
-        """``spec`` as ``grading.spec_for`` makes it."""
         self.tr = tr
         self.reference = reference
-        self.hints: dict[str, list[str]] = spec["hints"]
-        self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
-        self.mistakes = load_mistakes(spec["diagnosis"])
+        self.hints = spec.hints
+        self.hidden_files = {Path(path).name for path in spec.hidden_checks}
+        self.mistakes = load_mistakes(spec.diagnosis)
 
     def of(self, judged: CheckRun, session: StudentSession, remote: RemoteStudent) -> CheckResult:
         """The result of a check of the submission that ``session`` talks to; ``remote`` is the
@@ -188,10 +188,10 @@ def title(item: pytest.Item) -> str:
     return str(docstring).strip().splitlines()[0]
 
 
-def results_in(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
     """The results that a pytest-json-report carries, in the order of the run."""
     for test in report.get("tests", ()):
         if "check" in test.get("metadata", {}):
-            yield test["metadata"]["check"]
+            yield CheckResult.from_json(test["metadata"]["check"])
         else:
             raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")

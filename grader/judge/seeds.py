@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The seed of a run, from which each check's is derived unless it is among ``by_check``."""
+
+    run: int
+    by_check: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, check_id: str) -> int:
+        """Return a check's seed."""
+        return self.by_check.get(check_id, check_seed(self.run, check_id))
 
 
 def check_seed(seed: int, check_id: str) -> int:

@@ -14,7 +14,6 @@ import json
 import os
 import statistics
 import time
-from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -22,6 +21,8 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
+from grader.core.protocol import LessonSpec
+from grader.core.report import Outcome
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
@@ -49,21 +50,18 @@ class NoBorder:
         return ""
 
 
-def rounds_of(
-    judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds: int
-) -> list[float]:
+def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
     """The seconds of each round; the first warms up and is left out."""
     times = []
     for number in range(rounds + 1):
         began = time.perf_counter()
-        source = Source(without_markers(spec["solution"]), spec["filename"])
+        source = Source(without_markers(spec.solution or ""), spec.filename)
         judge.plugin.take(NoBorder(source), seed=number)  # type: ignore[arg-type]
-        judge.plugin.remote = LocalStudent(source, spec["scenarios"])  # type: ignore[assignment]
+        judge.plugin.remote = LocalStudent(source, spec.scenarios)  # type: ignore[assignment]
         results = list(results_in(run_checks(checks)))
         times.append(time.perf_counter() - began)
-        assert all(result["outcome"] == "passed" for result in results), [
-            result["id"] for result in results if result["outcome"] != "passed"
-        ]
+        failed = [result.id for result in results if result.outcome is not Outcome.PASSED]
+        assert not failed
     return times[1:]
 
 

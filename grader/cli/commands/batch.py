@@ -64,7 +64,7 @@ def host_for_a_class() -> ForkServerClient:
     """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what
     it is at.
     """
-    return ForkServerClient(apart=True)
+    return ForkServerClient(own_session=True)
 
 
 def grade_class(

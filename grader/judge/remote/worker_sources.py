@@ -14,11 +14,11 @@ import signal
 import socket
 import subprocess
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
-from grader.core.limits import Limits
+from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
 from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
 from grader.worker import SPAWNED_WORKER
@@ -94,15 +94,16 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     that time: a fault is ours.
     """
     try:
-        hello = channel.receive(time.monotonic() + START_SECONDS).body
+        frame = channel.receive(time.monotonic() + START_SECONDS)
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(
             f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}"
         ) from None
-    if hello["mode"] == "require" and hello["missing"]:
-        raise SandboxRefused(REFUSED, missing=", ".join(hello["missing"]))
-    return WorkerProcess(channel, pid, tuple(hello["guarantees"]), tuple(hello["missing"]))
+    hello = WorkerHello.from_json(frame.body)
+    if hello.mode == "require" and hello.missing:
+        raise SandboxRefused(REFUSED, missing=", ".join(hello.missing))
+    return WorkerProcess(channel, pid, hello.guarantees, hello.missing)
 
 
 class ForkedWorkers:
@@ -113,16 +114,12 @@ class ForkedWorkers:
         self._replies = cast(BinaryIO, control.makefile("rb"))
         self._output_bytes = output_bytes
 
-    def _ask(self, **request: Any) -> Any:
-        self._control.sendall(pack(request))
-        frame = read_frame(self._replies)
-        if frame is None:
-            raise EngineFault("the fork host is gone")
-        return frame.body
+    def _ask(self, request: BrokerRequest) -> None:
+        self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
         """A fresh fork."""
-        self._control.sendall(pack({"do": "start"}))
+        self._ask(BrokerRequest("start"))
         _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
@@ -138,14 +135,17 @@ class ForkedWorkers:
         """
         worker.channel.settle()
         worker.channel.close()
+        self._ask(BrokerRequest("end", worker.pid, died))
         if not died:
-            self._control.sendall(pack({"do": "end", "pid": worker.pid, "died": False}))
             return None
-        answer = self._ask(do="end", pid=worker.pid, died=True)
-        if answer["overuse"] is not None:
-            template, limit = answer["overuse"]
+        frame = read_frame(self._replies)
+        if frame is None:
+            raise EngineFault("the fork host is gone")
+        end = WorkerEnd.from_json(frame.body)
+        if end.overuse is not None:
+            template, limit = end.overuse
             return ExitStatus(template, {"limit": limit})
-        return None if answer["status"] is None else ExitStatus.of_status(answer["status"])
+        return None if end.status is None else ExitStatus.of_status(end.status)
 
 
 class SpawnedWorkers:
@@ -153,15 +153,14 @@ class SpawnedWorkers:
     has imported torch when it is wanted.
     """
 
-    def __init__(self, limits: Limits, sandbox: str) -> None:
-        self._limits = limits
-        self._sandbox = sandbox
+    def __init__(self, options: WorkerOptions) -> None:
+        self._options = options
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._spare: subprocess.Popen[bytes] | None = None
 
     def _process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            isolated_command(SPAWNED_WORKER, self._sandbox, json.dumps(asdict(self._limits))),
+            isolated_command(SPAWNED_WORKER, json.dumps(self._options.as_json())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -187,7 +186,7 @@ class SpawnedWorkers:
         streams = cast(
             tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr)
         )
-        channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)
+        channel = PipeChannel(*streams, output_bytes=self._options.limits.output_bytes)
         return read_hello(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:

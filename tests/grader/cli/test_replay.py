@@ -20,9 +20,9 @@ from grader.cli import main
 from grader.cli.commands.replay import (
     Replay,
     ReplayRequest,
-    asked_of_debugger,
     comment,
     debug_command,
+    debug_request,
     script,
     understood,
 )
@@ -569,7 +569,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
     what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
     request.write_text(
-        json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)),
+        json.dumps(debug_request(what, place / "tiny.ipynb", "double", stop=False).as_json()),
         "utf-8",
     )
     environment = {

@@ -552,5 +552,5 @@ def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes)
     told = engine_catalogue("ko")(file.template, **file.facts)
     assert f"work/{name}" in told
     assert any("가" <= letter <= "힣" for letter in told)
-    assert task_for(file, Settings(1, lang="ko"))["problem"]["message"] == told
-    assert task_for(file, Settings(1))["problem"]["message"] == file.problem
+    problems = (task_for(file, Settings(1, lang=lang)).problem for lang in ("ko", "en"))
+    assert [problem and problem.message for problem in problems] == [told, file.problem]
