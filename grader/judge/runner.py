@@ -25,9 +25,12 @@ from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, T
 from grader.course.source import Source
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.results import results_in
+from grader.judge.seeds import Seeds
+from grader.judge.submission_run import SubmissionRun
 from grader.worker.wire.compat import PLUGINS_LEFT_OUT, json_report_of
 
 PYTEST_OPTIONS = (
@@ -71,14 +74,18 @@ class Judge:
         run_pytest(self.spec.check_files, engine, self.plugin)
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
-        """Run the collected checks on one submission. Nothing of it stays for the next one."""
-        try:
-            invalid = self.take(task, workers)
-            report = run_checks(checks)
-        finally:
-            if hasattr(self.plugin, "session"):
-                self.plugin.session.close()
-        session = self.plugin.session
+        """Run the collected checks on one submission."""
+        with contextlib.closing(self.session_for(task, workers)) as session:
+            run = SubmissionRun(
+                session,
+                RemoteStudent(session),
+                Seeds(task.seed, task.seeds),
+                self.plugin.tr.fresh(),
+                task.recorded,
+            )
+            invalid = load(run, task.problem)
+            with self.plugin.judging(run):
+                report = run_checks(checks)
         guarantees, missing = session.guarantees
         replaced = [
             f"{session.source.filename} replaced {name} while it was loaded"
@@ -90,38 +97,38 @@ class Judge:
             guarantees=guarantees,
             missing=missing,
             flags=(*flags_in(session.source), *replaced),
-            untranslated=tuple(sorted(self.plugin.tr.missing)),
-            script=self.plugin.script,
+            untranslated=tuple(sorted(run.tr.missing)),
+            script=run.script,
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
         )
 
-    def take(self, task: Task, workers: WorkerSource) -> FileProblem | None:
-        """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
-        source = Source(task.source, task.filename, task.cells)
+    def session_for(self, task: Task, workers: WorkerSource) -> StudentSession:
+        """Return a session for a submission; no worker is started yet."""
         problem = None
         if task.problem is not None:
             problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
-        session = StudentSession(
+        return StudentSession(
             workers,
-            source=source,
+            source=Source(task.source, task.filename, task.cells),
             scenarios=self.spec.scenarios,
             limits=task.limits,
             unloadable=problem,
         )
-        self.plugin.take(session, seed=task.seed, seeds=task.seeds, recorded=task.recorded)
-        try:
-            session.load()
-            if source.unreadable:  # rules that look at the source would look at nothing
-                raise session.refuse(
-                    StudentCodeError(self.plugin.tr("unreadable file"), self.plugin.tr(UNREADABLE))
-                )
-        except StudentCodeError as error:
-            return FileProblem(error.message if problem else str(error), error.line)
-        except WorkerLost as lost:
-            tr = self.plugin.tr
-            reason = tr(lost.template, **lost.facts)
-            return FileProblem(tr("loading the file: {reason}", reason=reason), None)
-        return None
+
+
+def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
+    """Have a worker load the file; return why it can't, if so: ``problem`` if it was known before."""
+    session, tr = run.session, run.tr
+    try:
+        session.load()
+        if session.source.unreadable:  # rules that look at the source would look at nothing
+            raise session.refuse(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+    except StudentCodeError as error:
+        return problem or FileProblem(str(error), error.line)
+    except WorkerLost as lost:
+        reason = tr(lost.template, **lost.facts)
+        return FileProblem(tr("loading the file: {reason}", reason=reason), None)
+    return None
 
 
 def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:

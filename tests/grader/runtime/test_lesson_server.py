@@ -35,14 +35,14 @@ BODIES = {
 }
 
 
-def graded(host: ForkServerClient, course: Course, name: str) -> dict[str, Any]:
+def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict[str, Any]:
     """What a submission's result is, times apart."""
     lesson = course.lesson("tiny")
     judged = grade_lesson(
         host,
         lesson,
         LessonFile("tiny", "tiny.py", BODIES[name] + REST),
-        Settings(7, limits=course.limits),
+        Settings(7, limits=course.limits, lang=lang),
     )
     data = asdict(judged)
     for part in (data["result"], *data["result"]["checks"]):
@@ -50,11 +50,13 @@ def graded(host: ForkServerClient, course: Course, name: str) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
-    host: ForkServerClient, small_course: Course
+    lang: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    forward = {name: graded(host, small_course, name) for name in BODIES}
-    backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
+    """Nothing of a submission is told of the next one, nor which of its messages are untranslated."""
+    forward = {name: graded(host, small_course, name, lang) for name in BODIES}
+    backward = {name: graded(host, small_course, name, lang) for name in reversed(BODIES)}
     assert backward == forward
     # The results do differ from each other.
     assert len({str(data) for data in forward.values()}) > len(BODIES) - 2
