@@ -7,6 +7,8 @@
     judge        ── BrokerRequest ───────────────▶  fork server   ── WorkerEnd ──▶  judge
     fork server  ── WorkerOptions ───────────────▶  worker        ── WorkerHello ─▶ judge
     grade replay ── DebugRequest ────────────────▶  debugger
+    grade graph  ── TraceRequest ────────────────▶  a process that calls the user's function
+                 ◀─ Traced, TraceProblem ────────
 
 What a judge asks a worker once a student's code may run in it is no record: see ``worker.wire``.
 """
@@ -14,6 +16,7 @@ What a judge asks a worker once a student's code may run in it is no record: see
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.core.limits import Limits
 from grader.core.records import Record, read
@@ -82,8 +85,8 @@ class Task(Record):
     """What judging one submission takes beside the lesson's spec.
 
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
-    A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the check
-    whose script is wanted.
+    A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
+    check whose script is wanted.
     """
 
     source: str
@@ -195,3 +198,39 @@ class DebugRequest(Record):
     stop: bool
     spec: LessonSpec
     task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest(Record):
+    """What ``grade graph`` has its child process do: call a function of ``file`` with these inputs
+    (none: an example) and trace the graph behind the result, after ``backward`` if that is set.
+    """
+
+    file: str
+    function: str
+    inputs: tuple[Any, ...] = ()
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traced(Record):
+    """The graph, as ``wire.trace`` gives it, and how the function was called."""
+
+    picture: dict[str, Any]
+    called: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceProblem(Record):
+    """In a graph's place: why there is none, as a template and its facts."""
+
+    template: str
+    facts: dict[str, str]
+
+
+def read_traced(data: object) -> Traced | TraceProblem:
+    """Return the child's answer; raise ValueError if ``data`` is not one."""
+    kind: type[Traced | TraceProblem] = Traced
+    if isinstance(data, dict) and "template" in data:
+        kind = TraceProblem
+    return read(kind, data)

@@ -18,9 +18,9 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any
 
 from grader.core.errors import SubmissionError
+from grader.core.records import Record
 from grader.course.files import (
     ZIP_SUFFIX,
     FileEntry,
@@ -56,7 +56,7 @@ are slow, or hide what they say.
 
 
 @dataclass(frozen=True, slots=True)
-class LessonFile:
+class LessonFile(Record):
     """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
 
     ``problem`` is ``template`` filled with ``facts``; ``others`` are further paths that it speaks
@@ -103,22 +103,6 @@ class LessonFile:
     @property
     def filename(self) -> str:
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> LessonFile:
-        """The inverse of ``dataclasses.asdict``, also where JSON has made lists of tuples."""
-        cells, left_out = (
-            (tuple(cell) for cell in data["cells"]),
-            (LeftOut(**one) for one in data["left_out"]),
-        )
-        return cls(
-            **{
-                **data,
-                "others": tuple(data["others"]),
-                "cells": tuple(cells),
-                "left_out": tuple(left_out),
-            }
-        )
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:

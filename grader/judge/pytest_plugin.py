@@ -37,8 +37,8 @@ from grader.worker.wire.exceptions import explain
 
 
 class LessonPlugin:
-    """Judges one lesson's submissions, one after another: it holds what is the same for all of them,
-    and refers to the ``run`` of the one that is judged.
+    """Judges one lesson's submissions, one after another. It holds what is the same for all, and
+    refers to the ``run`` of the one that is judged.
     """
 
     def __init__(self, spec: LessonSpec) -> None:

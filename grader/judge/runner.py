@@ -117,7 +117,9 @@ class Judge:
 
 
 def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
-    """Have a worker load the file; return why it can't, if so: ``problem`` if it was known before."""
+    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was known
+    before.
+    """
     session, tr = run.session, run.tr
     try:
         session.load()

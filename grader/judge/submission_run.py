@@ -72,7 +72,7 @@ class SubmissionRun:
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is still the stub's, and nothing else in the file changes it."""
+        """Return whether a definition is still the stub's and the file does not change it elsewhere."""
         if name not in self._untouched:
             source = self.session.source
             same = source.same_definition(stub, name)

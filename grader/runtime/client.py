@@ -88,9 +88,9 @@ class ForkServerClient:
         """Have a task judged and return the result; raise EngineFault if there is none,
         SandboxRefused if the fork server may not judge.
 
-        The spec is sent only if this fork server has not had it yet. The fork server cleans up after
-        it has written the result. Whether it has is read before the next task, and if it could not,
-        a new one takes that.
+        The spec is sent only if this fork server has not had it yet. The fork server cleans up
+        after the result. Whether it has is read before the next task; if it could not, a new one
+        takes that.
         """
         self.settle()
         self.start()
@@ -141,7 +141,7 @@ class ForkServerClient:
         return fault
 
     def log(self) -> str:
-        """The last of what the host said on standard error."""
+        """The last of what the process said on standard error."""
         if self._log is None:
             return ""
         self._log.seek(0)

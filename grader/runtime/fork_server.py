@@ -2,23 +2,24 @@
 
 For each job the supervisor writes up to three messages to the fork server's standard input. The
 fork server reads the *envelope* (limits, sandbox, which lesson, whether the submission needs what
-torch imports late). It leaves the lesson's *spec*, which comes only once, to a lesson server that it
-forks, and the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``)
+torch imports late). It leaves the lesson's *spec*, which comes only once, to a lesson server that
+it forks, and the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``)
 collects the lesson's checks and forks a judge that serves many tasks. A judge asks the fork server
 for workers, and writes its result to standard output itself::
 
-    supervisor ─envelope─▶ fork server ──fork──▶ lesson server ──fork──▶ judge ──"start"──▶ fork server ──fork──▶ worker
-        │ └──────spec──────────────────────────────▶ │                   │ ▲                                       │
-        │ └──────task──────────────────────────────────────────────────▶ │ └────────── socket, output ─────────────┘
-        ◀────────result──────────────────────────────────────────────────┘
+    supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
+        │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
+        │ └──────────task─────────┼────────────────────────────────────────┘ │
+        │                         └──fork──▶ worker ◀──── socket, output ────┤
+        ◀────────────────────────────────result──────────────────────────────┘
 
 When nothing of the job is left, the fork server closes it with a frame of its own.
 
 So no check, no solution, no submission and no result is ever in the fork server's memory, and a
 worker, which is its copy, has none either. The fork server runs no torch operation: a fork of a
-process that ever ran a parallel region hangs, and autograd before a fork breaks children where there
-is an accelerator. What torch loads lazily is imported before the first fork; what it loads for
-function transforms and optimizers, before the first worker that needs it (``lazy_imports``).
+process that ever ran a parallel region hangs, and autograd before a fork breaks children where
+there is an accelerator. What torch loads lazily is imported before the first fork; what it loads
+for function transforms and optimizers, before the first worker that needs it (``lazy_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """
@@ -139,7 +140,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
                 lazy_imports.load()
             lesson_pids = {lesson.pid for lesson in lessons.values()}
             if not serve_job(lessons[job.lesson], lesson_pids, job.options, prepared):
-                # The job may be half read and the result half written. A new fork server is in step.
+                # The job may be half read, the result half written. A new process is in step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
     finally:
@@ -170,8 +171,8 @@ def serve_job(
 
 
 class LessonServerHandle:
-    """The fork host's end of a lesson host: its judge serves a task for each control socket that it
-    is handed.
+    """The fork server's end of a lesson server, whose judge serves a task for each control socket
+    that it is handed.
     """
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
@@ -189,7 +190,7 @@ class LessonServerHandle:
         socket.send_fds(self._control, [b"t"], [control.fileno()])
 
     def close(self) -> None:
-        """End the lesson host, and a judge that hangs."""
+        """End the lesson server, and a judge that hangs."""
         self._control.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """Workers that are forked from the fork server.
 
-A worker is a copy of the fork host, so it holds no check, no solution and no submission. It
+A worker is a copy of the fork server, so it holds no check, no solution and no submission. It
 confines itself, says under what it runs, and only then reads what it is sent.
 """
 
@@ -20,14 +20,14 @@ from grader.worker.wire.frames import write_frame
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """A worker as the host has it: its pid, and the judge's ends of its line and its output."""
+    """A worker as the fork server has it: its pid, the judge's ends of its line and output."""
 
     pid: int
     line: socket.socket
     output: int
 
     def let_go(self) -> None:
-        """Close the host's copies of those ends."""
+        """Close the fork server's copies of those ends."""
         self.line.close()
         os.close(self.output)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from grader import __version__
@@ -12,6 +12,7 @@ from grader.core.errors import EngineFault
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits
 from grader.core.protocol import FileProblem, LessonSpec, Task, WorkerOptions
+from grader.core.records import Record
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -31,13 +32,13 @@ NOTES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Record):
     """How to grade: the seed, the sandbox's mode, the limits, the language.
 
     ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded``
     is the check that is written down as a script. ``without`` leaves layers of the sandbox away, to
-    see what a weaker host would do. ``prestart`` has a host without fork start the worker of the next
-    submission while nobody waits.
+    see what a weaker host would do. ``prestart`` has a fork server that can't fork start the next
+    submission's worker while nobody waits.
     """
 
     seed: int
@@ -45,7 +46,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     without: tuple[str, ...] = ()
     lang: str = ENGLISH
-    seeds: Mapping[str, int] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
     prestart: bool = False
 
@@ -86,7 +87,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
         limits=settings.limits,
         cells=file.cells,
         problem=FileProblem(problem, file.line) if problem else None,
-        seeds=dict(settings.seeds),
+        seeds=settings.seeds,
         recorded=settings.recorded,
     )
 

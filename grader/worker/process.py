@@ -308,7 +308,7 @@ def words_in(code: types.CodeType) -> set[str]:
 
     Only those are compared, and those that a scenario asks for: to look at an object is to write
     its reference count, and to look at all of torch's would have each worker copy hundreds of pages
-    that it shares with the fork host.
+    that it shares with the fork server.
     """
     words = set(code.co_names)
     for constant in code.co_consts:

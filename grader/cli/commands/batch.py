@@ -100,12 +100,16 @@ def grade_class(
                 telling(console, len(found.handed)) as told,
                 graceful_interrupt(console, hosts),
             ):
-                given: dict[str, Any] = {
-                    "students": matched.students,
-                    "hosts": hosts,
-                    "grading": grading,
-                }
-                tally = run_batch(book, wanted.out, found.handed, plan, **given, told=told)
+                tally = run_batch(
+                    book,
+                    wanted.out,
+                    found.handed,
+                    plan,
+                    students=matched.students,
+                    hosts=hosts,
+                    grading=grading,
+                    told=told,
+                )
         except KeyboardInterrupt:
             console.print(Text("stopped; the same command goes on from there"))
             raise

@@ -1,6 +1,6 @@
 """Where the judge gets its workers from, and how they end.
 
-``ForkedWorkers`` asks the fork host, which forks a process that never held a check.
+``ForkedWorkers`` asks the fork server, which forks a process that never held a check.
 ``SpawnedWorkers`` starts a plain process, for systems without fork; it costs a torch import. A
 worker that was lost is replaced, so that one endless loop costs one check.
 """
@@ -107,7 +107,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
 
 
 class ForkedWorkers:
-    """Workers forked by the host at the other end of ``control``."""
+    """Workers forked by the fork server at the other end of ``control``."""
 
     def __init__(self, control: socket.socket, *, output_bytes: int) -> None:
         self._control = control
@@ -130,8 +130,8 @@ class ForkedWorkers:
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the host kill it; how it had died before, if it had. Where it had not, nobody waits:
-        there is nothing to be told.
+        """Have the fork server kill it; return how it died before, if it did. If it did not, nobody
+        waits: there is nothing to be told.
         """
         worker.channel.settle()
         worker.channel.close()

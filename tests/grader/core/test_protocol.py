@@ -21,6 +21,9 @@ from grader.core.protocol import (
     LessonSpec,
     Refused,
     Task,
+    Traced,
+    TraceProblem,
+    TraceRequest,
     WorkerEnd,
     WorkerHello,
     WorkerOptions,
@@ -59,7 +62,12 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     RESULTS,
     st.builds(Envelope, options=OPTIONS),
     st.builds(DebugRequest, spec=SPECS, task=TASKS),
-    *(st.builds(kind) for kind in (BrokerRequest, FileProblem, WorkerEnd, WorkerHello)),
+    st.builds(TraceRequest, inputs=st.lists(DATA, max_size=2).map(tuple)),
+    st.builds(Traced, picture=st.dictionaries(st.text(), DATA, max_size=2)),
+    *(
+        st.builds(kind)
+        for kind in (BrokerRequest, FileProblem, TraceProblem, WorkerEnd, WorkerHello)
+    ),
 )
 SPEC = LessonSpec("a", "a.py", "", None, "", ("v",), ("h",), None, {"f": ["think"]}, "en", ())
 

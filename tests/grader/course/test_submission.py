@@ -12,7 +12,6 @@ import re
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -517,7 +516,7 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
         notebook,
         LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",)),
     ):
-        assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
+        assert LessonFile.from_json(json.loads(json.dumps(file.as_json()))) == file
 
 
 @pytest.mark.parametrize(

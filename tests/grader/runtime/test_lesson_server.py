@@ -54,7 +54,7 @@ def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
     lang: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """Nothing of a submission is told of the next one, nor which of its messages are untranslated."""
+    """Nothing of one is told of the next, nor which of its messages have no translation."""
     forward = {name: graded(host, small_course, name, lang) for name in BODIES}
     backward = {name: graded(host, small_course, name, lang) for name in reversed(BODIES)}
     assert backward == forward
