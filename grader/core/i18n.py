@@ -54,6 +54,10 @@ class Catalogue:
             self.missing.add(text)
         return string.Formatter().vformat(found or text, (), values) if values else found or text
 
+    def fresh(self) -> Catalogue:
+        """Return a catalogue with the same texts in which nothing is missing yet."""
+        return Catalogue(self.lang, self.texts)
+
     def known(self, text: str) -> str:
         """The translation of a text that need not have one, such as a name or a number."""
         return self.texts.get(text) or text

@@ -10,6 +10,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.core.records import Record
+
 SCHEMA_VERSION = 1
 
 
@@ -43,7 +45,7 @@ class LessonStatus(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Record):
     """One check's outcome. ``expected``, ``actual`` and the values of ``inputs`` are plain data as
     ``evidence.describe`` makes it.
     """
@@ -78,15 +80,9 @@ class CheckResult:
     call: str | None = None
     """The call that failed, as Python to paste."""
 
-    def as_data(self) -> dict[str, Any]:
-        """The fields as plain data; not copied, as ``dataclasses.asdict`` would, which takes as
-        long as a small check.
-        """
-        return fields_of(self)
-
 
 @dataclass(frozen=True, slots=True)
-class LessonResult:
+class LessonResult(Record):
     """One lesson's outcome. ``message`` says why a lesson is ``invalid`` or ``missing``."""
 
     id: str
@@ -106,9 +102,6 @@ class LessonResult:
     """What those are worth; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
-
-    def as_data(self) -> dict[str, Any]:
-        return {**fields_of(self), "checks": tuple(check.as_data() for check in self.checks)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +123,7 @@ class SandboxReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Record):
     """The outcome of one submission."""
 
     submission: str
@@ -178,48 +171,6 @@ class Report:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain data, the keys in the schema's order."""
-        lessons = tuple(lesson.as_data() for lesson in self.lessons)
-        data = {
-            **fields_of(self),
-            "course": fields_of(self.course),
-            "sandbox": fields_of(self.sandbox),
-            "lessons": lessons,
-        }
+        """Return the report as JSON data, its keys in the schema's order."""
+        data = Record.as_json(self)
         return {"schema_version": data.pop("schema_version"), **data}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Report:
-        sandbox = data["sandbox"]
-        return cls(
-            **{
-                **data,
-                "course": CourseIdentity(**data["course"]),
-                "sandbox": SandboxReport(
-                    sandbox["mode"], tuple(sandbox["guarantees"]), tuple(sandbox["missing"])
-                ),
-                "flags": tuple(data["flags"]),
-                "lessons": tuple(lesson_from_json(lesson) for lesson in data["lessons"]),
-            }
-        )
-
-
-def fields_of(record: Any) -> dict[str, Any]:
-    """The fields of a slotted dataclass by name, in their order; their values are not copied."""
-    return {name: getattr(record, name) for name in record.__slots__}
-
-
-def check_from_json(data: dict[str, Any]) -> CheckResult:
-    return CheckResult(**{**data, "outcome": Outcome(data["outcome"])})
-
-
-def lesson_from_json(data: dict[str, Any]) -> LessonResult:
-    checks = tuple(check_from_json(check) for check in data["checks"])
-    return LessonResult(
-        **{
-            **data,
-            "status": LessonStatus(data["status"]),
-            "checks": checks,
-            "notes": tuple(data.get("notes", ())),
-        }
-    )

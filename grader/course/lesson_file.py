@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from grader.core.records import Record
 from grader.course.notebooks import SUFFIX, LeftOut
 
 NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class LessonFile:
+class LessonFile(Record):
     """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
 
     ``problem`` is ``template`` filled with ``facts``; ``others`` are further paths that it speaks
@@ -59,19 +59,3 @@ class LessonFile:
     @property
     def filename(self) -> str:
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> LessonFile:
-        """The inverse of ``dataclasses.asdict``, also where JSON has made lists of tuples."""
-        cells, left_out = (
-            (tuple(cell) for cell in data["cells"]),
-            (LeftOut(**one) for one in data["left_out"]),
-        )
-        return cls(
-            **{
-                **data,
-                "others": tuple(data["others"]),
-                "cells": tuple(cells),
-                "left_out": tuple(left_out),
-            }
-        )

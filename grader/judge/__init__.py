@@ -1,1 +1,5 @@
 """What decides: checks, the remote student, outcomes, diagnosis, replay."""
+
+COMPAT_CHECK = f"{__name__}.compat_check"
+DEBUGGER = f"{__name__}.debugger"
+"""The main modules of two processes; named here, so that who starts one need not import it."""

@@ -22,48 +22,44 @@ from typing import Any, cast
 
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue, load
+from grader.core.protocol import DebugRequest
 from grader.course.definitions import is_docstring
 from grader.course.notebook_cells import cell_name, cells_of, execute_cells
 from grader.course.source import Source
 from grader.judge.checks import CheckSpec
 from grader.judge.diagnosis import fill_text, in_cells
-from grader.judge.local_student import LocalStudent, MissingReference, execute
-from grader.judge.pytest_plugin import check_seed
+from grader.judge.local_student import LocalStudent, execute, reference_of
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.seeds import Seeds
 
 
 def main() -> None:
     """Debug what the request, a JSON file that ``commands.replay`` has written, names."""
-    request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    tr = load(request["lang"], [Path(path) for path in request["texts"]])
+    request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    tr = load(request.spec.lang, [Path(path) for path in request.spec.texts])
     with contextlib.suppress(bdb.BdbQuit):
         debug(request, tr)
 
 
-def debug(request: dict[str, Any], tr: Catalogue) -> None:
+def debug(request: DebugRequest, tr: Catalogue) -> None:
     """Run the check. Stop where the student's code raises; where it is only wrong, or with
     ``stop``, at the first line of the function.
     """
-    path, cells = request["file"], tuple((number, first) for number, first in request["cells"])
-    check = the_check([Path(file) for file in request["checks"]], request["check"])
-    source = Source(request["text"], Path(path).name, cells)
-    id = f"{request['lesson']}.{request['check']}"
-    seed = (
-        check_seed(request["seed"], id) if request["check_seed"] is None else request["check_seed"]
-    )
+    path, spec, task = request.file, request.spec, request.task
+    check = the_check([Path(file) for file in spec.check_files], request.check)
+    source = Source(task.source, Path(path).name, task.cells)
+    seed = Seeds(task.seed, task.seeds).of(f"{spec.lesson}.{request.check}")
 
     def run() -> None:
-        student = LocalStudent(source, request["scenarios"], module=executed(source, path))
-        solution = request["solution"]
-        reference = (
-            MissingReference()
-            if solution is None
-            else LocalStudent(Source(solution, source.filename), request["scenarios"])
-        )
-        given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
+        student = LocalStudent(source, spec.scenarios, module=executed(source, path))
+        given = {
+            "student": student,
+            "reference": reference_of(spec),
+            "draw": RandomInputs(seed),
+        }
         check(**{name: given[name] for name in inspect.signature(check).parameters})
 
-    if not request["stop"]:
+    if not request.stop:
         error = outcome_of(run)
         if error is None:
             print(
@@ -75,7 +71,7 @@ def debug(request: dict[str, Any], tr: Catalogue) -> None:
             return
         print(told(error, source, tr))
         if own := trim_traceback(
-            error.__traceback__, {path, *(cell_name(path, number) for number, _ in cells)}
+            error.__traceback__, {path, *(cell_name(path, number) for number, _ in task.cells)}
         ):
             stopping = debugger()
             stopping.reset()

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from grader.core.errors import MissingName
+from grader.core.protocol import LessonSpec
 from grader.course.source import Source
 from grader.worker.wire.values import round_trip
 
@@ -56,6 +57,13 @@ class LocalStudent:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._module, name)
+
+
+def reference_of(spec: LessonSpec) -> LocalStudent | MissingReference:
+    """Execute the lesson's solution, if there is one."""
+    if spec.solution is None:
+        return MissingReference()
+    return LocalStudent(Source(spec.solution, spec.filename), spec.scenarios)
 
 
 def execute(text: str, name: str, filename: str) -> types.ModuleType:

@@ -5,7 +5,6 @@ file make of it together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue
+from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.course.source import Source
@@ -31,130 +31,104 @@ from grader.judge.diagnosis import (
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession
 from grader.judge.replay.snippet import snippet
+from grader.judge.submission_run import SubmissionRun
 from grader.judge.verdicts import CheckVerdict
 
 MAX_SOURCE_LINE = 400
 """How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRun:
-    """A check and what became of it; ``seconds`` is how long it took."""
-
-    id: str
-    item: pytest.Item
-    spec: CheckSpec
-    verdict: CheckVerdict
-    seed: int
-    seconds: float
+WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
 
 class Results:
-    """Writes the results of one lesson's checks, in one language: made once for the lesson."""
+    """Writes the results of one lesson's checks: made once for the lesson."""
 
-    def __init__(
-        self, spec: dict[str, Any], tr: Catalogue, reference: LocalStudent | MissingReference
-    ) -> None:
-        """``spec`` as ``grading.spec_for`` makes it."""
-        self.tr = tr
+    def __init__(self, spec: LessonSpec, reference: LocalStudent | MissingReference) -> None:
         self.reference = reference
-        self.hints: dict[str, list[str]] = spec["hints"]
-        self.hidden_files = {Path(path).name for path in spec["hidden_checks"]}
-        self.mistakes = load_mistakes(spec["diagnosis"])
+        self.hints = spec.hints
+        self.hidden_files = {Path(path).name for path in spec.hidden_checks}
+        self.mistakes = load_mistakes(spec.diagnosis)
 
-    def of(self, judged: CheckRun, session: StudentSession, remote: RemoteStudent) -> CheckResult:
-        """The result of a check of the submission that ``session`` talks to; ``remote`` is the
-        student that a rule may ask again.
-        """
-        spec, verdict, source = judged.spec, judged.verdict, session.source
-        call = self.call_in(verdict, session)
-        diagnosis, trouble = self.diagnosed(judged, remote) if session.loadable else (None, None)
+    def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
+        """Return the result of the check that was just run, which took so long."""
+        check, session, tr = run.check, run.session, run.tr
+        spec, source = check.spec, session.source
+        call = call_in(run, verdict)
+        diagnosis, trouble = self.diagnosed(run, verdict) if session.loadable else (None, None)
         line = line_of(verdict, spec, source)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
-        figures = [worded(figure, self.tr) for figure in render_figures(verdict.figures, problems)]
+        figures = [worded(figure, tr) for figure in render_figures(verdict.figures, problems)]
         session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(
-            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, self.tr
+            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
         )
         return CheckResult(
-            id=judged.id,
-            title=self.tr(title(judged.item)),
+            id=check.id,
+            title=tr(title(check.item)),
             function=spec.about,
             outcome=verdict.outcome,
             points=points_for(verdict.outcome, spec.points),
             max_points=spec.points,
             bonus=spec.bonus,
-            hidden=judged.item.path.name in self.hidden_files,
+            hidden=check.item.path.name in self.hidden_files,
             message=message,
             diagnosis=diagnosis.id if diagnosis else None,
             diagnosis_title=diagnosis.title if diagnosis else None,
             evidence=diagnosis.evidence if diagnosis else None,
-            hint=self.tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
+            hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
-            inputs={self.tr.known(name): describe(value) for name, value in verdict.inputs.items()},
+            inputs={tr.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=shown,
             cell=cell,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
             output=output,
-            seed=judged.seed,
-            seconds=round(judged.seconds, 6),
+            seed=check.seed,
+            seconds=round(seconds, 6),
             note="\n".join(problems) or None,
             figures=figures,
             call=call,
         )
 
     def diagnosed(
-        self, judged: CheckRun, remote: RemoteStudent
+        self, run: SubmissionRun, verdict: CheckVerdict
     ) -> tuple[Diagnosis | None, str | None]:
         """The mistake behind a failure, and what went wrong in the rules that look for it."""
-        spec, verdict = judged.spec, judged.verdict
         if verdict.outcome not in DIAGNOSED:
             return None, None
         failure = Failure(
-            check=judged.item.name,
-            about=spec.about,
+            check=run.check.item.name,
+            about=run.check.spec.about,
             message=verdict.message or "",
             reference=self.reference,
-            draw=RandomInputs(judged.seed),
+            draw=RandomInputs(run.check.seed),
             expected=verdict.expected,
             actual=verdict.actual,
             inputs=verdict.inputs,
             facts=verdict.facts,
             error=verdict.error,
         )
-        return diagnose(self.mistakes, failure, remote, self.tr)
+        return diagnose(self.mistakes, failure, run.student, run.tr)
 
-    def call_in(self, verdict: CheckVerdict, session: StudentSession) -> str | None:
-        """The call that failed, to paste; none where a tensor is no longer what it was when it was
-        handed over.
-        """
-        if (
-            verdict.outcome
-            in (
-                Outcome.PASSED,
-                Outcome.NOT_STARTED,
-                Outcome.SKIPPED,
-                Outcome.GRADER_ERROR,
-            )
-            or session.wrote
-        ):
-            return None
-        inputs = {self.tr.known(name): value for name, value in verdict.inputs.items()}
-        return snippet(
-            session.asked,
-            module=session.source.module,
-            inputs=inputs,
-            gradcheck="gradcheck" in verdict.facts,
-        )
+
+def call_in(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
+    """The call that failed, to paste; none where a tensor is no longer what it was when it was
+    handed over.
+    """
+    traffic = run.check.traffic
+    if verdict.outcome in WITHOUT_CALL or traffic.wrote:
+        return None
+    return snippet(
+        traffic.last_call,
+        module=run.session.source.module,
+        inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
+        gradcheck="gradcheck" in verdict.facts,
+    )
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
@@ -188,10 +162,10 @@ def title(item: pytest.Item) -> str:
     return str(docstring).strip().splitlines()[0]
 
 
-def results_in(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
     """The results that a pytest-json-report carries, in the order of the run."""
     for test in report.get("tests", ()):
         if "check" in test.get("metadata", {}):
-            yield test["metadata"]["check"]
+            yield CheckResult.from_json(test["metadata"]["check"])
         else:
             raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")

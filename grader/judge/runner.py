@@ -12,7 +12,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ import pytest_jsonreport.plugin
 from pytest_jsonreport.plugin import JSONReport
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
-from grader.core.limits import Limits
+from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, Task
 from grader.course.source import Source
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.results import results_in
+from grader.judge.seeds import Seeds
+from grader.judge.submission_run import SubmissionRun
 from grader.worker.wire.compat import PLUGINS_LEFT_OUT, json_report_of
 
 PYTEST_OPTIONS = (
@@ -55,13 +58,9 @@ UNREADABLE = (
 
 
 class Judge:
-    """One lesson's checks, collected once, and what is needed to judge submissions by them.
+    """One lesson's checks, collected once, and what is needed to judge submissions by them."""
 
-    ``spec`` is the lesson's (``grading.spec_for``), a *task* one submission's
-    (``grading.task_for``).
-    """
-
-    def __init__(self, spec: dict[str, Any]) -> None:
+    def __init__(self, spec: LessonSpec) -> None:
         self.spec = spec
         self.plugin = LessonPlugin(spec)
 
@@ -72,86 +71,77 @@ class Judge:
         Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
-        run_pytest([*self.spec["visible_checks"], *self.spec["hidden_checks"]], engine, self.plugin)
+        run_pytest(self.spec.check_files, engine, self.plugin)
 
-    def judge(
-        self, checks: pytest.Session, task: dict[str, Any], workers: WorkerSource
-    ) -> dict[str, Any]:
-        """Run the collected checks on one submission. The result as plain data:
-
-        ``checks`` (a list of ``CheckResult`` as data), ``invalid`` (None, or why the file could not
-        be loaded, with its line), ``guarantees`` and ``missing`` of the worker's sandbox, ``flags``
-        for a person to look at, ``untranslated`` texts, ``script`` of the check that was to be
-        recorded (lines, why there are none, or None), ``catalogue`` of the lesson's mistakes and
-        what they are about. Nothing of it stays for the next submission.
-        """
-        try:
-            invalid = self.take(task, workers)
-            report = run_checks(checks)
-        finally:
-            if hasattr(self.plugin, "session"):
-                self.plugin.session.close()
-        session = self.plugin.session
+    def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
+        """Run the collected checks on one submission."""
+        with contextlib.closing(self.session_for(task, workers)) as session:
+            run = SubmissionRun(
+                session,
+                RemoteStudent(session),
+                Seeds(task.seed, task.seeds),
+                self.plugin.tr.fresh(),
+                task.recorded,
+            )
+            invalid = load(run, task.problem)
+            with self.plugin.judging(run):
+                report = run_checks(checks)
         guarantees, missing = session.guarantees
         replaced = [
             f"{session.source.filename} replaced {name} while it was loaded"
             for name in session.replaced
         ]
-        return {
-            "checks": list(results_in(report)),
-            "invalid": invalid,
-            "guarantees": list(guarantees),
-            "missing": list(missing),
-            "flags": [*flags_in(session.source), *replaced],
-            "untranslated": sorted(self.plugin.tr.missing),
-            "script": self.plugin.script,
-            "catalogue": {one.id: list(one.about) for one in self.plugin.results.mistakes},
-        }
-
-    def take(self, task: dict[str, Any], workers: WorkerSource) -> dict[str, Any] | None:
-        """Take a task: a worker with the module in it; why the file could not be loaded, if so."""
-        cells = tuple((number, line) for number, line in task["cells"])
-        source = Source(task["source"], task["filename"], cells)
-        problem = task["problem"] and StudentCodeError(
-            "invalid file", task["problem"]["message"], line=task["problem"]["line"]
+        return JudgeResult(
+            checks=tuple(results_in(report)),
+            invalid=invalid,
+            guarantees=guarantees,
+            missing=missing,
+            flags=(*flags_in(session.source), *replaced),
+            untranslated=tuple(sorted(run.tr.missing)),
+            script=run.script,
+            catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
         )
-        limits = Limits.from_dict(task["limits"])
-        session = StudentSession(
+
+    def session_for(self, task: Task, workers: WorkerSource) -> StudentSession:
+        """Return a session for a submission; no worker is started yet."""
+        problem = None
+        if task.problem is not None:
+            problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
+        return StudentSession(
             workers,
-            source=source,
-            scenarios=self.spec["scenarios"],
-            limits=limits,
-            unloadable=problem or None,
+            source=Source(task.source, task.filename, task.cells),
+            scenarios=self.spec.scenarios,
+            limits=task.limits,
+            unloadable=problem,
         )
-        self.plugin.take(session, seed=task["seed"], seeds=task["seeds"], recorded=task["recorded"])
-        try:
-            session.load()
-            if source.unreadable:  # rules that look at the source would look at nothing
-                raise session.refuse(
-                    StudentCodeError(self.plugin.tr("unreadable file"), self.plugin.tr(UNREADABLE))
-                )
-        except StudentCodeError as error:
-            return {"message": error.message if problem else str(error), "line": error.line}
-        except WorkerLost as lost:
-            tr = self.plugin.tr
-            return {
-                "message": tr("loading the file: {reason}", reason=tr(lost.template, **lost.facts)),
-                "line": None,
-            }
-        return None
 
 
-def judged_once(
-    spec: dict[str, Any], task: dict[str, Any], workers: WorkerSource
-) -> dict[str, Any]:
+def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
+    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was known
+    before.
+    """
+    session, tr = run.session, run.tr
+    try:
+        session.load()
+        if session.source.unreadable:  # rules that look at the source would look at nothing
+            raise session.refuse(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+    except StudentCodeError as error:
+        return problem or FileProblem(str(error), error.line)
+    except WorkerLost as lost:
+        reason = tr(lost.template, **lost.facts)
+        return FileProblem(tr("loading the file: {reason}", reason=reason), None)
+    return None
+
+
+def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:
     """Collect a lesson's checks for a single submission and judge it."""
-    results: list[dict[str, Any]] = []
-    Judge(spec).run(lambda judge: results.append(judge(task, workers)))
-    return results[0]
+    answers: list[Answer] = []
+    Judge(spec).run(lambda judge: answers.append(judge(task, workers)))
+    return answers[0]
 
 
-Judging = Callable[[dict[str, Any], WorkerSource], dict[str, Any]]
-"""Judges one submission: a task and where to get workers; the result."""
+Judging = Callable[[Task, WorkerSource], Answer]
+"""Judges one submission: a task and where to get workers."""
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
@@ -212,7 +202,7 @@ class _Engine:
         return report.outcome, "", ""
 
 
-def run_pytest(files: list[str], engine: _Engine, plugin: LessonPlugin) -> None:
+def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> None:
     """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     forget_check_files()

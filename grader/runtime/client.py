@@ -1,4 +1,4 @@
-"""The supervisor's handle on a fork host: start it early, give it jobs, read results."""
+"""The supervisor's handle on a fork server: start it early, give it jobs, read results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,19 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault, SandboxRefused
-from grader.judge.remote.worker_sources import isolated_command, scrubbed_environment
-from grader.runtime import lazy_imports
+from grader.core.protocol import (
+    Envelope,
+    Fault,
+    JudgeResult,
+    LessonSpec,
+    Refused,
+    Task,
+    WorkerOptions,
+    answer_from_json,
+)
+from grader.core.records import Record
+from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.runtime import FORK_SERVER, lazy_imports
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 
@@ -25,30 +36,32 @@ def default_mode() -> str:
     return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
 
 
-def lesson_key(spec: dict[str, Any]) -> str:
+def lesson_key(spec: LessonSpec) -> str:
     """What tells one lesson from another, and from itself after an edit: its texts, and when its
     files were last changed.
     """
-    folders = {Path(file).parent for file in (*spec["visible_checks"], *spec["hidden_checks"])}
+    folders = {Path(file).parent for file in spec.check_files}
     files = [
-        *map(Path, spec["texts"]),
+        *map(Path, spec.texts),
         *(file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))),
     ]
     changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
-    return hashlib.sha256(json.dumps([spec, changed], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([spec.as_json(), changed], sort_keys=True).encode()
+    ).hexdigest()
 
 
 class ForkServerClient:
-    """One fork host. It is started at once and imports torch while the caller does something else;
-    a dead one is replaced.
+    """One fork server, started at once. It imports torch while the caller does something else, and
+    is replaced if it dies.
 
-    With ``apart``, Ctrl-C on a terminal reaches the caller alone, who then says what becomes of a
-    job under way.
+    With ``own_session``, Ctrl-C on a terminal reaches the caller alone, who then decides what
+    becomes of a job under way.
     """
 
-    def __init__(self, mode: str | None = None, *, apart: bool = False) -> None:
+    def __init__(self, mode: str | None = None, *, own_session: bool = False) -> None:
         self._arguments = [mode or default_mode()]
-        self._apart = apart
+        self._own_session = own_session
         self._abandoned = False
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
@@ -63,23 +76,21 @@ class ForkServerClient:
         if self._process is None:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
-                isolated_command("grader.runtime.fork_server", *self._arguments),
+                isolated_command(FORK_SERVER, *self._arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 env=scrubbed_environment(),
-                start_new_session=self._apart,
+                start_new_session=self._own_session,
             )
 
-    def judge(
-        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
-    ) -> dict[str, Any]:
-        """The judge's result for a task; raises EngineFault where there is none, SandboxRefused
-        where the host may not judge.
+    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
+        """Have a task judged and return the result; raise EngineFault if there is none,
+        SandboxRefused if the fork server may not judge.
 
-        ``terms`` say how workers are confined; ``spec`` is the lesson's, and crosses only when this
-        host has not had it yet. The host cleans up behind the result; that it has is read before
-        the next task, and where it could not, a new one takes that.
+        The spec is sent only if this fork server has not had it yet. The fork server cleans up
+        after the result. Whether it has is read before the next task; if it could not, a new one
+        takes that.
         """
         self.settle()
         self.start()
@@ -88,27 +99,24 @@ class ForkServerClient:
         key = lesson_key(spec)
         new = key not in self._lessons
         self._lessons.add(key)
+        envelope = Envelope(options, key, new, lazy_imports.needed(task.source))
+        messages: list[Record] = [envelope, spec, task] if new else [envelope, task]
         try:
-            envelope = {
-                **terms,
-                "lesson": key,
-                "new": new,
-                "late_imports": lazy_imports.needed(task["source"]),
-            }
-            jobs.write(b"".join([pack(envelope), pack(spec) if new else b"", pack(task)]))
+            jobs.write(b"".join(pack(message.as_json()) for message in messages))
             jobs.flush()
             frame = read_frame(results)
-        except (OSError, BrokenFrame) as error:
+            answer = None if frame is None else answer_from_json(frame.body)
+        except (OSError, BrokenFrame, ValueError) as error:
             raise self._broken(str(error)) from None
-        if frame is None:
+        if answer is None:
             raise self._broken("it ended without a result")
         self._closing = True
-        result: dict[str, Any] = frame.body
-        if "refused" in result:
-            raise SandboxRefused(result["refused"]["template"], **result["refused"]["facts"])
-        if "fault" in result:
-            raise EngineFault(f"{result['fault']}\n{self.log()}")
-        return result
+        match answer:
+            case Refused(template, facts):
+                raise SandboxRefused(template, **facts)
+            case Fault(text):
+                raise EngineFault(f"{text}\n{self.log()}")
+        return answer
 
     def settle(self) -> None:
         """Wait until nothing is left of the last task's processes; a host that ended, or is out of
@@ -133,7 +141,7 @@ class ForkServerClient:
         return fault
 
     def log(self) -> str:
-        """The last of what the host said on standard error."""
+        """The last of what the process said on standard error."""
         if self._log is None:
             return ""
         self._log.seek(0)

@@ -1,31 +1,33 @@
-"""The fork host: the process in which torch is imported once, for everything that comes after.
+"""The fork server: the process that imports torch once, for all processes that come after.
 
-For each job the supervisor writes to the host's standard input an *envelope* (limits, sandbox,
-which lesson, whether the submission needs what torch imports late), which the host reads; the
-lesson's *spec* where the host has not had it, which the host leaves to a lesson host that it forks;
-and the *task* (the submission, the seed), which is left to a judge. A lesson host (``lesson_host``)
-has collected the lesson's checks and forks a judge that serves many tasks. A judge asks the fork
-host for workers, and writes its result to standard output itself::
+For each job the supervisor writes up to three messages to the fork server's standard input. The
+fork server reads the *envelope* (limits, sandbox, which lesson, whether the submission needs what
+torch imports late). It leaves the lesson's *spec*, which comes only once, to a lesson server that
+it forks, and the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``)
+collects the lesson's checks and forks a judge that serves many tasks. A judge asks the fork server
+for workers, and writes its result to standard output itself::
 
-    supervisor ─envelope─▶ fork host ──fork──▶ lesson host ──fork──▶ judge ──"start"──▶ fork host ──fork──▶ worker
-        │ └──────spec────────────────────────────▶ │                 │ ▲                                     │
-        │ └──────task──────────────────────────────────────────────▶ │ └────────── socket, output ───────────┘
-        ◀────────result──────────────────────────────────────────────┘
+    supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
+        │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
+        │ └──────────task─────────┼────────────────────────────────────────┘ │
+        │                         └──fork──▶ worker ◀──── socket, output ────┤
+        ◀────────────────────────────────result──────────────────────────────┘
 
-When nothing of the job is left, the host closes it with a frame of its own.
+When nothing of the job is left, the fork server closes it with a frame of its own.
 
-So no check, no solution, no submission and no result is ever in the fork host's memory, and a
-worker, which is its copy, has none either. The host runs no torch operation: a fork of a process
-that ever ran a parallel region hangs, and autograd before a fork breaks children where there is an
-accelerator. What torch loads lazily is imported before the first fork; what it loads for function
-transforms and optimizers, before the first worker that needs it (``late_imports``).
+So no check, no solution, no submission and no result is ever in the fork server's memory, and a
+worker, which is its copy, has none either. The fork server runs no torch operation: a fork of a
+process that ever ran a parallel region hangs, and autograd before a fork breaks children where
+there is an accelerator. What torch loads lazily is imported before the first fork; what it loads
+for function transforms and optimizers, before the first worker that needs it (``lazy_imports``).
 
-Without fork (``spawn``) the host judges in its own process, and workers are plain processes.
+Without fork (``spawn``) this process judges, and workers are plain processes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import select
@@ -33,11 +35,19 @@ import signal
 import socket
 import sys
 import time
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import BinaryIO, NoReturn, cast
 
-from grader.core.limits import Limits
+from grader.core.protocol import (
+    BrokerRequest,
+    Envelope,
+    LessonSpec,
+    Task,
+    WorkerEnd,
+    WorkerOptions,
+    answer_as_json,
+)
 from grader.runtime import lazy_imports
-from grader.runtime.fork_worker import WorkerOptions, fork_worker
+from grader.runtime.fork_worker import fork_worker
 from grader.runtime.reaper import end_worker, kill_everything
 from grader.worker.sandbox import (
     Prepared,
@@ -94,21 +104,22 @@ def warm_up() -> None:
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     """Jobs where there is no fork: judged here, with workers that are plain processes."""
     from grader.judge.remote.worker_sources import SpawnedWorkers
-    from grader.judge.runner import judged_once
-    from grader.runtime.lesson_server import result_of
+    from grader.judge.runner import judge_once
+    from grader.runtime.lesson_server import answer_of
 
-    specs: dict[str, Any] = {}
+    specs: dict[str, LessonSpec] = {}
     sources: dict[WorkerOptions, SpawnedWorkers] = {}
     try:
-        while (envelope := read_frame(jobs)) is not None:
-            terms = WorkerOptions.from_dict(envelope.body)
-            if envelope.body["new"]:
-                specs[envelope.body["lesson"]] = read_body(jobs)
-            workers = sources.setdefault(terms, SpawnedWorkers(terms.limits, terms.sandbox))
-            task, spec = read_body(jobs), specs[envelope.body["lesson"]]
-            write_frame(results, result_of(lambda: judged_once(spec, task, workers)))  # noqa: B023 - called at once
+        while (frame := read_frame(jobs)) is not None:
+            job = Envelope.from_json(frame.body)
+            if job.new:
+                specs[job.lesson] = LessonSpec.from_json(read_body(jobs))
+            task, spec = Task.from_json(read_body(jobs)), specs[job.lesson]
+            workers = sources.setdefault(job.options, SpawnedWorkers(job.options))
+            answer = answer_of(functools.partial(judge_once, spec, task, workers))
+            write_frame(results, answer_as_json(answer))
             write_frame(results, {"clean": True})
-            if terms.ahead:
+            if job.options.prestart:
                 workers.make_spare()
     finally:
         for source in sources.values():
@@ -121,19 +132,15 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     prepared = prepare()
     lessons: dict[str, LessonServerHandle] = {}
     try:
-        while (envelope := read_frame(jobs)) is not None:
-            terms = WorkerOptions.from_dict(envelope.body)
-            if envelope.body["new"]:
-                lessons[envelope.body["lesson"]] = LessonServerHandle(jobs, results)
-            if envelope.body["late_imports"] and not lazy_imports.loaded():
+        while (frame := read_frame(jobs)) is not None:
+            job = Envelope.from_json(frame.body)
+            if job.new:
+                lessons[job.lesson] = LessonServerHandle(jobs, results)
+            if job.lazy_imports and not lazy_imports.loaded():
                 lazy_imports.load()
-            if not serve_job(
-                lessons[envelope.body["lesson"]],
-                {lesson.pid for lesson in lessons.values()},
-                terms,
-                prepared,
-            ):
-                # The job may be half read and the result half written. A new host is in step.
+            lesson_pids = {lesson.pid for lesson in lessons.values()}
+            if not serve_job(lessons[job.lesson], lesson_pids, job.options, prepared):
+                # The job may be half read, the result half written. A new process is in step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
     finally:
@@ -144,15 +151,15 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_job(
-    lesson: LessonServerHandle, lesson_pids: set[int], terms: WorkerOptions, prepared: Prepared
+    lesson: LessonServerHandle, lesson_pids: set[int], options: WorkerOptions, prepared: Prepared
 ) -> bool:
     """Have a judge take the next task and serve it until it is done; whether it was."""
     ours, theirs = socket.socketpair()
     try:
-        lesson.judge(theirs, terms.limits)
+        lesson.hand_over(theirs)
         theirs.close()
         with ours:
-            done = WorkerBroker(ours, terms, prepared).serve()
+            done = WorkerBroker(ours, options, prepared).serve_until_done()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
@@ -164,8 +171,8 @@ def serve_job(
 
 
 class LessonServerHandle:
-    """The fork host's end of a lesson host: its judge serves a task for each control socket that it
-    is handed.
+    """The fork server's end of a lesson server, whose judge serves a task for each control socket
+    that it is handed.
     """
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
@@ -178,14 +185,12 @@ class LessonServerHandle:
             lesson_process(theirs, jobs, results)
         theirs.close()
 
-    def judge(self, control: socket.socket, limits: Limits) -> None:
-        """Have the judge read the next task; it asks for workers through ``control``."""
-        socket.send_fds(
-            self._control, [pack({"output_bytes": limits.output_bytes})], [control.fileno()]
-        )
+    def hand_over(self, control: socket.socket) -> None:
+        """Have the judge read the next task. It asks for workers through ``control``."""
+        socket.send_fds(self._control, [b"t"], [control.fileno()])
 
     def close(self) -> None:
-        """End the lesson host, and a judge that hangs."""
+        """End the lesson server, and a judge that hangs."""
         self._control.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
@@ -196,58 +201,58 @@ class WorkerBroker:
     meanwhile.
     """
 
-    def __init__(self, control: socket.socket, terms: WorkerOptions, prepared: Prepared) -> None:
+    def __init__(self, control: socket.socket, options: WorkerOptions, prepared: Prepared) -> None:
         self.control = control
-        self.terms = terms
+        self.options = options
         self.prepared = prepared
-        self.overused: dict[int, tuple[str, int]] = {}
-        self.living: int | None = None
+        self.overuse: dict[int, tuple[str, int]] = {}
+        self.worker_pid: int | None = None
 
-    def serve(self) -> bool:
+    def serve_until_done(self) -> bool:
         """Serve until the judge says that it is done (True) or ends without (False)."""
-        deadline = time.monotonic() + self.terms.limits.lesson_seconds + GRACE_SECONDS
+        deadline = time.monotonic() + self.options.limits.lesson_seconds + GRACE_SECONDS
         with cast(
             BinaryIO, self.control.makefile("rb", buffering=0)
         ) as requests:  # select would see nothing of what a buffer holds
             while time.monotonic() < deadline:
                 if not select.select([self.control], [], [], monitor.SECONDS)[0]:
-                    self.look_after()
+                    self.kill_if_overusing()
                     continue
                 frame = read_frame(requests)
                 if frame is None:
                     return False
-                if frame.body["do"] == "done":
+                request = BrokerRequest.from_json(frame.body)
+                if request.do == "done":
                     return True
-                if frame.body["do"] == "start":
-                    self.start()
+                if request.do == "start":
+                    self.start_worker()
                 else:
-                    self.end(frame.body["pid"], died=frame.body["died"])
+                    self.stop_worker(request.pid, died=request.died)
         return False
 
-    def look_after(self) -> None:
-        """Kill the worker where it uses more than it may of what no kernel limit counts."""
-        if self.living is None or self.living in self.overused or self.terms.sandbox == "off":
+    def kill_if_overusing(self) -> None:
+        """Kill the worker if it uses more than it may of what no kernel limit counts."""
+        pid = self.worker_pid
+        if pid is None or pid in self.overuse or self.options.sandbox == "off":
             return
-        reason = monitor.overuse(self.living, self.prepared.scratch, self.terms.limits)
+        reason = monitor.overuse(pid, self.prepared.scratch, self.options.limits)
         if reason is not None:
-            self.overused[self.living] = reason
-            os.kill(self.living, signal.SIGKILL)
+            self.overuse[pid] = reason
+            os.kill(pid, signal.SIGKILL)
 
-    def start(self) -> None:
+    def start_worker(self) -> None:
         """Fork a worker and give the judge its line, its output and its pid."""
-        worker = fork_worker(self.terms, self.prepared)
-        self.living = worker.pid
+        worker = fork_worker(self.options, self.prepared)
+        self.worker_pid = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))
         worker.let_go()
 
-    def end(self, pid: int, *, died: bool) -> None:
-        """End a worker; where it ``died``, tell the judge with what status, and what it had used
-        too much of, if so.
-        """
-        self.look_after()
+    def stop_worker(self, pid: int, *, died: bool) -> None:
+        """End a worker. If it ``died`` by itself, tell the judge how."""
+        self.kill_if_overusing()
         status = end_worker(pid, died=died)
         clear_scratch(self.prepared)
-        self.living = None
+        self.worker_pid = None
         if died:
-            self.control.sendall(pack({"status": status, "overuse": self.overused.get(pid)}))
+            self.control.sendall(pack(WorkerEnd(status, self.overuse.get(pid)).as_json()))

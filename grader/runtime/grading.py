@@ -1,17 +1,18 @@
-"""Grade one submission: a task for each lesson, a host that has it judged, a report of it all."""
+"""Grade one submission: a task for each lesson, a fork server that has it judged, a report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from grader import __version__
 from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits
+from grader.core.protocol import FileProblem, LessonSpec, Task, WorkerOptions
+from grader.core.records import Record
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -20,7 +21,6 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
-    check_from_json,
 )
 from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
@@ -32,13 +32,13 @@ NOTES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Record):
     """How to grade: the seed, the sandbox's mode, the limits, the language.
 
     ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded``
     is the check that is written down as a script. ``without`` leaves layers of the sandbox away, to
-    see what a weaker host would do. ``ahead`` has a host without fork start the worker of the next
-    submission while nobody waits.
+    see what a weaker host would do. ``prestart`` has a fork server that can't fork start the next
+    submission's worker while nobody waits.
     """
 
     seed: int
@@ -46,59 +46,50 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     without: tuple[str, ...] = ()
     lang: str = ENGLISH
-    seeds: Mapping[str, int] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
-    ahead: bool = False
+    prestart: bool = False
 
 
-def terms_for(settings: Settings) -> dict[str, Any]:
-    """How a submission's workers are confined, and whether one is made ahead."""
-    return {
-        "limits": asdict(settings.limits),
-        "sandbox": settings.sandbox,
-        "without": list(settings.without),
-        "ahead": settings.ahead,
-    }
+def options_for(settings: Settings) -> WorkerOptions:
+    """Return how a submission's workers are confined."""
+    return WorkerOptions(settings.limits, settings.sandbox, settings.without, settings.prestart)
 
 
-def spec_for(lesson: Lesson, settings: Settings) -> dict[str, Any]:
-    """What judging a lesson takes, whoever's submission it is. Check files go as paths, all else as
-    text.
-
-    In a students' bundle ``solution`` is None.
-    """
-    return {
-        "lesson": lesson.id,
-        "filename": lesson.filename,
-        "stub": lesson.stub.read_text("utf-8"),
-        "solution": None if lesson.held else lesson.solution.read_text("utf-8"),
-        "scenarios": lesson.scenarios.read_text("utf-8"),
-        "visible_checks": [str(path) for path in lesson.visible_checks],
-        "hidden_checks": [str(path) for path in lesson.hidden_checks],
-        "diagnosis": str(lesson.diagnosis) if lesson.diagnosis else None,
-        "hints": lesson.hints(),
-        "lang": settings.lang,
-        "texts": [str(path) for path in lesson.texts(settings.lang)],
-    }
+def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
+    """Read what judging a lesson takes, whoever the submission is from."""
+    return LessonSpec(
+        lesson=lesson.id,
+        filename=lesson.filename,
+        stub=lesson.stub.read_text("utf-8"),
+        solution=None if lesson.held else lesson.solution.read_text("utf-8"),
+        scenarios=lesson.scenarios.read_text("utf-8"),
+        visible_checks=tuple(str(path) for path in lesson.visible_checks),
+        hidden_checks=tuple(str(path) for path in lesson.hidden_checks),
+        diagnosis=str(lesson.diagnosis) if lesson.diagnosis else None,
+        hints=lesson.hints(),
+        lang=settings.lang,
+        texts=tuple(str(path) for path in lesson.texts(settings.lang)),
+    )
 
 
-def task_for(file: LessonFile, settings: Settings) -> dict[str, Any]:
-    """What judging one submission takes beside that."""
+def task_for(file: LessonFile, settings: Settings) -> Task:
+    """Return what judging one submission takes beside that."""
     problem = (
         engine_catalogue(settings.lang)(file.template, **file.facts)
         if file.template
         else file.problem
     )
-    return {
-        "source": file.text,
-        "filename": file.filename,
-        "cells": file.cells,
-        "problem": problem and {"message": problem, "line": file.line},
-        "seed": settings.seed,
-        "seeds": dict(settings.seeds),
-        "recorded": settings.recorded,
-        "limits": asdict(settings.limits),
-    }
+    return Task(
+        source=file.text,
+        filename=file.filename,
+        seed=settings.seed,
+        limits=settings.limits,
+        cells=file.cells,
+        problem=FileProblem(problem, file.line) if problem else None,
+        seeds=settings.seeds,
+        recorded=settings.recorded,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +110,7 @@ class LessonOutcome:
 
 
 def grade_lesson(
-    host: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
+    client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
     """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like
     the student's.
@@ -139,36 +130,40 @@ def grade_lesson(
         )
     began = time.monotonic()
     try:
-        answer = host.judge(
-            terms_for(settings), spec_for(lesson, settings), task_for(file, settings)
+        judged = client.judge(
+            options_for(settings), spec_for(lesson, settings), task_for(file, settings)
         )
     except EngineFault as fault:
         return LessonOutcome(faulty(lesson, file, str(fault)))
-    checks = tuple(check_from_json(check) for check in answer["checks"])
-    score, max_score, bonus, max_bonus = lesson_score(checks)
+    score, max_score, bonus, max_bonus = lesson_score(judged.checks)
     held = lesson.held or HeldBack()
-    invalid = answer["invalid"]
     result = LessonResult(
         id=lesson.id,
         title=tr(lesson.title),
-        status=LessonStatus.INVALID if invalid else lesson_status(checks, held_checks=held.checks),
+        status=LessonStatus.INVALID
+        if judged.invalid
+        else lesson_status(judged.checks, held_checks=held.checks),
         score=score,
         max_score=add_up([max_score, held.points]),
         bonus=bonus,
         max_bonus=max_bonus,
         file=file.path,
-        message=invalid["message"] if invalid else None,
+        message=judged.invalid.message if judged.invalid else None,
         seconds=round(time.monotonic() - began, 4),
-        checks=checks,
+        checks=judged.checks,
         held_checks=held.checks,
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
     )
-    catalogue = {name: tuple(about) for name, about in answer["catalogue"].items()}
-    kept = (tuple(answer[key]) for key in ("guarantees", "missing", "flags", "untranslated"))
-    guarantees, missing, flags, untranslated = kept
-    script = tuple(answer["script"]) if isinstance(answer["script"], list) else answer["script"]
-    return LessonOutcome(result, guarantees, missing, flags, untranslated, catalogue, script)
+    return LessonOutcome(
+        result,
+        guarantees=judged.guarantees,
+        missing=judged.missing,
+        flags=judged.flags,
+        untranslated=judged.untranslated,
+        catalogue=judged.catalogue,
+        script=judged.script,
+    )
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
@@ -209,7 +204,7 @@ def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
 
 
 def grade_submission(
-    host: ForkServerClient,
+    client: ForkServerClient,
     course: Course,
     lessons: Iterable[Lesson],
     files: dict[str, LessonFile],
@@ -222,7 +217,7 @@ def grade_submission(
     began = time.monotonic()
     judged = []
     for lesson in lessons:
-        judged.append(grade_lesson(host, lesson, files.get(lesson.id), settings))
+        judged.append(grade_lesson(client, lesson, files.get(lesson.id), settings))
         progress(judged[-1].result)
     results = tuple(one.result for one in judged)
     score, max_score, bonus = report_score(results)

@@ -1,12 +1,12 @@
-"""The lesson host: one lesson's checks collected once, and a judge forked from it that serves
+"""The lesson server: one lesson's checks, collected once, and a judge forked from it that serves
 submission after submission.
 
-It is a fork of the fork host that has read a lesson's spec: it holds the checks, the solution, the
-mistakes and pytest's session, stopped between collecting and running. The judge that it forks reads
-a task for each control socket that comes, runs the checks, and writes the result; after
-``TASKS_A_JUDGE`` of them it makes room for a fresh one, so that nothing can pile up. That a judge
-is not forked for every submission spares it copying the pages that it writes to, again and again,
-which costs more than most checks. No student's code ever runs here or in a judge.
+It is a fork of the fork server that has read a lesson's spec. It holds the checks, the solution,
+the mistakes and pytest's session, stopped between collecting and running. The judge that it forks
+reads a task for each control socket that comes, runs the checks, and writes the result. After
+``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing can pile up. A judge for each
+submission would copy the pages that it writes to again and again, which costs more than most
+checks. No student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -17,38 +17,35 @@ import os
 import socket
 import traceback
 from collections.abc import Callable
-from typing import Any, BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn
 
 from grader.core.errors import SandboxRefused
+from grader.core.protocol import (
+    Answer,
+    BrokerRequest,
+    Fault,
+    LessonSpec,
+    Refused,
+    Task,
+    answer_as_json,
+)
 from grader.judge.remote.worker_sources import ForkedWorkers
 from grader.judge.runner import Judge, Judging
-from grader.worker.wire.frames import (
-    HEADER,
-    MAX_JSON_BYTES,
-    BrokenFrame,
-    pack,
-    read_body,
-    sizes,
-    unpack,
-    write_frame,
-)
+from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
 
-MESSAGE_BYTES = HEADER.size + 4096
-assert MESSAGE_BYTES < MAX_JSON_BYTES
-TASKS_A_JUDGE = 256
+TASKS_PER_JUDGE = 256
 ENDED, RELIEVED, BROKEN = 0, 64, 70
-"""With what a judge exits: there are no more tasks, it has served its time, something went wrong.
-"""
+"""A judge's exit status: there are no more tasks, it has served enough, something went wrong."""
 
 
-def result_of(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What ``run`` gives; a refusal or a fault of ours is a result as well."""
+def answer_of(judge: Callable[[], Answer]) -> Answer:
+    """Return what ``judge`` returns, or the refusal or the fault of ours that it raises."""
     try:
-        return run()
+        return judge()
     except SandboxRefused as refusal:
-        return {"refused": {"template": refusal.template, "facts": refusal.facts}}
+        return Refused(refusal.template, refusal.facts)
     except Exception:
-        return {"fault": traceback.format_exc()}
+        return Fault(traceback.format_exc())
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
@@ -56,53 +53,52 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
     returns.
     """
     os.setsid()
-    court = LessonServer(control, jobs, results)
+    server = LessonServer(control, jobs, results)
     try:
-        spec = read_body(jobs)
-        court.open(Judge(spec))
+        server.collect_and_serve(Judge(LessonSpec.from_json(read_body(jobs))))
     except BaseException:
-        traceback.print_exc()  # to the host's log
+        traceback.print_exc()  # to the fork server's log
     finally:
         os._exit(BROKEN)
 
 
 class LessonServer:
-    """A lesson host's loop, and its judges'."""
+    """The loops of a lesson server and of its judges."""
 
     def __init__(self, control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> None:
         self.control = control
         self.jobs = jobs
         self.results = results
 
-    def open(self, judge: Judge) -> NoReturn:
-        """Collect the checks and serve; where they can't be collected, every task is told why.
-        Never returns.
+    def collect_and_serve(self, judge: Judge) -> NoReturn:
+        """Collect the checks and serve. If they can't be collected, answer every task with the
+        reason. Never returns.
         """
         try:
-            judge.run(self.relay)
+            judge.run(self.fork_judges)
         except Exception:
-            fault = {"fault": traceback.format_exc()}
-            self.sit(lambda *_: fault)
+            fault = Fault(traceback.format_exc())
+            self.serve_tasks(lambda *_: fault)
         os._exit(BROKEN)
 
-    def relay(self, judge: Judging) -> NoReturn:
-        """Fork a judge, and the next when it is relieved. Never returns."""
+    def fork_judges(self, judge: Judging) -> NoReturn:
+        """Fork a judge, and the next one when it has served enough. Never returns."""
         gc.collect()
         gc.freeze()
         code = RELIEVED
         while code == RELIEVED:
             pid = os.fork()
             if pid == 0:
-                self.sit(judge)
+                self.serve_tasks(judge)
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os._exit(code if code >= 0 else BROKEN)
 
-    def sit(self, judge: Judging) -> NoReturn:
+    def serve_tasks(self, judge: Judging) -> NoReturn:
         """Be the judge: serve tasks until there are no more, or it was enough. Never returns."""
         code = BROKEN
         try:
-            for _ in range(TASKS_A_JUDGE):
-                if not self.serve(judge):
+            for _ in range(TASKS_PER_JUDGE):
+                if not self.serve_task(judge):
                     code = ENDED
                     break
             else:
@@ -112,26 +108,25 @@ class LessonServer:
         finally:
             os._exit(code)
 
-    def serve(self, judge: Judging) -> bool:
-        """Wait for a control socket, read a task, judge it, write the result, tell the fork host;
-        False where none will come.
+    def serve_task(self, judge: Judging) -> bool:
+        """Wait for a control socket, judge a task, write the result, tell the fork server; return
+        False if no socket will come.
         """
-        data, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE_BYTES, 1)
+        data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
             return False
-        text, blob = sizes(data[: HEADER.size])
-        options = unpack(
-            data[HEADER.size : HEADER.size + text], data[HEADER.size + text :][:blob]
-        ).body
         with socket.socket(fileno=descriptors[0]) as line:
-            task = read_body(self.jobs)
-            result = result_of(
-                lambda: judge(task, ForkedWorkers(line, output_bytes=options["output_bytes"]))
-            )
+            body = read_body(self.jobs)
+
+            def judge_task() -> Answer:
+                task = Task.from_json(body)
+                return judge(task, ForkedWorkers(line, output_bytes=task.limits.output_bytes))
+
             try:
-                write_frame(self.results, result)
+                write_frame(self.results, answer_as_json(answer_of(judge_task)))
             except BrokenFrame as error:  # over the cap: nothing has been written yet
-                write_frame(self.results, {"fault": f"a result that can't be sent: {error}"})
+                fault = Fault(f"a result that can't be sent: {error}")
+                write_frame(self.results, answer_as_json(fault))
             with contextlib.suppress(BrokenPipeError):
-                line.sendall(pack({"do": "done"}))
+                line.sendall(pack(BrokerRequest("done").as_json()))
         return True

@@ -1,4 +1,4 @@
-"""Ending processes: a worker and all that it started. For the fork host."""
+"""Ending processes: a worker and all that it started. For the fork server."""
 
 from __future__ import annotations
 

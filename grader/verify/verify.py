@@ -196,7 +196,7 @@ def _grade_rest(
         closing(
             HostPool(
                 max(1, min(workers, len(runs))),
-                lambda: ForkServerClient(apart=cache is not None),
+                lambda: ForkServerClient(own_session=cache is not None),
             )
         ) as hosts,
         during(hosts),

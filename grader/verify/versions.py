@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from grader.judge.remote.worker_sources import isolated_command, scrubbed_environment
-
-COMPAT_CHECK = "grader.judge.compat_check"
+from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.judge import COMPAT_CHECK
 
 
 def missing_internals() -> list[str]:

@@ -28,8 +28,9 @@ import torch
 from torch import Tensor
 
 from grader.worker.wire.compat import undefined_gradient, version_counter
+from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import BrokenFrame, Frame, pack, read_frame
-from grader.worker.wire.values import MAX_TEXT, Decoder, Encoder, encode_tensors, fill
+from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
@@ -307,7 +308,7 @@ def words_in(code: types.CodeType) -> set[str]:
 
     Only those are compared, and those that a scenario asks for: to look at an object is to write
     its reference count, and to look at all of torch's would have each worker copy hundreds of pages
-    that it shares with the fork host.
+    that it shares with the fork server.
     """
     words = set(code.co_names)
     for constant in code.co_consts:
@@ -330,40 +331,6 @@ def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
         for name, value in names.items()
         if vars(owner).get(name) is not value and not name.startswith("__")
     )[:20]
-
-
-def explain(error: BaseException, filename: str) -> dict[str, Any]:
-    """An exception as plain data: type, ancestors, message, the last line of the student's file
-    that it passed through.
-
-    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the
-    stubs have it.
-    """
-    line, innermost, trace = None, "", error.__traceback__
-    while trace is not None:
-        innermost = trace.tb_frame.f_code.co_filename
-        if innermost == filename:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    info: dict[str, Any] = {
-        "type": type(error).__name__[:200],
-        "ancestors": [base.__name__[:200] for base in type(error).__mro__[1:20]],
-        "message": _text(error),
-        "line": line,
-    }
-    if isinstance(error, SyntaxError) and error.filename == filename:
-        info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
-        info["column"] = error.offset
-    statement = linecache.getline(filename, line or 0).strip()
-    info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
-    return info
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:MAX_TEXT]
-    except BaseException:  # a __str__ of the student's
-        return "(an exception whose text could not be had)"
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:

@@ -32,25 +32,19 @@ def main() -> None:
     open_streams()
     import torch
 
-    from grader.core.limits import Limits
+    from grader.core.protocol import WorkerHello, WorkerOptions
     from grader.worker.process import serve
     from grader.worker.sandbox import GUARANTEES, set_limits
 
     import_for_gradcheck()
     torch.set_num_threads(1)
-    mode, limits = sys.argv[1], Limits.from_dict(json.loads(sys.argv[2]))
+    options = WorkerOptions.from_json(json.loads(sys.argv[1]))
     held = ["environment", "descriptors"]
-    if mode != "off" and sys.platform != "win32":
-        set_limits(limits)
+    if options.sandbox != "off" and sys.platform != "win32":
+        set_limits(options.limits)
         held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
-    write_frame(
-        sink,
-        {
-            "guarantees": held,
-            "missing": [name for name in GUARANTEES if name not in held],
-            "mode": mode,
-        },
-    )
+    missing = tuple(name for name in GUARANTEES if name not in held)
+    write_frame(sink, WorkerHello(options.sandbox, tuple(held), missing).as_json())
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)

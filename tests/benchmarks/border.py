@@ -24,6 +24,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 from grader.core.limits import Limits
+from grader.core.protocol import WorkerOptions
 from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
@@ -32,7 +33,7 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import WorkerOptions, worker_process
+from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import GUARANTEES, Prepared, prepare, remove_scratch
 

@@ -22,20 +22,24 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
+from grader.core.protocol import LessonSpec
+from grader.core.report import Outcome
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
+from grader.judge.remote.session import Traffic
 from grader.judge.results import results_in
 from grader.judge.runner import Judge, run_checks
+from grader.judge.seeds import Seeds
+from grader.judge.submission_run import SubmissionRun
 from grader.runtime.grading import Settings, spec_for
 
 
 class NoBorder:
     """What the plugin asks of a session, where the student's module lies in this process."""
 
-    wrote = False
     loadable = True
     limits = Limits()
 
@@ -45,26 +49,29 @@ class NoBorder:
     def load(self) -> None:
         """It is loaded."""
 
+    def begin_check(self) -> Traffic:
+        """Nothing crosses a border."""
+        return Traffic()
+
     def take_output(self) -> str:
         """Nothing is captured."""
         return ""
 
 
-def rounds_of(
-    judge: Judge, checks: pytest.Session, spec: dict[str, Any], rounds: int
-) -> list[float]:
+def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
     """The seconds of each round; the first warms up and is left out."""
     times = []
     for number in range(rounds + 1):
         began = time.perf_counter()
-        source = Source(without_markers(spec["solution"]), spec["filename"])
-        judge.plugin.take(NoBorder(source), seed=number)  # type: ignore[arg-type]
-        judge.plugin.remote = LocalStudent(source, spec["scenarios"])  # type: ignore[assignment]
-        results = list(results_in(run_checks(checks)))
+        source = Source(without_markers(spec.solution or ""), spec.filename)
+        session: Any = NoBorder(source)
+        student: Any = LocalStudent(source, spec.scenarios)
+        run = SubmissionRun(session, student, Seeds(number), judge.plugin.tr.fresh())
+        with judge.plugin.judging(run):
+            results = list(results_in(run_checks(checks)))
         times.append(time.perf_counter() - began)
-        assert all(result["outcome"] == "passed" for result in results), [
-            result["id"] for result in results if result["outcome"] != "passed"
-        ]
+        failed = [result.id for result in results if result.outcome is not Outcome.PASSED]
+        assert not failed
     return times[1:]
 
 

@@ -18,10 +18,11 @@ import statistics
 import time
 
 from grader.core.limits import Limits
+from grader.core.protocol import WorkerOptions
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.worker_sources import read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import WorkerOptions, worker_process
+from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, prepare, remove_scratch
 

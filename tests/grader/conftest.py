@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import li
 from browser import browser  # noqa: F401 - a fixture
 
 from grader.core.limits import Limits
+from grader.core.protocol import WorkerOptions
 from grader.course.course import Course
 from grader.course.manifest import load_course
 from grader.course.source import Source
@@ -32,7 +33,7 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.client import ForkServerClient, default_mode
-from grader.runtime.fork_worker import WorkerOptions, worker_process
+from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import Prepared
 

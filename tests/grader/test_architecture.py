@@ -10,6 +10,11 @@ import sys
 from pathlib import Path
 
 import grader
+from grader.classroom.publish import GRADESCOPE_MAIN
+from grader.judge import COMPAT_CHECK, DEBUGGER
+from grader.render.graph import TRACING_PROCESS
+from grader.runtime import FORK_SERVER
+from grader.worker import SPAWNED_WORKER
 
 PACKAGE = Path(grader.__file__).parent
 
@@ -77,3 +82,14 @@ def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
     }
     assert reading["serve_forks"] == {"read_frame(jobs)"}
     assert {name for name, calls in reading.items() if calls} == {"serve_forks", "serve_inline"}
+
+
+def test_the_main_modules_of_processes_are_where_their_names_say() -> None:
+    """Whoever starts a process knows its main module by name only, which no import checks."""
+    names = (COMPAT_CHECK, DEBUGGER, FORK_SERVER, GRADESCOPE_MAIN, SPAWNED_WORKER, TRACING_PROCESS)
+    found = modules()
+    for name in names:
+        tree = ast.parse(found[name.removeprefix("grader.")].read_text("utf-8"))
+        assert "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, (
+            name
+        )

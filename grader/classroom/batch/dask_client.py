@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from grader.classroom.batch.dask_worker import REMEDY, answer, asked
+from grader.classroom.batch.dask_worker import REMEDY, answer, task_for
 from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
 from grader.core.report import Report
@@ -133,11 +133,10 @@ def grade_in_cluster(
     from distributed import KilledWorker
 
     cluster = seat.cluster
-    question = json.dumps(
-        asked(cluster.run, course, [lesson.id for lesson in lessons], files, settings, name=name)
-    )
+    ids = [lesson.id for lesson in lessons]
+    task = task_for(cluster.run, course, ids, files, settings, name=name)
     future = cluster.client.submit(
-        answer, question, key=f"gradlings-{uuid.uuid4().hex}", pure=False
+        answer, json.dumps(task.as_json()), key=f"gradlings-{uuid.uuid4().hex}", pure=False
     )
     try:
         answered = json.loads(_result(future, cluster.stopping))

@@ -13,13 +13,13 @@ import json
 import socket
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.core.engine import engine_hash, torch_version
 from grader.core.errors import UsageError
-from grader.core.limits import Limits
+from grader.core.records import Record
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
@@ -30,7 +30,29 @@ REMEDY = "Install on all workers what the client has, and start them again"
 _warm = threading.local()
 
 
-def asked(
+@dataclass(frozen=True, slots=True)
+class CourseReference(Record):
+    """A course, as its hash; as a path too if it is not the one installed beside the engine."""
+
+    path: str | None
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTask(Record):
+    """What a worker needs to know. ``run`` is one batch's: a new one looks at the course again."""
+
+    run: str
+    engine_hash: str
+    torch_version: str
+    course: CourseReference
+    lessons: tuple[str, ...]
+    files: tuple[LessonFile, ...]
+    settings: Settings
+    name: str
+
+
+def task_for(
     run: str,
     course: Course,
     lessons: Sequence[str],
@@ -38,29 +60,24 @@ def asked(
     settings: Settings,
     *,
     name: str,
-) -> dict[str, Any]:
-    """What a worker needs to know. ``run`` is one batch's: for a new one the course is looked at
-    anew.
-
-    The course goes as its hash; as a path too where it is not the one that is installed beside the
-    engine.
-    """
-    installed = find_course() == course.root.resolve()
-    return {
-        "run": run,
-        "engine_hash": engine_hash(),
-        "torch_version": torch_version(),
-        "course": {"path": None if installed else str(course.root.resolve()), "hash": course.hash},
-        "lessons": list(lessons),
-        "files": [asdict(file) for file in files.values()],
-        "settings": asdict(settings),
-        "name": name,
-    }
+) -> ClusterTask:
+    """Return a task for this engine and torch, and for no other."""
+    path = course.root.resolve()
+    return ClusterTask(
+        run=run,
+        engine_hash=engine_hash(),
+        torch_version=torch_version(),
+        course=CourseReference(None if find_course() == path else str(path), course.hash),
+        lessons=tuple(lessons),
+        files=tuple(files.values()),
+        settings=settings,
+        name=name,
+    )
 
 
 def answer(text: str) -> str:
-    """The answer to ``asked``, both as JSON: ``report``; or ``refused``, which is true of every
-    submission; or ``fault``, our own.
+    """Grade a ``ClusterTask``. The answer is JSON too: ``report``; or ``refused``, which is true of
+    every submission; or ``fault``, our own.
     """
     question = json.loads(text)
     answered: dict[str, Any]
@@ -78,18 +95,12 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
         if here != (there := question.get(key, "an older one")):
             what = key.replace("_", " ")
             raise UsageError(f"its {what} is {here}, the client has {there}. {REMEDY}")
-    course = same_course(question["course"]["path"], question["course"]["hash"], question["run"])
-    settings = question["settings"]
-    settings |= {
-        "limits": Limits.from_dict(settings["limits"]),
-        "without": tuple(settings["without"]),
-    }
-    files = {file["lesson"]: LessonFile.from_data(file) for file in question["files"]}
-    lessons = [course.lesson(name) for name in question["lessons"]]
+    task = ClusterTask.from_json(question)
+    course = same_course(task.course.path, task.course.hash, task.run)
+    files = {file.lesson: file for file in task.files}
+    lessons = [course.lesson(name) for name in task.lessons]
     host = warm_host()
-    report = grade_submission(
-        host, course, lessons, files, Settings(**settings), name=question["name"]
-    )
+    report = grade_submission(host, course, lessons, files, task.settings, name=task.name)
     if report.grader_faults:
         host.close()  # whoever comes next, and the same submission is tried again, gets a new one
     return report.as_json()

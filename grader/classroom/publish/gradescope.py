@@ -19,6 +19,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from grader.classroom.publish import GRADESCOPE_MAIN
 from grader.classroom.publish.engine_files import TORCH, engine_files
 from grader.core.errors import UsageError
 from grader.core.templates import render_text
@@ -77,7 +78,8 @@ def zip_files(
     """``(path, data)`` of each file."""
     install_torch = TORCH.replace("pip install", "pip install --no-cache-dir")
     yield "setup.sh", render_text("gradescope/setup.sh", torch=install_torch).encode()
-    yield "run_autograder", render_text("gradescope/run_autograder", seconds=SECONDS).encode()
+    script = render_text("gradescope/run_autograder", seconds=SECONDS, main=GRADESCOPE_MAIN)
+    yield "run_autograder", script.encode()
     settings = {
         "lessons": [lesson.id for lesson in lessons],
         "hidden_checks": hidden_checks,

@@ -65,7 +65,7 @@ def host_for_a_class() -> ForkServerClient:
     """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what
     it is at.
     """
-    return ForkServerClient(apart=True)
+    return ForkServerClient(own_session=True)
 
 
 def grade_class(
@@ -101,12 +101,16 @@ def grade_class(
                 telling(console, len(found.handed)) as told,
                 graceful_interrupt(console, hosts),
             ):
-                given: dict[str, Any] = {
-                    "students": matched.students,
-                    "hosts": hosts,
-                    "grading": grading,
-                }
-                tally = run_batch(book, wanted.out, found.handed, plan, **given, told=told)
+                tally = run_batch(
+                    book,
+                    wanted.out,
+                    found.handed,
+                    plan,
+                    students=matched.students,
+                    hosts=hosts,
+                    grading=grading,
+                    told=told,
+                )
         except KeyboardInterrupt:
             console.print(Text("stopped; the same command goes on from there"))
             raise

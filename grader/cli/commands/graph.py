@@ -20,9 +20,11 @@ from rich.text import Text
 from grader.core.errors import UsageError
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.protocol import TraceProblem, TraceRequest, read_traced
 from grader.core.sanitize import clean
-from grader.judge.remote.worker_sources import users_environment
+from grader.core.subprocesses import users_environment
 from grader.render.figures import tree_line
+from grader.render.graph import TRACING_PROCESS
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import tree_lines
 from grader.render.terminal import make_console
@@ -92,17 +94,10 @@ def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
-        request = {
-            "file": str(what.file),
-            "function": what.function,
-            "inputs": list(what.inputs),
-            "backward": what.backward,
-            "answer": str(answer),
-        }
-        command = [sys.executable, "-m", "grader.render.graph.subprocess"]
+        request = TraceRequest(str(what.file), what.function, what.inputs, what.backward)
         done = subprocess.run(
-            command,
-            input=json.dumps(request),
+            [sys.executable, "-m", TRACING_PROCESS, str(answer)],
+            input=json.dumps(request.as_json()),
             encoding="utf-8",
             env=users_environment(),
             check=False,
@@ -112,12 +107,12 @@ def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
             raise UsageError(
                 message, path=str(what.file), code=str(done.returncode), name=what.function
             )
-        found = json.loads(answer.read_text("utf-8"))
-    if "problem" in found:
+        found = read_traced(json.loads(answer.read_text("utf-8")))
+    if isinstance(found, TraceProblem):
         raise UsageError(
-            found["problem"], **{name: clean(fact) for name, fact in found["facts"].items()}
+            found.template, **{name: clean(fact) for name, fact in found.facts.items()}
         )
-    return GraphPicture.from_json(found["picture"]), clean(found["called"])
+    return GraphPicture.from_json(found.picture), clean(found.called)
 
 
 def show_graph(

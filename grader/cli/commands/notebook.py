@@ -170,7 +170,7 @@ class Kernel:
     ) -> Shown:
         language = wanted_language(asked.lang)
         seed = secrets.randbits(32) if asked.seed is None else asked.seed
-        settings = Settings(seed, asked.sandbox, course.limits, lang=language, ahead=True)
+        settings = Settings(seed, asked.sandbox, course.limits, lang=language, prestart=True)
         try:
             report = grade_submission(self.host, course, lessons, files, settings, name=name)
         except (

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -24,17 +23,19 @@ from grader.classroom.publish.filter import check_names
 from grader.cli.commands.spinner import waiting
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.protocol import DebugRequest
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.sanitize import clean
+from grader.core.subprocesses import users_environment
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.notebook_cells import cells_of, loading
 from grader.course.submission import SUFFIXES, read_submission
-from grader.judge.remote.worker_sources import users_environment
+from grader.judge import DEBUGGER
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for
+from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for, task_for
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
@@ -130,10 +131,10 @@ def replay(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
     """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which
     there are; all where none is.
     """
-    with ForkServerClient() as host:
+    with ForkServerClient() as client:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         with waiting(make_console(stderr=True), what.tr):
-            judged = grade_lesson(host, what.lesson, what.file, what.settings)
+            judged = grade_lesson(client, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)
         return ExitCode.NOT_FULL_MARKS
@@ -197,17 +198,17 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
     """Print the smallest script that does the same without us; of a lesson, for the one check that
     is wrong.
     """
-    with ForkServerClient() as host:
+    with ForkServerClient() as client:
         what = understood(load_course(find_course(course_root, here=Path())), asked)
         if what.check is None:
-            wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
+            wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
             if len(wrong) > 1:
                 show_choice(make_console(stderr=True), what, asked, wrong)
                 return ExitCode.NOT_FULL_MARKS
             what = replace(what, check=check_name(wrong[0]) if wrong else None)
         path = own_file(asked.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
-        judged = grade_lesson(host, what.lesson, what.file, settings) if what.check_id else None
+        judged = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
     found = (
         next((check for check in judged.result.checks if check.id == what.check_id), None)
         if judged
@@ -319,9 +320,10 @@ def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> Exit
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
         raise UsageError(what.file.template or what.file.problem, **what.file.facts)
-    if what.check is None:
-        with ForkServerClient() as host:
-            wrong = wrong_checks(grade_lesson(host, what.lesson, what.file, what.settings).result)
+    check = what.check
+    if check is None:
+        with ForkServerClient() as client:
+            wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
         if len(wrong) > 1:
             show_choice(make_console(), what, asked, wrong)
             return ExitCode.NOT_FULL_MARKS
@@ -337,38 +339,22 @@ def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> Exit
                     command=f"grade replay {what.lesson.id}.<check> --break",
                 )
             )
-        what = replace(what, check=check_name(wrong[0]))
+        check = check_name(wrong[0])
     said = what.tr("{file} is run here, with your rights: this is no sandbox", file=path.name)
     make_console(stderr=True).print(Text(said, "dim"))
-    request = asked_of_debugger(what, path, stop=stop, check_seed=asked.check_seed)
+    request = debug_request(what, path, check, stop=stop)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "request.json"
-        file.write_text(json.dumps(request), "utf-8", newline="\n")
+        file.write_text(json.dumps(request.as_json()), "utf-8", newline="\n")
         done = subprocess.run(debug_command(file), env=users_environment(), check=False)
     return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
 
 
-def asked_of_debugger(
-    what: Replay, path: Path, *, stop: bool, check_seed: int | None
-) -> dict[str, Any]:
-    """What the child process is to do: the student's text, the lesson's files, the check."""
-    spec = spec_for(what.lesson, what.settings)
-    return {
-        "file": str(path),
-        "text": what.file.text,
-        "cells": what.file.cells,
-        "lesson": what.lesson.id,
-        "check": what.check,
-        "seed": what.settings.seed,
-        "check_seed": check_seed,
-        "checks": [*spec["visible_checks"], *spec["hidden_checks"]],
-        "scenarios": spec["scenarios"],
-        "solution": spec["solution"],
-        "stop": stop,
-        "lang": what.settings.lang,
-        "texts": spec["texts"],
-    }
+def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
+    """Return what the child process is to do."""
+    spec, task = spec_for(what.lesson, what.settings), task_for(what.file, what.settings)
+    return DebugRequest(str(path), check, stop, spec, task)
 
 
 def debug_command(request: Path) -> Sequence[str]:
-    return [sys.executable, "-m", "grader.judge.debugger", str(request)]
+    return [sys.executable, "-m", DEBUGGER, str(request)]

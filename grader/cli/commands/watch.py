@@ -103,7 +103,7 @@ class WatchSession:
             sandbox=sandbox,
             limits=learner.course.limits,
             lang=learner.tr.lang,
-            ahead=True,
+            prestart=True,
         )
         self.screen = Screen(make_console(), learner)
         self.notes: list[str] = []

@@ -28,7 +28,6 @@ class SessionProtocol(Protocol):
     """What these stand-ins ask of a session."""
 
     source: Source
-    wrote: bool
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function."""
@@ -48,6 +47,9 @@ class SessionProtocol(Protocol):
         needs: tuple[bool, ...],
     ) -> Response:
         """The vector-Jacobian product of an earlier call."""
+
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """A block in which the student's code may write into what it is handed."""
 
     def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
         """A block in which questions are answered already."""
@@ -191,16 +193,9 @@ class RemoteStudent:
         """Run a scenario beside the student's module; what it measured."""
         return self._session.observe(scenario, args, kwargs)
 
-    @contextlib.contextmanager
-    def writing_allowed(self) -> Iterator[None]:
-        """Where all that is handed over are copies, which nothing is computed from afterwards,
-        writing into them does no harm.
-        """
-        before = self._session.wrote
-        try:
-            yield
-        finally:
-            self._session.wrote = before
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """A block in which the student's code may write into what it is handed."""
+        return self._session.writing_allowed()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

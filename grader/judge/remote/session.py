@@ -14,15 +14,19 @@ of None stays None.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName
+from grader.core.errors import MissingName, StudentCodeError
+from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
 from grader.judge.remote.rpc import RpcClient, missing_name, part
+from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
 from grader.worker.wire.references import TensorRef
@@ -51,14 +55,50 @@ class NotStarted(Exception):
     """A constant that is still ``...``."""
 
 
+@dataclass(slots=True)
+class Traffic:
+    """What crossed the border during one check."""
+
+    last_call: LastCall | None = None
+    wrote: bool = False
+    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
+    writing_allowed: bool = False
+
+
 class StudentSession(RpcClient):
     """One lesson's conversation with a worker: what is called and read of the student's module."""
 
-    wrote: bool = False
-    """Whether the student's code wrote into what it was handed, since this was last set to False.
-    """
-    asked: LastCall | None = None
-    """The last call."""
+    def __init__(
+        self,
+        workers: WorkerSource,
+        *,
+        source: Source,
+        scenarios: str,
+        limits: Limits,
+        unloadable: StudentCodeError | None = None,
+    ) -> None:
+        super().__init__(
+            workers, source=source, scenarios=scenarios, limits=limits, unloadable=unloadable
+        )
+        self._traffic = Traffic()
+
+    def begin_check(self) -> Traffic:
+        """Return the record of what crosses the border from now on, until the next check begins."""
+        self._traffic = Traffic()
+        return self._traffic
+
+    @contextlib.contextmanager
+    def writing_allowed(self) -> Iterator[None]:
+        """Have a block in which the student's code may write into what it is handed.
+
+        It does no harm where all of that are copies, from which nothing is computed afterwards.
+        """
+        traffic = self._traffic
+        allowed, traffic.writing_allowed = traffic.writing_allowed, True
+        try:
+            yield
+        finally:
+            traffic.writing_allowed = allowed
 
     # ----------------------------------------------------------------------------------- the module
 
@@ -87,7 +127,7 @@ class StudentSession(RpcClient):
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario in the worker; its measurements."""
         self.load()
-        self.asked = None
+        self._traffic.last_call = None
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
@@ -107,7 +147,8 @@ class StudentSession(RpcClient):
         tensors in the arguments.
         """
         self.load()
-        self.asked = asked = LastCall(path, args, kwargs, torch.is_grad_enabled())
+        last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
+        self._traffic.last_call = last_call
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         frame = self.ask(
@@ -125,7 +166,7 @@ class StudentSession(RpcClient):
             return reply
 
         reply: Response = self.checked(parse)
-        asked.handle, asked.single = reply.handle, isinstance(reply.structure, TensorRef)
+        last_call.handle, last_call.single = reply.handle, isinstance(reply.structure, TensorRef)
         return fill(reply.structure, reply.attach(inputs))
 
     def product(
@@ -181,10 +222,11 @@ class StudentSession(RpcClient):
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
         """That the last call was differentiated, by what; or its derivative was."""
-        if self.asked is not None and self.asked.handle is handle and len(vectors) == 1:
-            self.asked.incoming = vectors[0]
-        elif self.asked is not None:
-            self.asked.deeper = True
+        last_call = self._traffic.last_call
+        if last_call is not None and last_call.handle is handle and len(vectors) == 1:
+            last_call.incoming = vectors[0]
+        elif last_call is not None:
+            last_call.deeper = True
 
     def _handle(self, frame: Frame) -> GraphHandle | None:
         number = part(frame.body, "handle", int, type(None))
@@ -196,8 +238,8 @@ class StudentSession(RpcClient):
         """What the student's code wrote into its inputs is written into the judge's, as it would be
         locally.
 
-        The judge may compute the truth from those very tensors afterwards, so ``wrote`` remembers
-        it: such a check can't pass.
+        The judge may compute the truth from those very tensors afterwards, so it is noted: such a
+        check can't pass.
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
@@ -210,5 +252,5 @@ class StudentSession(RpcClient):
                 raise BrokenFrame("an input came back in another shape")
             with torch.no_grad():
                 target.copy_(tensor)
-            self.wrote = True
+            self._traffic.wrote |= not self._traffic.writing_allowed
         decoder.finish()

@@ -1,6 +1,6 @@
 """Where the judge gets its workers from, and how they end.
 
-``ForkedWorkers`` asks the fork host, which forks a process that never held a check.
+``ForkedWorkers`` asks the fork server, which forks a process that never held a check.
 ``SpawnedWorkers`` starts a plain process, for systems without fork; it costs a torch import. A
 worker that was lost is replaced, so that one endless loop costs one check.
 """
@@ -13,15 +13,15 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
-from grader.core.limits import Limits
-from grader.core.paths import PACKAGE
+from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
+from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
+from grader.worker import SPAWNED_WORKER
 from grader.worker.wire.frames import pack, read_frame
 
 START_SECONDS = 60.0
@@ -35,20 +35,6 @@ REFUSED = (
 
 LARGE_STATUS = 1 << 16
 """From here on an exit status is known by its hexadecimal digits."""
-
-ALLOWED_ENVIRONMENT = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "WINDIR",
-)
-"""What a host or a worker keeps of the environment; the rest is dropped."""
 
 
 @dataclass(slots=True)
@@ -71,38 +57,6 @@ class WorkerSource(Protocol):
         """End a worker and all that it started, at the latest before the next one; where it
         ``died`` before that, how.
         """
-
-
-def scrubbed_environment() -> dict[str, str]:
-    """The environment for a host: the allow-list, one thread, no accelerator."""
-    kept = {name: os.environ[name] for name in ALLOWED_ENVIRONMENT if name in os.environ}
-    single = dict.fromkeys(
-        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-    )
-    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "PYTHONHASHSEED": "0"}
-    return {**kept, **single, **hidden}
-
-
-def users_environment() -> dict[str, str]:
-    """The environment for a file that users run with their own rights: theirs, and what their
-    terminal can't show is replaced.
-    """
-    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    return {**os.environ, "PYTHONIOENCODING": f"{encoding}:replace"}
-
-
-def isolated_command(module: str, *args: str) -> list[str]:
-    """A command line that runs ``module.main()`` in an interpreter with this package and nothing
-    else added to its path.
-
-    It is for ``scrubbed_environment``, from which it takes ``PYTHONHASHSEED``, as with ``-I`` it
-    would not: what a student takes out of a set of texts comes in the same order each time. Text is
-    UTF-8 in it, whatever the system's habit: a student's ``print`` works on Windows as it does
-    elsewhere.
-    """
-    home = str(PACKAGE.parent)
-    code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
-    return [sys.executable, "-s", "-P", "-X", "utf8", "-c", code, *args]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +94,32 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     that time: a fault is ours.
     """
     try:
-        hello = channel.receive(time.monotonic() + START_SECONDS).body
+        frame = channel.receive(time.monotonic() + START_SECONDS)
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(
             f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}"
         ) from None
-    if hello["mode"] == "require" and hello["missing"]:
-        raise SandboxRefused(REFUSED, missing=", ".join(hello["missing"]))
-    return WorkerProcess(channel, pid, tuple(hello["guarantees"]), tuple(hello["missing"]))
+    hello = WorkerHello.from_json(frame.body)
+    if hello.mode == "require" and hello.missing:
+        raise SandboxRefused(REFUSED, missing=", ".join(hello.missing))
+    return WorkerProcess(channel, pid, hello.guarantees, hello.missing)
 
 
 class ForkedWorkers:
-    """Workers forked by the host at the other end of ``control``."""
+    """Workers forked by the fork server at the other end of ``control``."""
 
     def __init__(self, control: socket.socket, *, output_bytes: int) -> None:
         self._control = control
         self._replies = cast(BinaryIO, control.makefile("rb"))
         self._output_bytes = output_bytes
 
-    def _ask(self, **request: Any) -> Any:
-        self._control.sendall(pack(request))
-        frame = read_frame(self._replies)
-        if frame is None:
-            raise EngineFault("the fork host is gone")
-        return frame.body
+    def _ask(self, request: BrokerRequest) -> None:
+        self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
         """A fresh fork."""
-        self._control.sendall(pack({"do": "start"}))
+        self._ask(BrokerRequest("start"))
         _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
@@ -179,19 +130,22 @@ class ForkedWorkers:
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the host kill it; how it had died before, if it had. Where it had not, nobody waits:
-        there is nothing to be told.
+        """Have the fork server kill it; return how it died before, if it did. If it did not, nobody
+        waits: there is nothing to be told.
         """
         worker.channel.settle()
         worker.channel.close()
+        self._ask(BrokerRequest("end", worker.pid, died))
         if not died:
-            self._control.sendall(pack({"do": "end", "pid": worker.pid, "died": False}))
             return None
-        answer = self._ask(do="end", pid=worker.pid, died=True)
-        if answer["overuse"] is not None:
-            template, limit = answer["overuse"]
+        frame = read_frame(self._replies)
+        if frame is None:
+            raise EngineFault("the fork host is gone")
+        end = WorkerEnd.from_json(frame.body)
+        if end.overuse is not None:
+            template, limit = end.overuse
             return ExitStatus(template, {"limit": limit})
-        return None if answer["status"] is None else ExitStatus.of_status(answer["status"])
+        return None if end.status is None else ExitStatus.of_status(end.status)
 
 
 class SpawnedWorkers:
@@ -199,17 +153,14 @@ class SpawnedWorkers:
     has imported torch when it is wanted.
     """
 
-    def __init__(self, limits: Limits, sandbox: str) -> None:
-        self._limits = limits
-        self._sandbox = sandbox
+    def __init__(self, options: WorkerOptions) -> None:
+        self._options = options
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._spare: subprocess.Popen[bytes] | None = None
 
     def _process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            isolated_command(
-                "grader.worker.spawned", self._sandbox, json.dumps(asdict(self._limits))
-            ),
+            isolated_command(SPAWNED_WORKER, json.dumps(self._options.as_json())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -235,7 +186,7 @@ class SpawnedWorkers:
         streams = cast(
             tuple[BinaryIO, BinaryIO, BinaryIO], (process.stdin, process.stdout, process.stderr)
         )
-        channel = PipeChannel(*streams, output_bytes=self._limits.output_bytes)
+        channel = PipeChannel(*streams, output_bytes=self._options.limits.output_bytes)
         return read_hello(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:

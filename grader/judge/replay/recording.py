@@ -114,14 +114,9 @@ class _Overheard:
         self._recorder = recorder
         self.source = session.source
 
-    @property
-    def wrote(self) -> bool:
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """The session's."""
-        return self._session.wrote
-
-    @wrote.setter
-    def wrote(self, value: bool) -> None:
-        self._session.wrote = value
+        return self._session.writing_allowed()
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function."""

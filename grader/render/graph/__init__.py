@@ -4,3 +4,6 @@
 ``drawing`` is what ``grader.draw`` returns. Nothing here imports torch: ``wire.trace`` reads a
 graph, the rest gets data.
 """
+
+TRACING_PROCESS = f"{__name__}.subprocess"
+"""The main module of a process; named here, so that who starts it need not import it."""

@@ -2,8 +2,8 @@
 graph behind the result.
 
 The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it.
-A request comes as JSON on standard input; the answer goes to the file that it names, so that the
-function may print what it likes.
+A request comes as JSON on standard input. The answer goes to a file, so that the function may print
+what it likes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.core.protocol import Traced, TraceProblem, TraceRequest
 from grader.worker.wire.trace import trace
 
 DEFAULT_INPUT = [2.0, 3.0]
@@ -44,23 +45,23 @@ class GraphRequestError(Exception):
 
 
 def main() -> None:
-    """Answer one request: ``file``, ``function``, ``inputs``, ``backward``, ``answer``."""
-    request = json.load(sys.stdin)
+    """Answer one request. ``argv``: the file for the answer."""
+    request = TraceRequest.from_json(json.load(sys.stdin))
+    answer: Traced | TraceProblem
     try:
         answer = drawn(request)
     except GraphRequestError as problem:
-        answer = {"problem": problem.template, "facts": problem.facts}
-    Path(request["answer"]).write_text(json.dumps(answer), "utf-8", newline="\n")
+        answer = TraceProblem(problem.template, problem.facts)
+    Path(sys.argv[1]).write_text(json.dumps(answer.as_json()), "utf-8", newline="\n")
 
 
-def drawn(request: dict[str, Any]) -> dict[str, Any]:
-    """``picture`` (what ``trace`` gives) and ``called``, how the function was called. Raises
-    Unusable.
-    """
-    function = lookup(load(Path(request["file"])), request["function"])
+def drawn(request: TraceRequest) -> Traced:
+    """Call the function and trace the graph behind its result; raise GraphRequestError."""
+    name = request.function
+    function = lookup(load(Path(request.file)), name)
     names = parameters(function)
-    values = request["inputs"] or [DEFAULT_INPUT] * max(1, len(names))
-    insist_on_call(function, request["function"], len(values))
+    values = request.inputs or [DEFAULT_INPUT] * max(1, len(names))
+    insist_on_call(function, name, len(values))
     inputs = {
         names[k] if k < len(names) else f"input{k}": torch.tensor(
             value, dtype=torch.get_default_dtype(), requires_grad=True
@@ -70,32 +71,29 @@ def drawn(request: dict[str, Any]) -> dict[str, Any]:
     try:
         result, inside = called(function, list(inputs.values()))
         root = root_of(result)
-        if request["backward"]:
+        if request.backward:
             torch.autograd.backward(root.sum())
     except GraphRequestError:
         raise
     except Exception as error:
         traceback.print_exception(
-            error.with_traceback(trim_traceback(error.__traceback__, request["file"]))
+            error.with_traceback(trim_traceback(error.__traceback__, request.file))
         )
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
             raise GraphRequestError(
                 TAKES_A_FUNCTION,
-                name=request["function"],
-                example=f"def shown(x): return {request['function']}(torch.sin, x)",
+                name=name,
+                example=f"def shown(x): return {name}(torch.sin, x)",
             ) from None
         raise GraphRequestError(
             "{name} raised {error}; the traceback is above",
-            name=request["function"],
+            name=name,
             error=type(error).__name__,
         ) from None
     shown = ", ".join(
-        f"{name} = {json.dumps(value)}" for name, value in zip(inputs, values, strict=True)
+        f"{one} = {json.dumps(value)}" for one, value in zip(inputs, values, strict=True)
     )
-    return {
-        "picture": trace(root, {**inside, **inputs}),
-        "called": f"{request['function']}({shown})",
-    }
+    return Traced(trace(root, {**inside, **inputs}), f"{name}({shown})")
 
 
 def load(path: Path) -> types.ModuleType:

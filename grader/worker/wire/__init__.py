@@ -4,6 +4,7 @@
   torch.
 * ``tensors``: a tensor as bytes and what describes them, and back.
 * ``values``: Python values, tensors among them, as tagged data, and back.
+* ``exceptions``: an exception as plain data.
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.
 * ``trace``: the graph behind a tensor as plain data.

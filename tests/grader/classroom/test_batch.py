@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,12 @@ from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.engine import engine_hash
 from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.paths import PACKAGE
+from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.manifest import load_course
-from grader.judge.pytest_plugin import check_seed
 from grader.judge.remote.worker_sources import REFUSED
+from grader.judge.seeds import check_seed
 from grader.render.html import render_page
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
@@ -62,14 +63,12 @@ class CountingHost:
     host: ForkServerClient
     graded: list[str] = field(default_factory=list)
     closed: int = 0
-    before: Callable[[dict[str, Any]], None] = lambda task: None
+    before: Callable[[Task], None] = lambda task: None
 
-    def judge(
-        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
-    ) -> dict[str, Any]:
+    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         self.before(task)
-        self.graded.append(task["source"])
-        return self.host.judge(terms, spec, task)
+        self.graded.append(task.source)
+        return self.host.judge(options, spec, task)
 
     def close(self) -> None:
         self.closed += 1
@@ -391,14 +390,16 @@ def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
     assert counting_host.graded == []
 
 
-def halved(judge: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+def halved(judge: Callable[..., JudgeResult]) -> Callable[..., JudgeResult]:
     """A judge that gives half the points."""
 
-    def judge_wrongly(*task: dict[str, Any]) -> dict[str, Any]:
-        answer = judge(*task)
-        for check in answer["checks"]:
-            check["points"], check["max_points"] = check["points"] / 2, check["max_points"] / 2
-        return answer
+    def judge_wrongly(*task: Any) -> JudgeResult:
+        result = judge(*task)
+        checks = (
+            replace(check, points=check.points / 2, max_points=check.max_points / 2)
+            for check in result.checks
+        )
+        return replace(result, checks=tuple(checks))
 
     return judge_wrongly
 
@@ -512,7 +513,7 @@ def test_a_run_that_was_cut_goes_on_where_it_was(
             batch(out=tmp_path / out)
     batch(out=tmp_path / "whole", regrade=regrade)
 
-    def cut_at_the_second(task: dict[str, Any]) -> None:
+    def cut_at_the_second(task: Task) -> None:
         if len(counting_host.graded) == 1:
             raise RunStopped
 
@@ -567,9 +568,9 @@ def test_a_second_batch_in_the_same_folder_is_told(
 def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    failed: list[dict[str, Any]] = []
+    failed: list[Task] = []
 
-    def fail_once(task: dict[str, Any]) -> None:
+    def fail_once(task: Task) -> None:
         if not failed:
             failed.append(task)
             raise EngineFault("the fork host broke: it ended without a result")
@@ -583,8 +584,8 @@ def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
 def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    def fail(task: dict[str, Any]) -> None:
-        if task["source"] == WRONG:
+    def fail(task: Task) -> None:
+        if task.source == WRONG:
             raise EngineFault("out of order")
 
     counting_host.before = fail
@@ -602,8 +603,8 @@ def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
 def test_a_bug_of_ours_in_one_submission_is_one_row(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    def fail(task: dict[str, Any]) -> None:
-        if task["source"] == WRONG:
+    def fail(task: Task) -> None:
+        if task.source == WRONG:
             raise ZeroDivisionError
 
     counting_host.before = fail
@@ -645,7 +646,7 @@ def test_a_page_that_can_not_be_made_is_one_row(
 def test_a_sandbox_that_refuses_ends_the_run(
     batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    def refuse(task: dict[str, Any]) -> None:
+    def refuse(task: Task) -> None:
         raise SandboxRefused(REFUSED, missing="network")
 
     counting_host.before = refuse

@@ -26,7 +26,7 @@ import grader
 from grader.classroom.batch import dask_client as batch_cluster
 from grader.classroom.batch import dask_worker
 from grader.classroom.batch.dask_client import connected
-from grader.classroom.batch.dask_worker import answer, asked
+from grader.classroom.batch.dask_worker import CourseReference, answer, task_for
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
@@ -216,14 +216,14 @@ def grade_here(
 
 def question(course: Course, **settings: Any) -> dict[str, Any]:
     terms = Settings(**{"seed": 3, "sandbox": "auto", "limits": course.limits, **settings})
-    return asked(
+    return task_for(
         "run",
         course,
         ["tiny"],
         {"tiny": LessonFile("tiny", "tiny.py", RIGHT)},
         terms,
         name="someone",
-    )
+    ).as_json()
 
 
 def answered(small: Course, **changed: Any) -> dict[str, Any]:
@@ -257,9 +257,8 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
 ) -> None:
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
-    there = json.loads(
-        answer(json.dumps(asked("run", small_course, ["tiny"], files, terms, name="someone")))
-    )
+    task = task_for("run", small_course, ["tiny"], files, terms, name="someone")
+    there = json.loads(answer(json.dumps(task.as_json())))
     assert without_times(Report.from_json(there["report"])) == without_times(here)
 
 
@@ -374,8 +373,8 @@ def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
     """A worker may have it anywhere."""
     course = load_course(find_course())
-    question = asked("run", course, [course.lessons[0].id], {}, Settings(1), name="someone")
-    assert question["course"] == {"path": None, "hash": course.hash}
+    task = task_for("run", course, [course.lessons[0].id], {}, Settings(1), name="someone")
+    assert task.course == CourseReference(None, course.hash)
 
 
 def test_a_course_that_changed_is_read_anew_by_the_next_run(

@@ -22,6 +22,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.cli.commands.interrupts import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
+from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
@@ -46,15 +47,13 @@ class InterruptingHost:
     graded: int = 0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
-    def judge(
-        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
-    ) -> dict[str, Any]:
+    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         self.graded += 1
         if self.graded == 2:
             self.press()
         if self.abandoned.is_set():
             raise EngineFault("the run was stopped")
-        return self.host.judge(terms, spec, task)
+        return self.host.judge(options, spec, task)
 
     def press(self) -> None:
         main = threading.main_thread().ident
@@ -191,7 +190,7 @@ def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
 def test_a_host_apart_has_its_own_session_and_takes_nothing_once_abandoned() -> None:
-    with ForkServerClient(apart=True) as apart:
+    with ForkServerClient(own_session=True) as apart:
         assert apart._process is not None
         assert os.getsid(apart._process.pid) != os.getsid(0)
         apart.abandon()

@@ -20,9 +20,9 @@ from grader.cli import main
 from grader.cli.commands.replay import (
     Replay,
     ReplayRequest,
-    asked_of_debugger,
     comment,
     debug_command,
+    debug_request,
     script,
     understood,
 )
@@ -33,6 +33,7 @@ from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
+from grader.judge import DEBUGGER
 from grader.judge.debugger import told
 from grader.judge.replay.literals import NoLiteral, literal
 from grader.judge.replay.scenario_source import reached_by
@@ -569,7 +570,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
     what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
     request.write_text(
-        json.dumps(asked_of_debugger(what, place / "tiny.ipynb", stop=False, check_seed=None)),
+        json.dumps(debug_request(what, place / "tiny.ipynb", "double", stop=False).as_json()),
         "utf-8",
     )
     environment = {
@@ -655,7 +656,7 @@ def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
     assert debug_command(tmp_path / "r.json")[1:] == [
         "-m",
-        "grader.judge.debugger",
+        DEBUGGER,
         str(tmp_path / "r.json"),
     ]
 

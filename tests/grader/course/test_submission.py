@@ -12,7 +12,6 @@ import re
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -519,7 +518,7 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
         notebook,
         LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",)),
     ):
-        assert LessonFile.from_data(json.loads(json.dumps(asdict(file)))) == file
+        assert LessonFile.from_json(json.loads(json.dumps(file.as_json()))) == file
 
 
 @pytest.mark.parametrize(
@@ -554,5 +553,5 @@ def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes)
     told = engine_catalogue("ko")(file.template, **file.facts)
     assert f"work/{name}" in told
     assert any("가" <= letter <= "힣" for letter in told)
-    assert task_for(file, Settings(1, lang="ko"))["problem"]["message"] == told
-    assert task_for(file, Settings(1))["problem"]["message"] == file.problem
+    problems = (task_for(file, Settings(1, lang=lang)).problem for lang in ("ko", "en"))
+    assert [problem and problem.message for problem in problems] == [told, file.problem]

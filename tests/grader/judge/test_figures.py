@@ -32,7 +32,6 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
-    check_from_json,
 )
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
@@ -594,9 +593,9 @@ def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None
 def test_a_result_without_figures_is_read(drawn_report: Report) -> None:
     """Reports that were written before there were any."""
     data = drawn_report.as_json()["lessons"][0]["checks"][0]
-    assert check_from_json(data).figures == data["figures"]
+    assert CheckResult.from_json(data).figures == data["figures"]
     del data["figures"]
-    assert check_from_json(data).figures == []
+    assert CheckResult.from_json(data).figures == []
 
 
 # --------------------------------------------------------------------------------- the course's own

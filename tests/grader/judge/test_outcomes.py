@@ -638,7 +638,7 @@ def test_without_fork_a_worker_made_ahead_does_the_same(
     lesson, file = small_course.lesson("tiny"), LessonFile("tiny", "tiny.py", GOOD)
     scores = [
         grade_lesson(
-            spawning_host, lesson, file, Settings(1, limits=small_course.limits, ahead=True)
+            spawning_host, lesson, file, Settings(1, limits=small_course.limits, prestart=True)
         ).result.score
         for _ in range(2)
     ]

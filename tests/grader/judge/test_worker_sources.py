@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.core.limits import Limits
+from grader.core.protocol import WorkerOptions
 from grader.judge.remote.worker_sources import SpawnedWorkers
 
 HELLO = """
@@ -43,7 +43,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
 def test_the_next_worker_is_the_one_that_was_started_ahead(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    source = SpawnedWorkers(Limits(), "off")
+    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     source.make_spare()  # one is enough
     (spare,) = started
@@ -57,7 +57,7 @@ def test_the_next_worker_is_the_one_that_was_started_ahead(
 def test_one_that_died_while_it_waited_is_not_the_next(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    source = SpawnedWorkers(Limits(), "off")
+    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     started[0].kill()
     started[0].wait()
@@ -67,7 +67,7 @@ def test_one_that_died_while_it_waited_is_not_the_next(
 
 
 def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen[bytes]]) -> None:
-    source = SpawnedWorkers(Limits(), "off")
+    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     source.drop_spare()
     assert started[0].returncode is not None

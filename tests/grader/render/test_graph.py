@@ -25,6 +25,7 @@ from grader.cli.commands.graph import GraphRequest, numbers, run_function
 from grader.core.errors import UsageError
 from grader.core.graph_data import MAX_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.protocol import TraceRequest
 from grader.render.graph.layout import lay_out
 from grader.render.graph.subprocess import GraphRequestError, drawn
 from grader.render.graph.svg import draw_svg, lines_of, size_of
@@ -511,10 +512,8 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
 def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
-    picture = drawn(
-        {"file": str(path), "function": "with_gradient", "inputs": [], "backward": False}
-    )["picture"]
-    assert GraphPicture.from_json(picture).nodes[0].type == "SinBackward0"
+    traced = drawn(TraceRequest(str(path), "with_gradient"))
+    assert GraphPicture.from_json(traced.picture).nodes[0].type == "SinBackward0"
 
 
 @pytest.mark.parametrize(
@@ -538,7 +537,7 @@ def test_what_can_not_be_drawn_is_told(tmp_path: Path, function: str, said: str)
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
     with pytest.raises(GraphRequestError, match=re.escape(said)):
-        drawn({"file": str(path), "function": function, "inputs": [], "backward": False})
+        drawn(TraceRequest(str(path), function))
 
 
 def test_too_many_inputs_are_told(tmp_path: Path) -> None:

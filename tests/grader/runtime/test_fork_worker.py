@@ -9,6 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from grader.core.limits import Limits
+from grader.core.protocol import BrokerRequest, WorkerOptions
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
@@ -17,7 +18,7 @@ from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
-from grader.runtime.fork_worker import WorkerOptions, fork_worker
+from grader.runtime.fork_worker import fork_worker
 from grader.runtime.grading import Settings, grade_lesson
 from grader.worker.sandbox import Prepared
 from grader.worker.wire.frames import pack
@@ -42,11 +43,11 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
     with judge, host:
         workers = ForkedWorkers(judge, output_bytes=1 << 10)
         assert workers.end(read_hello(channel, worker.pid), died=False) is None
-        judge.sendall(pack({"do": "done"}))
+        judge.sendall(pack(BrokerRequest("done").as_json()))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
-            terms = WorkerOptions(Limits(lesson_seconds=1), "off", ())
-            assert WorkerBroker(host, terms, Prepared()).serve()
+            options = WorkerOptions(Limits(lesson_seconds=1), "off", ())
+            assert WorkerBroker(host, options, Prepared()).serve_until_done()
     assert has_ended(worker.pid)
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from grader.core.protocol import BrokerRequest, Fault, Task, answer_from_json
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.runtime import lesson_server
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.lesson_server import LessonServer
-from grader.worker.wire.frames import pack, read_body, read_frame, write_frame
+from grader.worker.wire.frames import read_body, read_frame, write_frame
 
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 BODIES = {
@@ -34,14 +35,14 @@ BODIES = {
 }
 
 
-def graded(host: ForkServerClient, course: Course, name: str) -> dict[str, Any]:
+def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict[str, Any]:
     """What a submission's result is, times apart."""
     lesson = course.lesson("tiny")
     judged = grade_lesson(
         host,
         lesson,
         LessonFile("tiny", "tiny.py", BODIES[name] + REST),
-        Settings(7, limits=course.limits),
+        Settings(7, limits=course.limits, lang=lang),
     )
     data = asdict(judged)
     for part in (data["result"], *data["result"]["checks"]):
@@ -49,11 +50,13 @@ def graded(host: ForkServerClient, course: Course, name: str) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
-    host: ForkServerClient, small_course: Course
+    lang: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    forward = {name: graded(host, small_course, name) for name in BODIES}
-    backward = {name: graded(host, small_course, name) for name in reversed(BODIES)}
+    """Nothing of one is told of the next, nor which of its messages have no translation."""
+    forward = {name: graded(host, small_course, name, lang) for name in BODIES}
+    backward = {name: graded(host, small_course, name, lang) for name in reversed(BODIES)}
     assert backward == forward
     # The results do differ from each other.
     assert len({str(data) for data in forward.values()}) > len(BODIES) - 2
@@ -98,7 +101,7 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     """Tasks that are waiting meanwhile are the next judge's; the end of the control socket ends
     them all.
     """
-    monkeypatch.setattr(lesson_server, "TASKS_A_JUDGE", 2)
+    monkeypatch.setattr(lesson_server, "TASKS_PER_JUDGE", 2)
     control, theirs = socket.socketpair()
     jobs_out, jobs_in = os.pipe()
     results_out, results_in = os.pipe()
@@ -106,24 +109,25 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            LessonServer(theirs, jobs, results).relay(
-                lambda task, workers: {"task": task, "pid": os.getpid()}
+            LessonServer(theirs, jobs, results).fork_judges(
+                lambda task, workers: Fault(f"{task.seed} {os.getpid()}")
             )
     theirs.close()
     with open(jobs_in, "wb") as jobs, open(results_out, "rb") as results:
         served = []
         for task in range(5):
             line, far_line = socket.socketpair()
-            write_frame(jobs, task)
-            socket.send_fds(control, [pack({"output_bytes": 10})], [far_line.fileno()])
+            write_frame(jobs, Task("", "tiny.py", task).as_json())
+            socket.send_fds(control, [b"t"], [far_line.fileno()])
             far_line.close()
-            served.append(read_body(results))
+            served.append(answer_from_json(read_body(results)))
             with line, line.makefile("rb") as said:
                 frame = read_frame(said)
                 assert frame is not None
-                assert frame.body == {"do": "done"}
+                assert BrokerRequest.from_json(frame.body) == BrokerRequest("done")
     control.close()
-    assert [one["task"] for one in served] == [0, 1, 2, 3, 4]
-    first, second, third, fourth, fifth = (one["pid"] for one in served)
+    told = [one.text.split() for one in served if isinstance(one, Fault)]
+    assert [task for task, _ in told] == ["0", "1", "2", "3", "4"]
+    first, second, third, fourth, fifth = (pid for _, pid in told)
     assert first == second != third == fourth != fifth
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == lesson_server.ENDED

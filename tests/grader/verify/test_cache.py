@@ -28,6 +28,7 @@ from grader.cli.commands.verify import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE
+from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course
 from grader.course.manifest import load_course
 from grader.runtime.client import ForkServerClient
@@ -38,7 +39,7 @@ from grader.verify.verify import VerifyResult, cases_of, verify
 
 CASES = 6
 LONGEST_SECONDS = 60.0
-ANSWERS: dict[tuple[str, str], dict[str, Any]] = {}
+ANSWERS: dict[tuple[str, str], JudgeResult] = {}
 """What the judge said of a text, in a language. It is asked once: these tests are about what
 becomes of its answer.
 """
@@ -58,10 +59,8 @@ class Counting:
         self.waits_for: Path | None = None
         """A file that holds all earlier verdicts before the next is judged."""
 
-    def judge(
-        self, terms: dict[str, Any], spec: dict[str, Any], task: dict[str, Any]
-    ) -> dict[str, Any]:
-        self.seeds.append(task["seed"])
+    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
+        self.seeds.append(task.seed)
         number = len(self.seeds)
         if number == self.presses_at:
             before = signal.getsignal(signal.SIGINT)
@@ -78,9 +77,9 @@ class Counting:
             self.waits_for and number > 1 and not any(at < number for at in self.changes_at)
         ):  # what comes after a change is never kept
             next(held for held in committed(self.waits_for) if held >= number - 1)
-        asked = (task["source"], spec["lang"])
+        asked = (task.source, spec.lang)
         if asked not in ANSWERS:
-            ANSWERS[asked] = self.host.judge(terms, spec, task)
+            ANSWERS[asked] = self.host.judge(options, spec, task)
         if number in self.changes_at:
             with self.changes_at[number].open("a", encoding="utf-8") as stream:
                 stream.write("\n# changed\n")

@@ -19,12 +19,13 @@ import pytest
 from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE as ENGINE
+from grader.core.protocol import WorkerOptions
 from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
-from grader.runtime.fork_worker import WorkerOptions, worker_process
+from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import (
     GUARANTEES,

@@ -1,0 +1,236 @@
+"""What the engine's processes send each other, one record a message.
+
+::
+
+    supervisor   ── Envelope, LessonSpec, Task ──▶  fork server, lesson server, judge
+    judge        ── JudgeResult, Refused, Fault ─▶  supervisor
+    judge        ── BrokerRequest ───────────────▶  fork server   ── WorkerEnd ──▶  judge
+    fork server  ── WorkerOptions ───────────────▶  worker        ── WorkerHello ─▶ judge
+    grade replay ── DebugRequest ────────────────▶  debugger
+    grade graph  ── TraceRequest ────────────────▶  a process that calls the user's function
+                 ◀─ Traced, TraceProblem ────────
+
+What a judge asks a worker once a student's code may run in it is no record: see ``worker.wire``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.core.limits import Limits
+from grader.core.records import Record, read
+from grader.core.report import CheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions(Record):
+    """How workers are confined.
+
+    ``without`` leaves out layers of the sandbox. With ``prestart``, a fork server that can't fork
+    starts the next submission's worker as soon as this submission is done.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    sandbox: str = "auto"
+    without: tuple[str, ...] = ()
+    prestart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHello(Record):
+    """A worker's first message: the sandbox's mode, the guarantees that hold, those that don't."""
+
+    mode: str
+    guarantees: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LessonSpec(Record):
+    """What judging a lesson takes, whoever the submission is from.
+
+    Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
+    in a students' bundle.
+    """
+
+    lesson: str
+    filename: str
+    stub: str
+    solution: str | None
+    scenarios: str
+    visible_checks: tuple[str, ...]
+    hidden_checks: tuple[str, ...]
+    diagnosis: str | None
+    hints: dict[str, list[str]]
+    lang: str
+    texts: tuple[str, ...]
+
+    @property
+    def check_files(self) -> tuple[str, ...]:
+        """Return all check files, the visible ones first."""
+        return (*self.visible_checks, *self.hidden_checks)
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem(Record):
+    """Why a file can't be judged, and on which line."""
+
+    message: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Record):
+    """What judging one submission takes beside the lesson's spec.
+
+    ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
+    A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
+    check whose script is wanted.
+    """
+
+    source: str
+    filename: str
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    cells: tuple[tuple[int, int], ...] = ()
+    problem: FileProblem | None = None
+    seeds: dict[str, int] = field(default_factory=dict)
+    recorded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope(Record):
+    """What the fork server itself reads of a job.
+
+    ``lesson`` is the key under which it has the lesson's spec. If it is ``new``, the spec follows.
+    ``lazy_imports`` says whether the submission needs what torch imports late.
+    """
+
+    options: WorkerOptions
+    lesson: str
+    new: bool
+    lazy_imports: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeResult(Record):
+    """What became of a submission's checks.
+
+    ``invalid`` says why the file could not be loaded. ``guarantees`` and ``missing`` are the
+    sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
+    catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
+    ``catalogue`` names the lesson's mistakes and what each is about.
+    """
+
+    checks: tuple[CheckResult, ...]
+    invalid: FileProblem | None = None
+    guarantees: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    untranslated: tuple[str, ...] = ()
+    script: tuple[str, ...] | str | None = None
+    catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Record):
+    """In a result's place: the judge may not run here (``errors.SandboxRefused``)."""
+
+    template: str
+    facts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Record):
+    """In a result's place: the traceback of the engine's own fault."""
+
+    text: str
+
+
+Answer = JudgeResult | Refused | Fault
+ANSWERS: dict[str, type[Answer]] = {"judged": JudgeResult, "refused": Refused, "fault": Fault}
+
+
+def answer_as_json(answer: Answer) -> dict[str, object]:
+    """Return an answer as JSON data under the name of its kind."""
+    name = next(name for name, kind in ANSWERS.items() if isinstance(answer, kind))
+    return {name: answer.as_json()}
+
+
+def answer_from_json(data: object) -> Answer:
+    """Return the answer; raise ValueError if ``data`` is not one."""
+    if not isinstance(data, dict) or len(data) != 1 or next(iter(data)) not in ANSWERS:
+        raise ValueError(f"{data!r:.80} is not a judge's answer")
+    ((name, fields),) = data.items()
+    return read(ANSWERS[name], fields)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRequest(Record):
+    """What a judge asks of the fork server: ``start`` a worker, ``end`` one, or nothing any more
+    (``done``). ``died`` says that the worker ended by itself, which is answered with a WorkerEnd.
+    """
+
+    do: str
+    pid: int = 0
+    died: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEnd(Record):
+    """How a worker ended: ``os.waitpid``'s status, and what it used too much of (a template and the
+    limit).
+    """
+
+    status: int | None
+    overuse: tuple[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DebugRequest(Record):
+    """What ``grade replay --pdb`` has its child process do: run ``check`` on a submission that lies
+    in ``file``, and ``stop`` at the function's first line or only where it raises.
+    """
+
+    file: str
+    check: str
+    stop: bool
+    spec: LessonSpec
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest(Record):
+    """What ``grade graph`` has its child process do: call a function of ``file`` with these inputs
+    (none: an example) and trace the graph behind the result, after ``backward`` if that is set.
+    """
+
+    file: str
+    function: str
+    inputs: tuple[Any, ...] = ()
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traced(Record):
+    """The graph, as ``wire.trace`` gives it, and how the function was called."""
+
+    picture: dict[str, Any]
+    called: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceProblem(Record):
+    """In a graph's place: why there is none, as a template and its facts."""
+
+    template: str
+    facts: dict[str, str]
+
+
+def read_traced(data: object) -> Traced | TraceProblem:
+    """Return the child's answer; raise ValueError if ``data`` is not one."""
+    kind: type[Traced | TraceProblem] = Traced
+    if isinstance(data, dict) and "template" in data:
+        kind = TraceProblem
+    return read(kind, data)

@@ -1,0 +1,44 @@
+"""The order in which a lesson's checks run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from grader.core.errors import EngineFault
+from grader.judge.checks import CheckSpec
+
+
+def spec_of(item: pytest.Item) -> CheckSpec:
+    """Return what a check's decorator says; raise EngineFault if it has none."""
+    spec = getattr(getattr(item, "function", None), "check", None)
+    if not isinstance(spec, CheckSpec):
+        raise EngineFault(f"{item.nodeid} has no @check")
+    return spec
+
+
+def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
+    """Put each check after those that it needs, whichever file they are in.
+
+    Raise EngineFault if one needs a check that is not there, or itself. With ``withheld``, where
+    some checks are held back, those are not waited for.
+    """
+    by_name = {item.name: item for item in items}
+    ordered: dict[str, pytest.Item] = {}
+
+    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
+        if item.name in path:
+            raise EngineFault(
+                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+            )
+        for need in spec_of(item).needs:
+            if need in by_name:
+                place(by_name[need], (*path, item.name))
+            elif not withheld:
+                raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
+        ordered.setdefault(item.name, item)
+
+    for item in items:
+        place(item)
+    return list(ordered.values())

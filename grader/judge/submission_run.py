@@ -1,0 +1,80 @@
+"""The state of judging one submission: made for it, dropped after it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+
+import pytest
+
+from grader.core.i18n import Catalogue
+from grader.core.report import Outcome
+from grader.course.source import Source
+from grader.judge.checks import CheckSpec
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import StudentSession, Traffic
+from grader.judge.replay.recording import Recorder
+from grader.judge.seeds import Seeds
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """One check, run on one submission; ``traffic`` is what crosses the border meanwhile."""
+
+    id: str
+    item: pytest.Item
+    spec: CheckSpec
+    seed: int
+    traffic: Traffic
+
+
+@dataclass(slots=True)
+class SubmissionRun:
+    """One submission, judged check by check.
+
+    ``tr`` notes which of this submission's messages have no translation. ``recorded`` is the id of
+    the check whose script is wanted; ``script`` has its lines, or says why there are none.
+    """
+
+    session: StudentSession
+    student: RemoteStudent
+    seeds: Seeds
+    tr: Catalogue
+    recorded: str | None = None
+    script: tuple[str, ...] | str | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    """By the name of a check's function."""
+    check: CheckRun = field(init=False)
+    """The check that is run, or was run last."""
+    _recorder: Recorder | None = None
+    _untouched: dict[str, bool] = field(default_factory=dict)
+
+    def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
+        """Begin a check: what the last one did at the border is forgotten."""
+        seed, traffic = self.seeds.of(check_id), self.session.begin_check()
+        self.check = CheckRun(check_id, item, spec, seed, traffic)
+        return self.check
+
+    def student_for_check(self) -> RemoteStudent:
+        """Return the student to hand to the check: one that is listened to if it is recorded."""
+        if self.check.id != self.recorded:
+            return self.student
+        self._recorder = Recorder(self.session)
+        return self._recorder.student
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Return what has recorded the check, if it is the one to record and asked the student."""
+        return self._recorder if self.check.id == self.recorded else None
+
+    def recording(self) -> contextlib.AbstractContextManager[object]:
+        """Return a block in which the check is watched, if it is the one to record."""
+        return self.recorder or contextlib.nullcontext()
+
+    def untouched(self, name: str, stub: Source) -> bool:
+        """Return whether a definition is still the stub's and the file does not change it elsewhere."""
+        if name not in self._untouched:
+            source = self.session.source
+            same = source.same_definition(stub, name)
+            self._untouched[name] = same and not source.may_be_changed(name)
+        return self._untouched[name]

@@ -1,0 +1,137 @@
+"""What processes send each other comes back as it was, and what is no message is told as such."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.core.limits import Limits
+from grader.core.protocol import (
+    ANSWERS,
+    BrokerRequest,
+    DebugRequest,
+    Envelope,
+    Fault,
+    FileProblem,
+    JudgeResult,
+    LessonSpec,
+    Refused,
+    Task,
+    Traced,
+    TraceProblem,
+    TraceRequest,
+    WorkerEnd,
+    WorkerHello,
+    WorkerOptions,
+    answer_as_json,
+    answer_from_json,
+)
+from grader.core.records import Record
+from grader.core.report import CheckResult, Outcome
+
+NUMBERS = st.floats(allow_nan=False)
+DATA: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | NUMBERS | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+CHECKS = st.builds(
+    CheckResult,
+    points=NUMBERS,
+    max_points=NUMBERS | st.integers(),
+    seconds=NUMBERS,
+    expected=DATA,
+    actual=DATA,
+    inputs=st.dictionaries(st.text(), DATA, max_size=2),
+    figures=st.lists(st.dictionaries(st.text(), DATA, max_size=2), max_size=2),
+)
+LIMITS = st.builds(Limits, call_seconds=NUMBERS, lesson_seconds=NUMBERS)
+OPTIONS = st.builds(WorkerOptions, limits=LIMITS)
+SPECS = st.builds(LessonSpec)
+TASKS = st.builds(Task, limits=LIMITS)
+RESULTS = st.builds(JudgeResult, checks=st.lists(CHECKS, max_size=2).map(tuple))
+RECORDS: st.SearchStrategy[Record] = st.one_of(
+    CHECKS,
+    OPTIONS,
+    SPECS,
+    TASKS,
+    RESULTS,
+    st.builds(Envelope, options=OPTIONS),
+    st.builds(DebugRequest, spec=SPECS, task=TASKS),
+    st.builds(TraceRequest, inputs=st.lists(DATA, max_size=2).map(tuple)),
+    st.builds(Traced, picture=st.dictionaries(st.text(), DATA, max_size=2)),
+    *(
+        st.builds(kind)
+        for kind in (BrokerRequest, FileProblem, TraceProblem, WorkerEnd, WorkerHello)
+    ),
+)
+SPEC = LessonSpec("a", "a.py", "", None, "", ("v",), ("h",), None, {"f": ["think"]}, "en", ())
+
+
+def sent(data: object) -> Any:
+    """Data as it arrives in another process."""
+    return json.loads(json.dumps(data))
+
+
+@given(RECORDS)
+def test_a_record_comes_back_as_it_was(record: Record) -> None:
+    assert type(record).from_json(sent(record.as_json())) == record
+
+
+@given(st.one_of(RESULTS, st.builds(Refused), st.builds(Fault)))
+def test_an_answer_comes_back_as_it_was(answer: JudgeResult | Refused | Fault) -> None:
+    assert answer_from_json(sent(answer_as_json(answer))) == answer
+
+
+def test_an_integer_stays_one_where_a_number_is_asked_for() -> None:
+    """A report has the points of a check as its author wrote them."""
+    check = CheckResult("a.b", "t", "f", Outcome.PASSED, 2, 2)
+    assert repr(CheckResult.from_json(sent(check.as_json())).points) == "2"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (None, "None is not the fields of a Task"),
+        ([], r"\[\] is not the fields of a Task"),
+        ({"source": "", "seed": 1}, "Task lacks filename"),
+        ({"source": "", "filename": "a.py", "seed": "1"}, "Task.seed: '1' is not int"),
+        ({"source": "", "filename": "a.py", "seed": True}, "Task.seed: True is not int"),
+        ({"source": "", "filename": "a.py", "seed": 1, "sead": 1}, "Task has no field 'sead'"),
+        ({"cells": [[1, 2, 3]]}, r"Task.cells: \[1, 2, 3\] is not a list of 2"),
+        ({"cells": {"1": 2}}, "Task.cells: {'1': 2} is not list"),
+        ({"seeds": {"a.b": 1.5}}, "Task.seeds: 1.5 is not int"),
+        ({"problem": {"message": 3, "line": None}}, "FileProblem.message: 3 is not str"),
+        ({"limits": {"call_seconds": "long"}}, "Task.limits: Limits.call_seconds: 'long' is not"),
+    ],
+)
+def test_what_is_no_task_is_told_by_the_field(data: object, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Task.from_json(data)
+
+
+@pytest.mark.parametrize(
+    "data", [None, {}, {"judged": {}}, {"praised": {}}, {"fault": {"text": ""}, "refused": {}}]
+)
+def test_what_is_no_answer_is_told(data: object) -> None:
+    with pytest.raises(ValueError, match=r"is not a judge's answer|JudgeResult lacks checks"):
+        answer_from_json(data)
+
+
+def test_an_outcome_that_is_none_is_told() -> None:
+    data = CheckResult("a.b", "t", "f", Outcome.PASSED, 2, 2).as_json() | {"outcome": "fine"}
+    with pytest.raises(ValueError, match=r"CheckResult\.outcome: 'fine' is not a valid Outcome"):
+        CheckResult.from_json(data)
+
+
+def test_every_answer_has_a_name_of_its_own() -> None:
+    answers = (JudgeResult(()), Refused("no", {}), Fault("oh"))
+    assert [list(answer_as_json(answer)) for answer in answers] == [[name] for name in ANSWERS]
+
+
+def test_visible_checks_come_before_hidden_ones() -> None:
+    assert SPEC.check_files == ("v", "h")

@@ -1,0 +1,40 @@
+"""A fork server that is told nonsense, or tells it, is a fault of ours that names the field."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.core.errors import EngineFault
+from grader.core.protocol import Envelope, Task, WorkerOptions
+from grader.course.course import Course
+from grader.runtime import client
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, spec_for
+from grader.worker.wire.frames import Frame
+
+
+def judge(server: ForkServerClient, course: Course) -> None:
+    """Have an empty file judged."""
+    spec = spec_for(course.lesson("tiny"), Settings(1))
+    server.judge(WorkerOptions(sandbox="off"), spec, Task("", "tiny.py", 1))
+
+
+def test_an_answer_that_is_none_names_what_is_wrong(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ForkServerClient() as server:
+        monkeypatch.setattr(client, "read_frame", lambda _: Frame({"judged": {"checks": [1]}}))
+        with pytest.raises(EngineFault, match=r"JudgeResult\.checks: 1 is not the fields of a"):
+            judge(server, small_course)
+        assert server._process is None
+
+
+def test_an_envelope_that_is_none_ends_the_fork_server_and_names_what_is_wrong(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Envelope, "as_json", lambda _: {"options": {"sandbox": 1}})
+    with (
+        ForkServerClient() as server,
+        pytest.raises(EngineFault, match=r"Envelope\.options: WorkerOptions\.sandbox: 1 is"),
+    ):
+        judge(server, small_course)
