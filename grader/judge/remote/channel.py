@@ -21,6 +21,7 @@ import time
 from typing import BinaryIO, Protocol
 
 from grader.core.errors import WorkerGone, WorkerLost
+from grader.judge.remote.output import Output
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
@@ -28,30 +29,6 @@ MAX_CHUNKS = 64
 """How many chunks of what is printed are read in one turn."""
 TURN_SECONDS = 0.005
 """How long to wait for an answer before looking again at what is printed."""
-
-
-class Output:
-    """What a student's code printed: the first part is kept, the rest is counted."""
-
-    def __init__(self, cap_bytes: int) -> None:
-        self.cap_bytes = cap_bytes
-        self._kept = bytearray()
-        self._cut = 0
-
-    def add(self, chunk: bytes) -> None:
-        """More output."""
-        room = max(0, self.cap_bytes - len(self._kept))
-        self._kept += chunk[:room]
-        self._cut += max(0, len(chunk) - room)
-
-    def take(self) -> str:
-        """The output since the last call, with a note of how much was cut."""
-        text = self._kept.decode("utf-8", "replace")
-        if self._cut:
-            text += f"\n[{self._cut:,} more bytes were cut]"
-        self._kept.clear()
-        self._cut = 0
-        return text
 
 
 class Channel(Protocol):
