@@ -21,39 +21,14 @@ import time
 from typing import BinaryIO, Protocol
 
 from grader.core.errors import WorkerGone, WorkerLost
+from grader.judge.remote.output import Output
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
-"""How many chunks are held that nobody has asked for, and how many are read in one turn."""
+"""How many chunks of what is printed are read in one turn."""
 TURN_SECONDS = 0.005
 """How long to wait for an answer before looking again at what is printed."""
-CLOSED_SECONDS = 1.0
-"""How often a thread that can't go on looks whether the line was closed."""
-
-
-class Output:
-    """What a student's code printed: the first part is kept, the rest is counted."""
-
-    def __init__(self, cap_bytes: int) -> None:
-        self.cap_bytes = cap_bytes
-        self._kept = bytearray()
-        self._cut = 0
-
-    def add(self, chunk: bytes) -> None:
-        """More output."""
-        room = max(0, self.cap_bytes - len(self._kept))
-        self._kept += chunk[:room]
-        self._cut += max(0, len(chunk) - room)
-
-    def take(self) -> str:
-        """The output since the last call, with a note of how much was cut."""
-        text = self._kept.decode("utf-8", "replace")
-        if self._cut:
-            text += f"\n[{self._cut:,} more bytes were cut]"
-        self._kept.clear()
-        self._cut = 0
-        return text
 
 
 class Channel(Protocol):
@@ -211,9 +186,10 @@ class SocketChannel:
 class PipeChannel:
     """Pipes to a worker that is a process of its own.
 
-    One thread reads frames and one writes them, so this needs nothing that only Unix has. What the
-    student printed is read by whoever waits for an answer, never in the background: so everything
-    that was printed before an answer is there with it.
+    One thread reads frames and one writes them, so this needs nothing that only Unix has. A chunk
+    of an answer is read only when it is waited for: a worker that writes unasked fills its pipe and
+    waits, and what it wrote can be seen before the next request. What the student printed is read
+    by whoever waits for an answer, so everything that was printed before an answer is there with it.
     """
 
     def __init__(
@@ -224,25 +200,18 @@ class PipeChannel:
         self._source = source
         self._printed = printed
         self._printing = True
-        self._chunks: queue.Queue[bytes] = queue.Queue(MAX_CHUNKS)
+        self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._closed = threading.Event()
         self._inbox = _Inbox()
         for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
 
     def _read(self) -> None:
-        """Queue what the worker answers; a full queue makes the worker wait."""
         with contextlib.suppress(OSError, ValueError):
-            while chunk := os.read(self._source.fileno(), CHUNK):
-                self._queue(chunk)
-        self._queue(b"")
-
-    def _queue(self, chunk: bytes) -> None:
-        while not self._closed.is_set():
-            with contextlib.suppress(queue.Full):
-                self._chunks.put(chunk, timeout=CLOSED_SECONDS)
-                return
+            while self._wanted.get():
+                self._chunks.put(os.read(self._source.fileno(), CHUNK))
+        self._chunks.put(b"")
 
     def _write(self) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -255,28 +224,31 @@ class PipeChannel:
         answer.
         """
         self._inbox.require_empty()
-        if not self._chunks.empty() and self._chunks.queue[0]:
-            raise _early()
+        if readable(self._source.fileno()):
+            self._wanted.put(True)
+            raise _early() if self._chunks.get() else _gone()
         self._outgoing.put(data)
 
     def receive(self, deadline: float) -> Frame:
         """Return the next frame before ``deadline``; read meanwhile what is printed."""
         while True:
-            printed = self._drain()
-            rest = deadline - time.monotonic()
-            try:
-                chunk = self._chunks.get(
-                    timeout=max(0.0, min(rest, 0 if printed else TURN_SECONDS))
-                )
-            except queue.Empty:
-                if rest <= 0:
-                    raise _late() from None
-                continue
+            self._wanted.put(True)
+            chunk = self._next_chunk(deadline)
             if not chunk:
                 raise _gone()
             self._inbox.add(chunk)
             if (frame := self._inbox.pop()) is not None:
                 return frame
+
+    def _next_chunk(self, deadline: float) -> bytes:
+        while True:
+            turn = 0 if self._drain() else TURN_SECONDS
+            rest = deadline - time.monotonic()
+            try:
+                return self._chunks.get(timeout=max(0.0, min(rest, turn)))
+            except queue.Empty:
+                if rest <= 0:
+                    raise _late() from None
 
     def _drain(self) -> bool:
         """Read what is printed by now, a bounded part of it; return whether there was any."""
@@ -297,7 +269,7 @@ class PipeChannel:
 
     def close(self) -> None:
         """End the line; the threads end with it."""
-        self._closed.set()
+        self._wanted.put(False)
         self._outgoing.put(None)
         for stream in (self._sink, self._source, self._printed):
             with contextlib.suppress(OSError):

@@ -123,10 +123,14 @@ class RpcClient:
         deadline = min(
             time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline
         )
+        freed = line.take_freed()
         try:
-            line.worker.channel.send(
-                pack({"id": number, "do": do, "free": line.take_freed(), **fields}, blob), deadline
-            )
+            data = pack({"id": number, "do": do, "free": freed, **fields}, blob)
+        except BrokenFrame:
+            line.freed.extend(freed)
+            raise
+        try:
+            line.worker.channel.send(data, deadline)
             reply = line.worker.channel.receive(deadline)
             if not isinstance(reply.body, dict) or reply.body.get("id") != number:
                 raise WorkerLost(
@@ -155,6 +159,8 @@ class RpcClient:
         lengths = [len(question.blob) for question in questions]
         blob = b"".join(question.blob for question in questions)
         several = [list(pair) for pair in zip(fields, lengths, strict=True)]
+        line = self._line
+        assert line is not None
         frame = self._ask("several", blob, {"several": several}, patience=len(questions))
         replies = self.checked(lambda: several_replies(frame, len(questions)))
         for question, reply in zip(questions, replies, strict=False):
@@ -172,13 +178,13 @@ class RpcClient:
                 reply.body.get("handle") for answers in self._foreseen.values() for reply in answers
             ]
             self._foreseen = {}
-            if self._line is not None:
-                self._line.freed += [handle for handle in unused if type(handle) is int]
+            line.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost:
         """End the lost worker; the error, worded with how it died or how long it was waited for."""
         line, self._line = self._line, None
         assert line is not None
+        self._foreseen = {}  # the handles in these answers are that worker's
         gone = isinstance(lost, WorkerGone)
         how = self._workers.end(line.worker, died=gone)
         self._printed += line.worker.channel.output.take()

@@ -197,5 +197,6 @@ class SpawnedWorkers:
         code = process.poll()
         process.kill()
         process.wait()
+        worker.channel.settle()
         worker.channel.close()
         return None if code is None else ExitStatus.of_code(code)

@@ -160,7 +160,9 @@ class Decoder:
         self._position = 0
 
     def decode(self, data: Any) -> Any:
-        """The value, with a ``TensorRef`` where each tensor goes; raises nothing but BrokenFrame."""
+        """The value, with a ``TensorRef`` where each tensor goes. No data makes it raise anything but
+        BrokenFrame; memory that runs out is the matter of whoever decodes.
+        """
         try:
             return self._decode(data, 0)
         except BrokenFrame:
@@ -172,7 +174,6 @@ class Decoder:
             IndexError,
             OverflowError,
             RuntimeError,
-            MemoryError,
             AttributeError,
         ) as error:
             raise BrokenFrame(

@@ -48,6 +48,7 @@ def kinds(x):
 def complex_square(z): return z * z
 def counts(n): return n + 1, n > 2
 def mutate(x): x.mul_(2); return x.sum()
+def mutate_first(x): x[0] = 5; return x.sum()
 def says(): print("hello"); return 1
 def fail(x): return _inner(x)
 def _inner(x): return x.no_such_method()
@@ -80,6 +81,14 @@ class InPlace(Function):
     def forward(ctx, x): return x * 3
     @staticmethod
     def backward(ctx, g): return g.mul_(3)
+
+class FirstInPlace(Function):
+    @staticmethod
+    def forward(ctx, x): return x * 3
+    @staticmethod
+    def backward(ctx, g):
+        g[0] = 5
+        return g
 
 class Optional(Function):
     """Two outputs; tells by its gradient which incoming gradients it got."""
@@ -201,6 +210,12 @@ def mutated(student: Any) -> Any:
     return student.mutate(x), x
 
 
+def mutated_expanded(student: Any) -> Any:
+    """One number is written to, of which the others are copies."""
+    x = double(1, 2, requires_grad=False).expand(3, 2)
+    return student.mutate_first(x), x
+
+
 def strided_input(student: Any) -> Any:
     base = double(4, 6, requires_grad=False)
     leaf = base.t()[1:4].detach().requires_grad_()
@@ -263,6 +278,9 @@ PROBES: dict[str, Callable[[Any], Any]] = {
     "backward_in_place_on_expanded": lambda s: outcome(
         lambda t: grad(t.InPlace.apply(x := double(3)).sum(), x), s
     )[:2],
+    "backward_in_place_on_a_part_of_expanded": lambda s: grad(
+        s.FirstInPlace.apply(x := double(3)).sum(), x
+    ),
     "only_first_output": lambda s: grad(s.Optional.apply(x := double(2))[0].sum(), x),
     "only_second_output": lambda s: grad(s.Optional.apply(x := double(2))[1].sum(), x),
     "both_outputs": lambda s: grad(total(s.Optional.apply(x := double(2))), x),
@@ -281,6 +299,7 @@ PROBES: dict[str, Callable[[Any], Any]] = {
         lambda s: grad(s.GradMode.apply(x := double(2)).sum(), x, create_graph=True)[0].detach()
     ),
     "mutated_input": mutated,
+    "mutated_expanded_input": mutated_expanded,
     "raises": lambda s: s.fail(double(2)),
     "value_error": lambda s: s.wants_value_error(-1),
     "wrong_signature": lambda s: s.cube(double(2), double(2)),

@@ -552,6 +552,7 @@ WRAPPED = (
         "def double(x): return 2 * x",
         "def double(x):\n    print('hm')\n    return x.nope()",
         f"{WRAPPED}def double(x):\n    print('두 배', file=sys.stderr)\n    return x.nope()",
+        "import os\ndef double(x):\n    print('bye')\n    os._exit(3)",
     ],
 )
 def test_without_fork_a_plain_process_does_the_same(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.core.protocol import WorkerOptions
-from grader.judge.remote.worker_sources import SpawnedWorkers
+from grader.judge.remote.worker_sources import ExitStatus, SpawnedWorkers
 
 HELLO = """
 import sys
@@ -23,14 +23,17 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+def started(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[subprocess.Popen[bytes]]]:
     """The processes that were started, which say hello without a torch and wait."""
     processes: list[subprocess.Popen[bytes]] = []
+    program = getattr(request, "param", HELLO)
     popen = subprocess.Popen
 
     def start(command: list[str], **options: object) -> subprocess.Popen[bytes]:
         environment = {**options.pop("env"), "PYTHONPATH": os.pathsep.join(sys.path)}  # type: ignore[dict-item]
-        processes.append(popen([sys.executable, "-c", HELLO], env=environment, **options))  # type: ignore[call-overload]
+        processes.append(popen([sys.executable, "-c", program], env=environment, **options))  # type: ignore[call-overload]
         return processes[-1]
 
     monkeypatch.setattr(subprocess, "Popen", start)
@@ -71,3 +74,16 @@ def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen
     source.make_spare()
     source.drop_spare()
     assert started[0].returncode is not None
+
+
+@pytest.mark.parametrize("started", [HELLO + "print('bye', file=sys.stderr)"], indirect=True)
+def test_the_last_words_of_one_that_died_are_kept(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
+    """… though nobody waited for an answer when they were printed."""
+    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
+    worker = source.start()
+    assert started[0].stdin is not None
+    started[0].stdin.close()
+    assert source.end(worker, died=True) == ExitStatus.of_code(0)
+    assert worker.channel.output.take().split() == ["bye"]

@@ -1,0 +1,124 @@
+"""Questions to a worker: what it may forget, and what an answer is worth once it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.errors import EngineFault, WorkerLost
+from grader.core.limits import Limits
+from grader.course.source import Source
+from grader.judge.remote.output import Output
+from grader.judge.remote.proxies import GraphHandle, RemoteStudent
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
+from grader.worker.wire import values
+from grader.worker.wire.batching import call_question
+from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
+
+
+class Listener:
+    """A worker, and where it comes from, that answers every question alike and remembers what it
+    was told to forget.
+    """
+
+    def __init__(self) -> None:
+        self.output = Output(100)
+        self.answer: dict[str, Any] = {"value": []}
+        self.blob = b""
+        self.forgotten: list[int] = []
+        self.asked = 0
+
+    def start(self) -> WorkerProcess:
+        return WorkerProcess(self, 0)
+
+    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
+        return None
+
+    def send(self, data: bytes, deadline: float) -> None:
+        text, _ = sizes(data[: HEADER.size])
+        body = unpack(data[HEADER.size : HEADER.size + text], b"").body
+        self.asked = body["id"]
+        self.forgotten += body["free"]
+
+    def receive(self, deadline: float) -> Frame:
+        return Frame({"id": self.asked, **self.answer}, self.blob)
+
+    def settle(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+@pytest.fixture
+def session(listener: Listener) -> StudentSession:
+    """A session with that worker, which has loaded the file."""
+    made = StudentSession(
+        listener, source=Source("", "lesson.py"), scenarios="", limits=Limits(lesson_seconds=600)
+    )
+    made.load()
+    return made
+
+
+def test_a_question_that_can_not_be_sent_loses_no_handle(
+    session: StudentSession, listener: Listener
+) -> None:
+    assert session._line is not None
+    GraphHandle(session._line, 7)
+    with pytest.raises(BrokenFrame, match="over the cap"):
+        session.ask("describe", path="f" * (9 << 20))
+    session.ask("describe", path="f")
+    assert listener.forgotten == [7]
+
+
+def test_answers_of_a_lost_worker_are_none_of_the_next(
+    remote: Callable[..., RemoteStudent],
+) -> None:
+    """What was foreseen is asked again: its graph went with the worker that built it."""
+    student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    with student._session.foreseeing([call_question("f", [x])]):
+        with pytest.raises(WorkerLost):
+            student.die()
+        (gradient,) = torch.autograd.grad(student.f(x).sum(), x)
+    assert gradient.tolist() == [2.0, 2.0]
+
+
+def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
+    session: StudentSession, listener: Listener
+) -> None:
+    """Only a worker that lies says so: there it could not be written to either."""
+    with torch.inference_mode():
+        x = torch.zeros(2)
+    listener.answer = {
+        "value": None,
+        "handle": None,
+        "mutated": [[0, {"tensor": ["float32", [2], None, 0, 8, False]}]],
+    }
+    listener.blob = bytes(8)
+    with pytest.raises(WorkerLost, match="can't be written to"):
+        session.call("f", (x,), {})
+
+
+def test_memory_that_runs_out_while_an_answer_is_read_is_our_matter(
+    session: StudentSession, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frame is small enough for everybody who has memory at all."""
+
+    def no_memory(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(values, "unpacked", no_memory)
+    listener.answer = {"value": {"tensor": ["float32", [2], None, 0, 8, False]}}
+    listener.blob = bytes(8)
+    with pytest.raises(EngineFault, match="MemoryError"):
+        session.observe("f", (), {})
