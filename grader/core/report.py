@@ -54,8 +54,8 @@ class CheckResult(Record):
     title: str
     function: str
     outcome: Outcome
-    points: float
-    max_points: float
+    points: int | float
+    max_points: int | float
     bonus: bool = False
     hidden: bool = False
     message: str | None = None
@@ -88,17 +88,17 @@ class LessonResult(Record):
     id: str
     title: str
     status: LessonStatus
-    score: float
-    max_score: float
-    bonus: float = 0.0
-    max_bonus: float = 0.0
+    score: int | float
+    max_score: int | float
+    bonus: int | float = 0.0
+    max_bonus: int | float = 0.0
     file: str | None = None
     message: str | None = None
     seconds: float = 0.0
     checks: tuple[CheckResult, ...] = ()
     held_checks: int = 0
     """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
-    held_points: float = 0.0
+    held_points: int | float = 0.0
     """What those are worth; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
@@ -127,9 +127,9 @@ class Report(Record):
     """The outcome of one submission."""
 
     submission: str
-    score: float
-    max_score: float
-    bonus: float
+    score: int | float
+    max_score: int | float
+    bonus: int | float
     seed: int
     course: CourseIdentity
     grader_version: str
