@@ -57,63 +57,40 @@ Exceptions
 ``MissingName``           what a call raises when the student defines no such name
 ``StudentCodeError``      what a call raises when the student's code raised
 
-A name is loaded when it is first used. So a scenario that imports ``trace`` in the worker loads the
-wire format there, and nothing that judges.
+Scenarios run in the worker, where there is only ``trace`` of this.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from grader.core.errors import EngineFault, MissingName, StudentCodeError
-    from grader.core.i18n import Phrase, phrase
-    from grader.judge.assertions import (
-        assert_equal,
-        assert_gradient,
-        assert_hands_on,
-        assert_not_used,
-        assert_raises,
-        assert_tensor,
-        assert_that,
-        fail,
-        is_number,
-        type_name,
-    )
-    from grader.judge.checks import check, import_helpers, own_graph, predictions
-    from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
-    from grader.judge.figures import (
-        drawing,
-        graph_figure,
-        graphs_figure,
-        prediction_figure,
-        short_repr,
-    )
-    from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
-    from grader.judge.random_inputs import RandomInputs
-    from grader.judge.remote.session import Student
-    from grader.worker.wire.program import program
-    from grader.worker.wire.references import Opaque
-    from grader.worker.wire.trace import trace
-
-_NAMES = {
-    "grader.core.errors": "EngineFault MissingName StudentCodeError",
-    "grader.core.i18n": "Phrase phrase",
-    "grader.judge.checks": "assert_equal assert_gradient assert_hands_on assert_not_used"
-    " assert_raises assert_tensor assert_that check fail import_helpers is_number own_graph"
-    " predictions type_name",
-    "grader.judge.diagnosis": "Failure Mistake differs mistake same",
-    "grader.judge.figures": "drawing graph_figure graphs_figure prediction_figure short_repr",
-    "grader.judge.gradchecks": "assert_gradcheck assert_gradgradcheck",
-    "grader.judge.random_inputs": "RandomInputs",
-    "grader.judge.remote.session": "Student",
-    "grader.worker.wire.program": "program",
-    "grader.worker.wire.trace": "trace",
-    "grader.worker.wire.references": "Opaque",
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+from grader.core.errors import EngineFault, MissingName, StudentCodeError
+from grader.core.i18n import Phrase, phrase
+from grader.judge.assertions import (
+    assert_equal,
+    assert_gradient,
+    assert_hands_on,
+    assert_not_used,
+    assert_raises,
+    assert_tensor,
+    assert_that,
+    fail,
+    is_number,
+    type_name,
+)
+from grader.judge.checks import check, import_helpers, own_graph, predictions
+from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
+from grader.judge.figures import (
+    drawing,
+    graph_figure,
+    graphs_figure,
+    prediction_figure,
+    short_repr,
+)
+from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.session import Student
+from grader.worker.wire.program import program
+from grader.worker.wire.references import Opaque
+from grader.worker.wire.trace import trace
 
 __all__ = [  # what a lesson may use; a test pins the list
     "EngineFault",
@@ -153,18 +130,3 @@ __all__ = [  # what a lesson may use; a test pins the list
     "trace",
     "type_name",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name from the module that defines it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def load_all() -> None:
-    """Load every name now. The fork server calls this before it forks."""
-    for name in __all__:
-        getattr(sys.modules[__name__], name)

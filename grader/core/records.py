@@ -33,4 +33,4 @@ def read(cls: type[T], data: object) -> T:
     try:
         return msgspec.convert(data, cls)
     except msgspec.ValidationError as error:
-        raise ValueError(f"not a {cls.__name__}: {error}") from None
+        raise ValueError(f"{cls.__name__}: {error}") from None
