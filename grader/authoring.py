@@ -78,13 +78,7 @@ from grader.judge.assertions import (
 )
 from grader.judge.checks import check, import_helpers, own_graph, predictions
 from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
-from grader.judge.figures import (
-    drawing,
-    graph_figure,
-    graphs_figure,
-    prediction_figure,
-    short_repr,
-)
+from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import Student

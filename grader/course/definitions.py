@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from grader.course.scopes import (
-    is_stored,
-)
+from grader.course.scopes import is_stored
 
 
 def defined_names(node: ast.stmt) -> list[str]:

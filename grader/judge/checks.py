@@ -28,11 +28,7 @@ from torch import Tensor
 
 from grader.core.errors import CheckFailure
 from grader.judge.assertions import type_name
-from grader.judge.figures import (
-    Figure,
-    graphs_figure,
-    one_call,
-)
+from grader.judge.figures import Figure, graphs_figure, one_call
 from grader.judge.local_student import execute
 from grader.judge.remote.session import NotStarted, Student
 

@@ -52,11 +52,7 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
 
     def run() -> None:
         student = LocalStudent(source, spec.scenarios, module=executed(source, path))
-        given = {
-            "student": student,
-            "reference": reference_of(spec),
-            "draw": RandomInputs(seed),
-        }
+        given = {"student": student, "reference": reference_of(spec), "draw": RandomInputs(seed)}
         check(**{name: given[name] for name in inspect.signature(check).parameters})
 
     if not request.stop:

@@ -39,14 +39,7 @@ Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 
-STUDENTS_FAULT = (
-    CheckFailure,
-    MissingName,
-    NotAPicture,
-    NotStarted,
-    StudentCodeError,
-    WorkerLost,
-)
+STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
 """What a figure may raise because of what the student's code did."""
 
 

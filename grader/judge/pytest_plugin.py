@@ -198,11 +198,7 @@ class LessonPlugin:
         """Whether a check raises there too, or asks for nothing that could differ there. Not asked
         in a students' bundle, which was proved with the reference when it was made.
         """
-        given = {
-            "student": self.solved,
-            "reference": self.solved,
-            "draw": RandomInputs(check.seed),
-        }
+        given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
         asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
         if not asked:
             return True

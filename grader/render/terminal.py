@@ -249,8 +249,7 @@ class Page(Lines):
         if html and others:
             self.console.print(
                 Text(
-                    tr("{count} more wrong: told in full in {page}", count=others, page=html),
-                    "dim",
+                    tr("{count} more wrong: told in full in {page}", count=others, page=html), "dim"
                 )
             )
         if report.held_checks:

@@ -120,12 +120,7 @@ def grade_lesson(
         message = tr("there is no {file}", file=lesson.filename)
         return LessonOutcome(
             LessonResult(
-                lesson.id,
-                tr(lesson.title),
-                LessonStatus.MISSING,
-                0.0,
-                FULL_LESSON,
-                message=message,
+                lesson.id, tr(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message
             )
         )
     began = time.monotonic()

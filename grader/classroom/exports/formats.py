@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.classroom.exports import (
-    canvas,
-    csv_table,
-    gradescope,
-    json_list,
-    junit,
-    moodle,
-)
+from grader.classroom.exports import canvas, csv_table, gradescope, json_list, junit, moodle
 from grader.classroom.exports.records import Export
 
 

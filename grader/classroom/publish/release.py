@@ -101,10 +101,7 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
                     )
                 ],
             )
-            write(
-                made,
-                front_pages(course.title, released),
-            )
+            write(made, front_pages(course.title, released))
             if folder.is_dir():
                 folder.rmdir()
             shutil.move(made, folder)

@@ -14,10 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.statistics.item_analysis import (
-    both_of_either,
-    histogram,
-)
+from grader.classroom.statistics.item_analysis import both_of_either, histogram
 from grader.classroom.statistics.records import (
     JUDGED,
     Changed,

@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.gradebook.records import CheckColumn
-from grader.classroom.statistics.item_analysis import (
-    Moments,
-    point_biserial,
-)
+from grader.classroom.statistics.item_analysis import Moments, point_biserial
 from grader.classroom.statistics.records import (
     JUDGED,
     NAMED,

@@ -64,9 +64,7 @@ def undefined_gradient_arrives_as_none() -> bool:
 
 
 @relies(
-    "torch",
-    "a working torch._C.DisableTorchFunction",
-    loss="grade replay can't record a check",
+    "torch", "a working torch._C.DisableTorchFunction", loss="grade replay can't record a check"
 )
 def block_is_hidden_from_function_modes() -> bool:
     """Clone a tensor outside the block and inside."""

@@ -46,9 +46,7 @@ def gradcheck_asks_as_foreseen() -> bool:
 
 
 @relies(
-    "torch",
-    "the order in which gradgradcheck evaluates a function and moves its inputs",
-    loss=SLOW,
+    "torch", "the order in which gradgradcheck evaluates a function and moves its inputs", loss=SLOW
 )
 def gradgradcheck_asks_as_foreseen() -> bool:
     """Compare what gradgradcheck asks first with what is sent ahead."""

@@ -81,14 +81,10 @@ def drawn(request: TraceRequest) -> Traced:
         )
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
             raise GraphRequestError(
-                TAKES_A_FUNCTION,
-                name=name,
-                example=f"def shown(x): return {name}(torch.sin, x)",
+                TAKES_A_FUNCTION, name=name, example=f"def shown(x): return {name}(torch.sin, x)"
             ) from None
         raise GraphRequestError(
-            "{name} raised {error}; the traceback is above",
-            name=name,
-            error=type(error).__name__,
+            "{name} raised {error}; the traceback is above", name=name, error=type(error).__name__
         ) from None
     shown = ", ".join(
         f"{one} = {json.dumps(value)}" for one, value in zip(inputs, values, strict=True)

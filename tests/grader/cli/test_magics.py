@@ -277,10 +277,7 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
 
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
-    kernel: Kernel,
-    magic_options: MagicOptions,
-    tmp_path: Path,
-    browser: Browser,
+    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, browser: Browser
 ) -> None:
     """A front end puts it in as HTML; what is opened or closed in it changes its height."""
     result: Shown = kernel.grade_cell(magic_options, WRONG, tmp_path)

@@ -640,10 +640,9 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
     for command in (["run", name, "--in", str(tmp_path)], ["hint", name], ["replay", name]):
         with pytest.raises(SystemExit) as ended:
             main([*command, "--course", str(small_course.root), "--lang", lang])
-        assert (ended.value.code, answer in capsys.readouterr().err) == (
-            ExitCode.USAGE,
-            True,
-        ), command
+        assert (ended.value.code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), (
+            command
+        )
 
 
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
@@ -654,11 +653,7 @@ def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
-    assert debug_command(tmp_path / "r.json")[1:] == [
-        "-m",
-        DEBUGGER,
-        str(tmp_path / "r.json"),
-    ]
+    assert debug_command(tmp_path / "r.json")[1:] == ["-m", DEBUGGER, str(tmp_path / "r.json")]
 
 
 def test_an_unknown_lesson_is_told_as_ever(small_course: Course) -> None:

@@ -119,9 +119,7 @@ def test_what_is_no_task_is_told_by_the_field(data: object, told: str) -> None:
     "data", [None, {}, {"judged": {}}, {"praised": {}}, {"fault": {"text": ""}, "refused": {}}]
 )
 def test_what_is_no_answer_is_told(data: object) -> None:
-    with pytest.raises(
-        ValueError, match=r"is not a judge's answer|JudgeResult: .*field `checks`"
-    ):
+    with pytest.raises(ValueError, match=r"is not a judge's answer|JudgeResult: .*field `checks`"):
         answer_from_json(data)
 
 

@@ -279,11 +279,7 @@ DECIDING = [
     "tests/checks/tiny/scenarios.py",
     "tests/checks/tiny/diagnosis.py",
 ]
-OTHER = [
-    "exercises/tiny/README.md",
-    "tests/mistakes/tiny.py",
-    "tests/accepted/tiny.py",
-]
+OTHER = ["exercises/tiny/README.md", "tests/mistakes/tiny.py", "tests/accepted/tiny.py"]
 
 
 def test_the_hash_is_that_of_the_files_wherever_they_lie(

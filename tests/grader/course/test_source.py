@@ -342,10 +342,7 @@ def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: s
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C()\n", False),
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C().theirs()\n", True),
         ("class C(FUNCTION):\n    FORWARD\ndef f(x): return C.apply(x)\n", True),
-        (
-            "class B(FUNCTION):\n    FORWARD\nclass C(B): pass\ndef f(x): return C.apply(x)\n",
-            True,
-        ),
+        ("class B(FUNCTION):\n    FORWARD\nclass C(B): pass\ndef f(x): return C.apply(x)\n", True),
         ("class B:\n    FORWARD\nclass f(B, FUNCTION): pass\n", True),
         ("class C(C):\n    THEIRS\ndef f(x): return C()\n", True),
         (

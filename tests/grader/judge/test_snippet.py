@@ -97,12 +97,7 @@ def test_what_is_the_students_is_named() -> None:
 
 @pytest.mark.parametrize(
     "argument",
-    [
-        torch.zeros(MAX_CHARACTERS),
-        Opaque("Strange"),
-        ["x" * 5000],
-        object(),
-    ],
+    [torch.zeros(MAX_CHARACTERS), Opaque("Strange"), ["x" * 5000], object()],
     ids=["large", "opaque", "long", "object"],
 )
 def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) -> None:

@@ -77,9 +77,7 @@ def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen
 
 
 @pytest.mark.parametrize("started", [HELLO + "print('bye', file=sys.stderr)"], indirect=True)
-def test_the_last_words_of_one_that_died_are_kept(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
+def test_the_last_words_of_one_that_died_are_kept(started: list[subprocess.Popen[bytes]]) -> None:
     """… though nobody waited for an answer when they were printed."""
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     worker = source.start()

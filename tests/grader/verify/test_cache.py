@@ -119,21 +119,10 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-def run(
-    course: Course,
-    keep: Path | None,
-    *,
-    seeds: int = 1,
-    lang: str = "en",
-) -> VerifyResult:
+def run(course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en") -> VerifyResult:
     settings = Settings(0, "off", course.limits, lang=lang)
     return verify(
-        course,
-        course.lessons,
-        seeds=range(1, seeds + 1),
-        settings=settings,
-        workers=1,
-        keep=keep,
+        course, course.lessons, seeds=range(1, seeds + 1), settings=settings, workers=1, keep=keep
     )
 
 

@@ -47,10 +47,7 @@ class Copy:
         self.accepted = root / "tests" / "accepted" / f"{name}.py"
         self.solution = root / "solutions" / f"{name}.py"
         self.stub = self.folder / f"{name}.py"
-        for source, target in (
-            (original.folder, self.folder),
-            (original.checks, self.checks),
-        ):
+        for source, target in ((original.folder, self.folder), (original.checks, self.checks)):
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         for cells, target in (
             (original.mistakes, self.mistakes),
@@ -423,9 +420,7 @@ BREAKAGES = {
             full=True,
         ),
         Breakage(
-            syntax_error_in_a_mistake,
-            [r"\S+/tests/mistakes/ID\.py:\d+: expected ':'"],
-            full=True,
+            syntax_error_in_a_mistake, [r"\S+/tests/mistakes/ID\.py:\d+: expected ':'"], full=True
         ),
         Breakage(
             raising_rule,
