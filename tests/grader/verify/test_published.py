@@ -46,8 +46,8 @@ def test_the_sums_are_those_of_the_rows() -> None:
     )
     said = re.sub(r"\s+", " ", TEXT)
     assert (
-        f"Together {checks} checks, {mistakes} wrong answers, {near_misses} near misses and"
+        f"prints this table: {checks} checks, {mistakes} wrong answers, {near_misses} near misses and"
         f" {accepted} other right answers." in said
     )
     cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted
-    assert f"`make prove` grades all of it from 20 seeds: {cases * 20:,} gradings." in said
+    assert f"`make prove` makes {cases * 20:,} gradings from 20 seeds." in said
