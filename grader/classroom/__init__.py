@@ -1,3 +1,1 @@
-"""What instructors do: read a class's submissions, grade them, keep a gradebook, export it,
-publish.
-"""
+"""What instructors do: read, grade, keep, export and publish for a class."""

@@ -39,18 +39,14 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Where a shell asks what a first word may become, no default command takes its place. The
-        language is known from here on.
-        """
+        """Note the language; complete first words without the default command."""
         ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error is told in the reader's language where there are words for
-        it.
-        """
+        """Run the command; translate errors into the reader's language."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
@@ -108,9 +104,7 @@ for _, section in SECTIONS:
 
 
 def tell(message: str) -> None:
-    """An error's message: on a terminal broken between words, elsewhere as it is, for programs that
-    read it.
-    """
+    """Return an error's message, wrapped on a terminal, as it is elsewhere."""
     if not sys.stderr.isatty():
         click.echo(message, err=True)
         return

@@ -58,9 +58,7 @@ REMOTE = (
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """The kind of a file system that tells of no saves, where the folder lies on one; None
-    elsewhere, and where that is not known.
-    """
+    """Return the kind of a file system that reports no saves, if known; else None."""
     try:
         lines = [
             line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()

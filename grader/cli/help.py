@@ -44,9 +44,7 @@ def words_for(context: click.Context) -> Catalogue:
 
 
 def peek_language(args: Sequence[str]) -> str | None:
-    """The value of ``--lang`` among words that were not parsed yet, or can't be; None where it
-    isn't there.
-    """
+    """Return the value of ``--lang`` among words that are not parsed yet, or None."""
     for number, word in enumerate(args):
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")
@@ -125,9 +123,7 @@ def unmarked(text: str) -> str:
 
 
 def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:
-    """What click found wrong with a command line, in words of ours; None where there are none for
-    it. ``path`` is how it is called.
-    """
+    """Return our message for click's error; None if we have none. ``path``: the command."""
     if isinstance(error, click.NoSuchOption):
         near = listed(error.possibilities or ())
         return UsageError(

@@ -1,6 +1,4 @@
-"""The instructor's commands: options and what they mean. The work is done in ``commands``;
-everything but click is imported when needed.
-"""
+"""The instructor's commands and their options. All but click is imported when needed."""
 
 from __future__ import annotations
 

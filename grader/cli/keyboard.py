@@ -14,9 +14,7 @@ END_OF_INPUT = "\x04"
 
 @contextlib.contextmanager
 def single_keys(press: Callable[[str], None]) -> Iterator[bool]:
-    """Within it every key goes to ``press``, unechoed; whether there is a terminal to read them
-    from. It is restored on every way out.
-    """
+    """Pass every key to ``press`` while the block runs; yield whether there is a terminal."""
     if not (sys.stdin and sys.stdin.isatty()):
         yield False
     elif sys.platform == "win32":

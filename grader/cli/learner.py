@@ -1,6 +1,4 @@
-"""The learner's commands: options and what they mean. The work is done in ``commands``; everything
-but click is imported when needed.
-"""
+"""The learner's commands and their options. Everything but click is imported when needed."""
 
 from __future__ import annotations
 

@@ -95,9 +95,7 @@ class GradeMagic:
 
 
 def pass_on(words: list[str]) -> None:
-    """Run another of the learner's commands as a terminal would, and print what it says; nobody
-    answers its questions.
-    """
+    """Run another of the learner's commands and print its output; it can ask no questions."""
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-P", "-m", "grader", *words]
     ran = subprocess.run(
@@ -122,9 +120,7 @@ def told(error: Exception, line: str) -> str:
 
 
 def register(shell: Any) -> None:
-    """Add the magic to a shell, and say what it takes; what it keeps running ends with the
-    shell.
-    """
+    """Add the magic to a shell and print a greeting; it ends with the shell."""
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)
@@ -132,7 +128,6 @@ def register(shell: Any) -> None:
 
 
 def unregister(shell: Any) -> None:
-    """Take the magic out of a shell, and end what it keeps running."""
     magic: Any = None
     for kind in ("line", "cell"):
         magic = shell.magics_manager.magics[kind].pop(NAME, None) or magic

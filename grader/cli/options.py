@@ -19,9 +19,7 @@ PATH = click.Path(path_type=Path)
 
 
 def default_sandbox() -> str:
-    """``require`` where continuous integration says that it is one, by the variable CI; else
-    ``auto``.
-    """
+    """Return ``require`` in continuous integration (the variable CI), else ``auto``."""
     return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
 
 
@@ -60,18 +58,14 @@ sandbox_option = click.option(
 
 
 def course(root: Path | None) -> Course:
-    """The course that was asked for, or ours, or that of the students' bundle that this folder
-    belongs to.
-    """
+    """Return the course that was asked for, else ours, else this folder's bundle."""
     from grader.course.manifest import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
 
 
 def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
-    """The lessons that a half-typed word may become, for the shell; none where the course can't be
-    read.
-    """
+    """Complete lesson names for the shell; none if the course can't be read."""
     from grader.core.errors import GraderError
 
     try:
@@ -85,9 +79,7 @@ def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str)
 def check_names(
     ctx: click.Context, parameter: click.Parameter | None, incomplete: str
 ) -> list[str]:
-    """The lessons that a half-typed ``LESSON.CHECK`` may become and, once there is a dot, the
-    lesson's checks.
-    """
+    """Complete ``LESSON.CHECK`` for the shell: lessons and, after a dot, their checks."""
     from grader.core.errors import GraderError
     from grader.course.source import Source
 

@@ -1,6 +1,4 @@
-"""Output that reaches every terminal: what an old console has no letter for is replaced, never a
-crash.
-"""
+"""Output that every terminal can show: a missing letter is replaced and never an error."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def stand_in(error: UnicodeError) -> tuple[str, int]:
 
 
 def keep_streams_going() -> None:
-    """Have standard output and standard error take any text. Their encoding stays: it is what the
-    terminal understands.
-    """
+    """Have standard output and error replace what their encoding lacks."""
     codecs.register_error(HANDLER, stand_in)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

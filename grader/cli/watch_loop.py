@@ -38,9 +38,7 @@ Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """One lesson, graded: its report, the result before, and the seconds since its save was told
-    of.
-    """
+    """A graded lesson: its report, the previous result, the seconds since it was saved."""
 
     lesson: str
     report: Report
@@ -54,9 +52,7 @@ class WatchResult:
 
 @dataclass(frozen=True, slots=True)
 class CheckChange:
-    """What differs from the run before: checks that are right now, that were right, and the
-    points.
-    """
+    """Changes since the last run: checks now right, checks no longer right, the points."""
 
     gained: int
     lost: int
@@ -73,9 +69,7 @@ def change(before: LessonResult, after: LessonResult) -> CheckChange:
 
 @dataclass(slots=True)
 class WatchJob:
-    """One run: of which text, since when it was wanted, and whether a newer save made it
-    obsolete.
-    """
+    """One run: its text, when it was wanted, whether a newer save made it obsolete."""
 
     lesson: str
     file: LessonFile | None
@@ -139,9 +133,7 @@ class Watcher:
         self._want(WatchJob(lesson, self.read(lesson), time.monotonic()))
 
     def run(self) -> int:
-        """Watch until stopped; the status that ``stop`` was given. What a thread raises is raised
-        here.
-        """
+        """Watch until ``stop``; return its status. What a thread raises is raised here."""
         threads = [
             threading.Thread(target=self._guarded, args=(body,), daemon=True)
             for body in (self._tell_saves, self._work)

@@ -131,9 +131,7 @@ class WorkerLost(Exception):
 
 
 class WorkerGone(WorkerLost):
-    """The worker's line ended: how its process ended tells why. One that answers nonsense lives on,
-    and its end tells nothing.
-    """
+    """The worker's connection ended; its exit status tells why, unless it sent nonsense."""
 
 
 class CheckFailure(AssertionError):

@@ -1,7 +1,4 @@
-"""Described values (``evidence``) as one line of text.
-
-Numbers are shown short, with as many digits as it takes to see that two of them differ.
-"""
+"""Described values as one line of text, with as many digits as it takes to see a difference."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ LONGEST = 12
 
 
 def text(value: Any, digits: int = SHORTEST) -> str:
-    """``[0.31, -1.2]``: a described value, floats with ``digits`` significant digits."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):

@@ -1,7 +1,4 @@
-"""A graph as plain data: what a tracer saw, checked, so that it can be drawn whoever sent it.
-
-Nodes go from the root towards the leaves, as ``next_functions`` do.
-"""
+"""A computational graph as validated plain data, from the root to the leaves."""
 
 from __future__ import annotations
 
@@ -70,9 +67,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """From a node to what it hands its gradient to: input number ``slot`` of ``source`` was output
-    number ``output`` of ``target``.
-    """
+    """An edge: input ``slot`` of node ``source`` was output ``output`` of node ``target``."""
 
     source: str
     target: str
@@ -94,9 +89,7 @@ class GraphPicture:
 
     @classmethod
     def from_json(cls, data: Any) -> GraphPicture:
-        """A picture of anybody's data: texts cleaned, counts bounded. Raises ValueError for what is
-        no graph of this kind.
-        """
+        """Read untrusted data: clean texts, bound counts; raises ValueError."""
         try:
             nodes = tuple(_node(one) for one in data["nodes"])
             edges = tuple(
@@ -114,9 +107,7 @@ class GraphPicture:
         return picture
 
     def check(self) -> None:
-        """Raises ValueError unless the picture has a root, unique ids, edges between its nodes, no
-        circle, and nothing apart.
-        """
+        """Raise ValueError unless there is a root, unique ids, known nodes, no cycle, one piece."""
         ids = {node.id for node in self.nodes}
         if (
             not 1 <= len(self.nodes) <= MAX_NODES
@@ -163,9 +154,7 @@ class GraphPicture:
         )
 
     def nearest(self, limit: int) -> GraphPicture:
-        """The ``limit`` nodes nearest to the root, in the order in which they are met
-        breadth-first.
-        """
+        """Return the ``limit`` nodes nearest to the root, breadth-first."""
         if len(self.nodes) <= limit:
             return self
         following, kept, order = (

@@ -24,9 +24,7 @@ ENGLISH = "en"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A text with ``{names}`` to fill that is itself a fact in another text: translated as such,
-    where a finished sentence couldn't be.
-    """
+    """A text with ``{names}`` to fill that is itself a fact in another text, so translatable."""
 
     template: str
     facts: dict[str, Any]
@@ -89,9 +87,7 @@ def wanted_language(asked: str | None) -> str:
 
 
 def windows_locale() -> str:
-    """The language of Windows' own windows, such as ``ko_KR``, which no variable names; empty
-    elsewhere.
-    """
+    """Return the language of Windows' user interface, such as ``ko_KR``; empty elsewhere."""
     if sys.platform == "win32":
         import ctypes
         import locale

@@ -1,6 +1,4 @@
-"""What a worker may use. Every limit is a key of the same name in ``course.toml``'s
-``[limits]``.
-"""
+"""What a worker may use: the keys of ``[limits]`` in ``course.toml``."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ PACKAGED_COURSE = PACKAGE / "_course"
 
 
 def templates() -> Path:
-    """Return the folder of the Jinja templates: the checkout's, else the one that the wheel
-    carries.
-    """
+    """Return the folder of the Jinja templates, in the checkout or in the wheel."""
     beside = CHECKOUT / "templates"
     return beside if (beside / "report.html").exists() else PACKAGE / "_templates"

@@ -179,9 +179,7 @@ class BrokerRequest(Record):
 
 @dataclass(frozen=True, slots=True)
 class WorkerEnd(Record):
-    """How a worker ended: ``os.waitpid``'s status, and what it used too much of (a template and the
-    limit).
-    """
+    """How a worker ended: ``os.waitpid``'s status, and the limit that it exceeded, if any."""
 
     status: int | None
     overuse: tuple[str, int] | None

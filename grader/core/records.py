@@ -10,10 +10,7 @@ T = TypeVar("T")
 
 
 class Record:
-    """Base of frozen, slotted dataclasses that cross from one process to another as JSON.
-
-    The annotations of the fields say what the data must be.
-    """
+    """Base of frozen dataclasses that processes exchange as JSON, typed by their annotations."""
 
     __slots__ = ()
 

@@ -46,9 +46,7 @@ class LessonStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult(Record):
-    """One check's outcome. ``expected``, ``actual`` and the values of ``inputs`` are plain data as
-    ``evidence.describe`` makes it.
-    """
+    """One check's outcome; ``expected``, ``actual``, ``inputs`` as ``describe`` makes them."""
 
     id: str
     title: str
@@ -158,9 +156,7 @@ class Report(Record):
 
     @property
     def right_so_far(self) -> bool:
-        """Whether every point was earned that could be earned here; without held back checks the
-        same as full marks.
-        """
+        """Whether every point was earned that could be earned here (held back checks apart)."""
         return self.score + self.held_points >= self.max_score
 
     @property

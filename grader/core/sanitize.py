@@ -1,6 +1,4 @@
-"""Text from a student's code, made harmless for a terminal or a page: control characters shown,
-surrogates replaced, length cut.
-"""
+"""Text from a student's code made harmless: control characters, surrogates, length."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ KEPT = frozenset("\n\t")
 
 
 def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """The text without anything that a terminal or a browser would act on; longer than ``limit`` it
-    is cut and says so.
-    """
+    """Return the text without control characters, cut visibly at ``limit``."""
     cut = f"… [{len(text) - limit:,} more characters]" if len(text) > limit else ""
     return "".join(_shown(c) for c in text[:limit]) + cut
 

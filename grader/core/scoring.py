@@ -33,9 +33,7 @@ def lesson_score(checks: Iterable[CheckResult]) -> tuple[float, float, float, fl
 
 
 def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> LessonStatus:
-    """A lesson is passed when every check that is not a bonus is and none was held back, and not
-    started when none of them is.
-    """
+    """Return ``passed`` if all but bonus checks passed and none is held back."""
     outcomes = {c.outcome for c in checks if not c.bonus}
     if outcomes <= {Outcome.PASSED} and not held_checks:
         return LessonStatus.PASSED

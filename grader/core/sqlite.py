@@ -20,9 +20,7 @@ WAIT_SECONDS = 30.0
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file, which is made where there is none; raises sqlite3.Error. Its owner begins and
-    ends the transactions.
-    """
+    """Open or make the file; raises sqlite3.Error. The caller begins transactions."""
     db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
     try:
         db.execute("PRAGMA journal_mode = DELETE")

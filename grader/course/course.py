@@ -36,9 +36,7 @@ RELEASE = "release.toml"
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """What a students' bundle does not hold of a lesson: how many checks, worth how many points
-    (bonus apart).
-    """
+    """What a students' bundle holds back of a lesson: checks, and their points (no bonus)."""
 
     checks: int = 0
     points: float = 0.0
@@ -113,7 +111,6 @@ class Lesson:
 
     @property
     def accepted(self) -> tuple[CatalogueCell, ...]:
-        """Other right answers."""
         return read_catalogue(self.root / "tests" / "accepted" / self.filename, unique=True)
 
     def texts(self, lang: str) -> tuple[Path, ...]:
@@ -121,9 +118,7 @@ class Lesson:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:
-        """The hints by key, each from a nudge to nearly the answer; raises CourseError where
-        ``hints.toml`` is none.
-        """
+        """Return three steps of hints by name; raises CourseError for a bad ``hints.toml``."""
         path = self.folder / "hints.toml"
         if not path.exists():
             return {}
@@ -149,9 +144,7 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """The lesson of that id; raises UsageError that names the nearest, or all there are where
-        none is near.
-        """
+        """Return a lesson by id; raises UsageError that suggests the nearest name."""
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:

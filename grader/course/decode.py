@@ -27,9 +27,7 @@ are slow, or hide what they say.
 
 
 def writable(path: str) -> str:
-    """A path that can be written down, on one line: what is no visible character in it is
-    escaped.
-    """
+    """Return a path on one line, with invisible characters escaped."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in path
@@ -97,9 +95,7 @@ def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
 
 
 def read_cell(lesson: str, code: str) -> LessonFile:
-    """A lesson that is the cell under ``%%grade``; lines are counted in the cell, whose first is
-    the magic's.
-    """
+    """Read the cell under ``%%grade`` as a lesson; its first line is the magic's."""
     path = f"%%grade {lesson}"
     try:
         read = read_code(path, code, code_bytes=MAX_FILE_BYTES)
@@ -109,9 +105,7 @@ def read_cell(lesson: str, code: str) -> LessonFile:
 
 
 def _is_cp949(data: bytes) -> bool:
-    """Whether bytes make sense as Korean of before Unicode: Hangul, and none of the ideographs that
-    Chinese would come out with.
-    """
+    """Return whether bytes are plausible CP949: Hangul without ideographs."""
     try:
         letters = data.decode("cp949")
     except UnicodeDecodeError:

@@ -68,9 +68,7 @@ def is_skipped(folder: str) -> bool:
 
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """The files in a folder, however deep, sorted; links to folders are not entered. Raises
-    SubmissionError where it can't be read.
-    """
+    """Return all files below a folder, sorted; links are not followed. Raises SubmissionError."""
 
     def refused(error: OSError) -> None:
         if Path(error.filename) == root:
@@ -86,9 +84,7 @@ def folder_leaves(root: Path) -> Iterator[FileEntry]:
 
 
 def open_inside(path: Path, root: Path) -> IO[bytes]:
-    """A plain file, open for reading; raises OSError where it is a link out of ``root`` or no plain
-    file.
-    """
+    """Open a plain file; raises OSError for links out of ``root`` and special files."""
     try:
         inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
     except RuntimeError:  # before Python 3.13, a link to itself

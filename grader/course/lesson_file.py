@@ -42,9 +42,7 @@ class LessonFile(Record):
         line: int | None = None,
         others: tuple[str, ...] = (),
     ) -> LessonFile:
-        """A file that can't be graded, with what is wrong with it; ``{path}`` in the template is
-        its path.
-        """
+        """Return a file that can't be graded and why; templates may use ``{path}``."""
         facts = {"path": path, **facts}
         return cls(
             lesson,

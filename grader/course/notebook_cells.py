@@ -28,9 +28,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A notebook's code. ``features`` are what its cells import from ``__future__``; ``shows``: it
-    calls ``display``.
-    """
+    """A notebook's code: ``features`` from ``__future__``, ``shows`` if it calls ``display``."""
 
     cells: tuple[Cell, ...]
     features: tuple[str, ...]
@@ -38,9 +36,7 @@ class Cells:
 
 
 def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
-    """The cells of a notebook's text, whose numbers and first lines are ``starts``; those that say
-    nothing are left out.
-    """
+    """Return the non-empty cells of a notebook's text; ``starts`` has numbers and first lines."""
     lines = text.split("\n")
     ends = [*(first for _, first in starts[1:]), len(lines)]
     bounds = zip(starts, ends, strict=True)
@@ -70,9 +66,7 @@ def cell_name(notebook: str, number: int) -> str:
 
 
 def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
-    """A new module in which the cells ran in order; whoever asks for a line of theirs, a debugger
-    or a traceback, finds it.
-    """
+    """Run the cells in order in a new module, each registered as a file for tracebacks."""
     made = types.ModuleType(module)
     made.__file__ = notebook
     if code.shows:
@@ -88,9 +82,7 @@ def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
 
 
 def loading(code: Cells, module: str, notebook: str) -> list[str]:
-    """Lines of Python that do the same with nothing of ours: the text of the cells, and what runs
-    them.
-    """
+    """Return Python lines that run the cells without this engine."""
     flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
     texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
     return [

@@ -20,9 +20,7 @@ CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class StrippedCell:
-    """A cell's lines, with ``pass`` in place of what was left out, and that: the line and what it
-    was.
-    """
+    """A cell's lines with ``pass`` for what was left out, and those lines."""
 
     lines: list[str]
     left_out: list[tuple[int, str]]
@@ -43,9 +41,7 @@ OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 
 
 def without_magics(code: str) -> StrippedCell:
-    """A cell without what only IPython understands. A line inside a string, or that goes on with a
-    statement, is no magic.
-    """
+    """Leave out what only IPython understands; not inside strings and statements."""
     lines = code.removesuffix("\n").split("\n")
     kept = StrippedCell(lines, [])
     state = _Lexer()
@@ -80,9 +76,7 @@ LONG_END = {'"""': re.compile(r'(?:\\.|[^\\])*?"""'), "'''": re.compile(r"(?:\\.
 
 
 class _Lexer:
-    """Reads lines, and knows whether the next one begins a statement: no bracket, no long string
-    and no backslash is open.
-    """
+    """Track whether the next line begins a statement: no open bracket, string or backslash."""
 
     def __init__(self) -> None:
         self.quote = ""

@@ -38,9 +38,7 @@ GRADED_CELL = "grade"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that was left out: what, in which cell (None: there is but one), on which of its
-    lines (None: all of it).
-    """
+    """What was left out: what, in which cell (None: the only one), which line (None: all)."""
 
     what: str
     cell: int | None
@@ -49,9 +47,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook's code: ``cells`` has each code cell's number, counted from the top with those of
-    text, and its first line in ``text``.
-    """
+    """A notebook's code; ``cells`` has each code cell's number and first line in ``text``."""
 
     text: str
     cells: tuple[tuple[int, int], ...]
@@ -59,9 +55,7 @@ class Notebook:
 
 
 def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
-    """The code of a lesson's notebook; raises SubmissionError for what is none, has none, or more
-    than ``code_bytes`` of it.
-    """
+    """Return the code of a lesson's notebook; raises SubmissionError."""
     text: list[str] = []
     cells: list[tuple[int, int]] = []
     left_out: list[LeftOut] = []
@@ -89,9 +83,7 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
 
 
 def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
-    """The code of a cell below its first line, which is a magic's, as ``read_notebook`` has it of
-    many; raises SubmissionError.
-    """
+    """Return the code of a cell below its magic, as ``read_notebook``; raises SubmissionError."""
     text = _readable(path, code)
     if len(text.encode()) > code_bytes:
         raise SubmissionError(
@@ -199,9 +191,7 @@ def _language(metadata: Any) -> str | None:
 def _code_cells(
     path: str, notebook: dict[str, Any], code_bytes: int
 ) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Number, text and tags of each code cell; raises SubmissionError for one that is damaged, and
-    where it is too much.
-    """
+    """Return (number, text, tags) of each code cell; raises SubmissionError."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
@@ -239,9 +229,7 @@ def _tags(metadata: Any) -> frozenset[str]:
 
 
 def _readable(place: str, source: str) -> str:
-    """A cell's text with line ends as Python has them; raises SubmissionError where it holds what
-    no text file can.
-    """
+    """Return a cell's text with LF as line ends; raises SubmissionError."""
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
@@ -268,9 +256,7 @@ def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool,
 
 
 def _taken_out(lines: list[str]) -> list[str]:
-    """What the lines import from ``__future__``, which they no longer do then: that has to stand
-    before all else.
-    """
+    """Take the ``__future__`` imports out of the lines; they must come first."""
     features = []
     for index, line in enumerate(lines):
         if found := FUTURE.fullmatch(line):
@@ -284,9 +270,7 @@ def _any_code(lines: list[str]) -> bool:
 
 
 def _prelude(features: list[str], text: list[str]) -> str:
-    """What has to stand before the cells: imports from ``__future__``, and ``display``, which a
-    notebook has by itself. A line or none.
-    """
+    """Return a line to put before the cells: ``__future__`` imports, ``display``; or none."""
     parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
     if any(DISPLAY.search(line) for line in text):
         parts.append("from builtins import print as display")

@@ -24,9 +24,7 @@ WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
 
 @dataclass(frozen=True, slots=True)
 class MistakeRecord:
-    """A mistake that was met: in which check, since when, when that check passed again, and its
-    name. Times are ISO 8601, UTC.
-    """
+    """A mistake that was met: its check and name, when it was met and cleared (ISO 8601, UTC)."""
 
     check: str
     seen_at: str
@@ -110,18 +108,14 @@ class Progress:
 
 
 def all_right(result: LessonResult) -> bool:
-    """Whether nothing is left to do here: full marks, or in a students' bundle all but what is held
-    back.
-    """
+    """Return whether nothing is left to do here (held back checks apart)."""
     plain = [check for check in result.checks if not check.bonus]
     shown = bool(plain) and all(check.outcome is Outcome.PASSED for check in plain)
     return result.status is LessonStatus.PASSED or (result.held_checks > 0 and shown)
 
 
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
-    """The function that the first check is about that is wrong, else the first that is not started;
-    None where all is right.
-    """
+    """Return the function of the first wrong or not started check; None if all is right."""
     plain = [check for check in checks if not check.bonus]
     wrong = [check.function for check in plain if check.outcome not in WAITS]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]

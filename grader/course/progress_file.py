@@ -43,9 +43,7 @@ def read_progress(workspace: Path) -> Progress:
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
-    """Read, change and write the file; raises OSError where it can't be written. One that is
-    damaged is set aside as ``.damaged``.
-    """
+    """Change the file; raises OSError. A damaged one is kept as ``.damaged``."""
     path = workspace / FILE
     if path.exists() and _data(path) is None:
         with contextlib.suppress(OSError):

@@ -59,9 +59,7 @@ def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesso
 
 @dataclass(frozen=True, slots=True)
 class Achievement:
-    """What a learner's way through a course comes to. ``began`` and ``ended`` are days, ISO 8601;
-    ``hints`` counts steps.
-    """
+    """Totals of a learner's way: days as ISO 8601; ``hints`` counts steps."""
 
     complete: int
     lessons: int

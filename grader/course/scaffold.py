@@ -182,9 +182,7 @@ LEARNERS_TEXTS = (
 
 
 def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
-    """By path below the course's root, the files of a new lesson that asks for the function
-    ``name``.
-    """
+    """Return the files of a new lesson, by path below the course's root."""
     words = {"lesson": lesson, "name": name}
     files = {filled(path, words): filled(text, words) for path, text in FILES.items()}
     folder = f"exercises/{lesson}"
@@ -219,9 +217,7 @@ def catalogue(texts: list[str], lesson: str, lang: str) -> str:
 
 
 def placeholders_in(path: Path) -> Iterator[str]:
-    """Each line of a file in which something is still to be written: ``README.md:5: TO WRITE:
-    …``.
-    """
+    """Yield each line with a placeholder: ``README.md:5: TO WRITE: …``."""
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         _, mark, wanted = line.partition(MARK)
         if mark:

@@ -16,9 +16,7 @@ def is_stored(name: ast.Name) -> bool:
 
 
 def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
-    """What a function, a class body or a module binds, arguments among them, without what functions
-    and lambdas inside it bind.
-    """
+    """Return the names that a scope binds, without those of nested functions."""
     names = (
         set()
         if isinstance(scope, ast.ClassDef | ast.Module)
@@ -55,9 +53,7 @@ def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
-    """The names that imports among some statements bind, functions and classes inside apart: what
-    each stands for, and its line.
-    """
+    """Return the names that imports among the statements bind, with meaning and line."""
     found: dict[str, tuple[str, int]] = {}
     todo = list(reversed(body))
     while todo:
@@ -72,9 +68,7 @@ def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """The names that one import binds, with what they stand for: ``("F",
-    "torch.nn.functional")``.
-    """
+    """Return the names that an import binds: ``("F", "torch.nn.functional")``."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             yield (

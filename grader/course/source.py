@@ -1,6 +1,4 @@
-"""A student's file as text: definitions, and which names they use. It is parsed here and never
-executed.
-"""
+"""Static analysis of a student's file: definitions and names. It is never executed."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign 
 
 @dataclass(frozen=True)
 class Source:
-    """A file's text and the name that messages call it by. Of a notebook, ``cells`` has the cells'
-    numbers and their first lines.
-    """
+    """A file's text and name. ``cells`` has a notebook's cell numbers and first lines."""
 
     text: str
     filename: str
@@ -51,18 +47,14 @@ class Source:
 
     @property
     def tree(self) -> ast.Module:
-        """The syntax tree; an empty one where the text is no Python (the worker says so, with line
-        and column).
-        """
+        """The syntax tree; an empty one if the text is not Python."""
         root = self.nodes[0]
         assert isinstance(root, ast.Module)
         return root
 
     @functools.cached_property
     def nodes(self) -> list[ast.AST]:
-        """Every node of the tree, level by level as ``ast.walk`` has them, so that whoever looks
-        for something need not walk again.
-        """
+        """Every node of the tree, in the order of ``ast.walk``."""
         nothing = ast.Module(body=[], type_ignores=[])
         try:
             found: list[ast.AST] = [ast.parse(self.text)]
@@ -81,16 +73,12 @@ class Source:
 
     @property
     def unreadable(self) -> bool:
-        """Whether there is text, and no tree of it: it is no Python, nested too deeply to be read
-        here, or too long (``MAX_NODES``).
-        """
+        """Whether the text can't be parsed: no Python, too deep, or over ``MAX_NODES``."""
         return bool(self.text.strip()) and not self.tree.body
 
     @functools.cached_property
     def definitions(self) -> dict[str, Definition]:
-        """Top-level functions, classes and assignments by name; of several with one name the last,
-        as Python has it.
-        """
+        """Top-level definitions by name, the last one of each."""
         return {
             name: node
             for node in self.tree.body
@@ -100,9 +88,7 @@ class Source:
 
     @functools.cached_property
     def imports(self) -> dict[str, str]:
-        """Local names of imports anywhere in the file, with what they stand for: ``{"F":
-        "torch.nn.functional"}``.
-        """
+        """What imports anywhere in the file stand for: ``{"F": "torch.nn.functional"}``."""
         return dict(
             pair
             for node in self.nodes
@@ -127,9 +113,7 @@ class Source:
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
     def in_cell(self, number: int) -> tuple[int | None, int]:
-        """Where people see a line: the notebook's cell and the line in that; outside of notebooks
-        None and the line itself.
-        """
+        """Return the notebook's cell and the line in it; (None, ``line``) for a file."""
         if not self.cells:
             return None, number
         cell, first = self.cells[
@@ -166,9 +150,7 @@ class Source:
 
     @functools.cached_property
     def _module_names(self) -> dict[str, str | None]:
-        """What the module's own imports stand for, those apart that a later definition of the same
-        name hides.
-        """
+        """Return what the module's imports stand for, unless a later definition hides them."""
         places = {name: node.lineno for name, node in self.definitions.items()}
         return {
             name: meant
@@ -233,9 +215,7 @@ class Source:
         return [rest], called
 
     def _is_plain(self, node: ast.ClassDef) -> bool:
-        """Whether nobody calls a class's methods by themselves, as autograd calls those of a
-        Function.
-        """
+        """Return whether only Python calls a class's methods, unlike a Function's."""
         todo, seen = [node], {node}
         while todo:
             node = todo.pop()
@@ -307,9 +287,7 @@ class Source:
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
 
     def _entry(self, node: ast.Subscript, bound: Mapping[str, str | None]) -> ast.expr | None:
-        """What ``TABLE["key"]`` is, where TABLE is a dictionary that is written out at the top
-        level.
-        """
+        """Return the definition behind ``TABLE["key"]`` for a literal dictionary TABLE."""
         if (
             not isinstance(node.value, ast.Name)
             or node.value.id in bound
@@ -337,17 +315,13 @@ class Source:
         )
 
     def may_be_changed(self, name: str) -> bool:
-        """Whether more than its definition may say what ``name`` is: a statement that binds it
-        again, or, of a constant, that names it.
-        """
+        """Return whether other statements may change what ``name`` is."""
         if isinstance(self.definitions.get(name), DEFINING):
             rest = [node for node in self.tree.body if not isinstance(node, Definition)]
             return name in bound_names(ast.Module(body=rest, type_ignores=[]))
         return sum(isinstance(node, ast.Name) and node.id == name for node in self.nodes) > 1
 
     def same_definition(self, other: Source, name: str) -> bool:
-        """Whether both files define ``name`` in the same way, docstrings, comments and layout
-        apart.
-        """
+        """Return whether both define ``name`` alike, docstrings and layout apart."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         return mine is not None and theirs is not None and same_tree(mine, theirs)

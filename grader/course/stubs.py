@@ -33,9 +33,7 @@ BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """The stub that a solution generates; ``name`` is for messages. Raises CourseError where
-    markers don't pair up.
-    """
+    """Return the stub for a solution; raises CourseError for unpaired markers."""
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
@@ -108,9 +106,7 @@ def _composed(
     start: int,
     end: int,
 ) -> list[str]:
-    """The lines from ``start`` to ``end``, which hold the statements ``old``, with those of ``new``
-    (lines of ``pieces``) in place.
-    """
+    """Return lines from ``start`` to ``end``, with the statements ``old`` replaced by ``new``."""
     place = {name: number for number, node in enumerate(old) for name in defined_names(node)}
     mine: dict[int, list[str]] = {}
     first: list[str] = []

@@ -88,9 +88,7 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
 
 
 def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None:
-    """Of a folder without a lesson, what is wrong with the first file that almost has a lesson's
-    name.
-    """
+    """Return what is wrong with the first file that almost has a lesson's name."""
     names = lesson_names(lessons)
     near = (
         (leaf.path for leaf in folder_leaves(folder) if _meant(leaf.name, names))
@@ -131,17 +129,13 @@ def read_leaves(leaves: Iterable[FileEntry], lessons: Iterable[str]) -> dict[str
 
 
 def _meant(name: str, names: dict[str, str]) -> str | None:
-    """The lesson's file name that is meant by one in other letters, or as browsers and systems call
-    a copy: ``Tiny (1).py``.
-    """
+    """Return the lesson's file name that a copy's name means: ``Tiny (1).py``."""
     stem, dot, suffix = name.casefold().rpartition(".")
     return next((one for one in names if one == COPY.sub("", stem) + dot + suffix), None)
 
 
 def digest(files: dict[str, LessonFile]) -> str:
-    """The SHA-256, in hexadecimal, of what was handed in: lessons, texts, their cells and problems,
-    wherever the files lie.
-    """
+    """Return the SHA-256 (hex) of lessons, texts, cells and problems, wherever they lie."""
     lessons = [
         [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file)]
         for lesson, file in sorted(files.items())
@@ -150,9 +144,7 @@ def digest(files: dict[str, LessonFile]) -> str:
 
 
 def _of_a_notebook(file: LessonFile) -> list[object]:
-    """What a report on a notebook shows beside the text's lines; nothing for a file of Python,
-    whose digest is that of its text.
-    """
+    """Return what a notebook's report depends on beside its text; nothing for a ``.py``."""
     return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
 
 

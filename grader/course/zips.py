@@ -1,6 +1,4 @@
-"""Zips from strangers: opened within bounds, their members' names as their makers meant them.
-Nothing is ever unpacked to a path.
-"""
+"""Zips from strangers: opened within bounds, names decoded; nothing is unpacked to a path."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ TAIL_BYTES = 22 + 0xFFFF + 20 + 56
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:
-    """A zip, open for reading; raises SubmissionError, naming it, where it is none or holds too
-    many entries.
-    """
+    """Open a zip; raises SubmissionError with its name if it is bad or too large."""
     try:
         with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as stream:
             if _directory_bytes(stream) > members * ENTRY_BYTES:
@@ -83,9 +79,7 @@ def _directory_bytes(stream: IO[bytes]) -> int:
 
 
 def _numbers(data: bytes, signature: bytes, form: str, offset: int) -> list[int]:
-    """The number that stands ``offset`` bytes after the beginning of each record with that
-    signature.
-    """
+    """Yield the number at ``offset`` of each record with that signature."""
     starts = (found.start() + offset for found in re.finditer(re.escape(signature), data))
     return [
         struct.unpack_from(form, data, start)[0]
@@ -139,9 +133,7 @@ def is_link(entry: zipfile.ZipInfo) -> bool:
 
 
 def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
-    """A zip within a zip as a file to be read in any order, a small one in memory; raises
-    SubmissionError where it grows too large.
-    """
+    """Open a zip within a zip, on disk if large; raises SubmissionError if too large."""
     opened: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=FREE_BYTES)  # noqa: SIM115 - the caller closes it
     limit = min(MAX_INNER_BYTES, max(FREE_BYTES, MAX_RATIO * packed_bytes))
     written = 0

@@ -47,9 +47,7 @@ def assert_that(condition: bool, message: str, **details: Any) -> None:
 def assert_equal(
     actual: Any, expected: Any, message: str = "not what was expected", **details: Any
 ) -> None:
-    """Plain data must be the same: same types, same values; numbers are compared exactly, 1 and 1.0
-    and True apart.
-    """
+    """Compare plain data: same types and values; 1, 1.0 and True differ."""
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
 
@@ -77,9 +75,7 @@ def assert_tensor(
     atol: float | None = None,
     **details: Any,
 ) -> None:
-    """A tensor must have the expected shape, dtype and values, within the dtype's tolerance
-    (``TOLERANCES``), or that given.
-    """
+    """Compare shape, dtype and values, within ``TOLERANCES`` of the dtype or the given ones."""
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
     if actual is None:
@@ -203,9 +199,7 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
 def assert_not_used(
     student: Student, about: Sequence[str], banned: Sequence[str], message: str
 ) -> None:
-    """None of the ``banned`` names (dotted, or ``.method``) may be used by the definitions
-    ``about``, or by what they call.
-    """
+    """Fail if the definitions ``about``, or what they call, use one of ``banned``."""
     if student.source.unreadable:
         raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)

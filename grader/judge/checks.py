@@ -74,9 +74,7 @@ def check(
 
 
 def import_helpers(file: str) -> types.ModuleType:
-    """``helpers.py`` beside a check file (``import_helpers(__file__)``): what the visible and the hidden
-    checks of a lesson share.
-    """
+    """Load ``helpers.py`` beside a check file: ``import_helpers(__file__)``."""
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
 
@@ -85,9 +83,7 @@ def import_helpers(file: str) -> types.ModuleType:
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure
-    where one is missing or no bool.
-    """
+    """Return a dictionary of predictions; raises NotStarted or CheckFailure."""
     found = getattr(student, name)
     if not isinstance(found, dict):
         raise CheckFailure(
@@ -110,9 +106,7 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
 
 
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one
-    call of a Function ``name``.
-    """
+    """Show the graph of the student's ``name`` beside one call of a correct Function."""
     full = f"{name}.apply" if path == "apply" else path
     return graphs_figure(
         student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)

@@ -42,9 +42,7 @@ def main() -> None:
 
 
 def debug(request: DebugRequest, tr: Catalogue) -> None:
-    """Run the check. Stop where the student's code raises; where it is only wrong, or with
-    ``stop``, at the first line of the function.
-    """
+    """Run the check; stop where the student's code raises, else at the function."""
     path, spec, task = request.file, request.spec, request.task
     check = the_check([Path(file) for file in spec.check_files], request.check)
     source = Source(task.source, Path(path).name, task.cells)
@@ -95,7 +93,6 @@ def told(error: Exception, source: Source, tr: Catalogue) -> str:
 
 
 def outcome_of(run: Callable[[], None]) -> Exception | None:
-    """What a run raised."""
     try:
         run()
     except Exception as error:
@@ -113,7 +110,6 @@ def debugger() -> pdb.Pdb:
 
 
 def the_check(files: list[Path], name: str) -> Callable[..., Any]:
-    """The check of that name, from the lesson's check files."""
     for file in files:
         module = execute(file.read_text("utf-8"), file.stem, str(file))
         found = getattr(module, f"test_{name}", None)
@@ -123,9 +119,7 @@ def the_check(files: list[Path], name: str) -> Callable[..., Any]:
 
 
 def executed(source: Source, path: str) -> types.ModuleType:
-    """The student's module, under the names by which a debugger finds its lines: the file's, or one
-    for each cell of a notebook.
-    """
+    """Run the student's file, registered under its name (or cells' names) for debuggers."""
     if source.cells:
         return execute_cells(cells_of(source.text, source.cells), source.module, path)
     return execute(source.text, source.module, path)
@@ -148,9 +142,7 @@ def trim_traceback(
 
 
 def first_lines(source: Source, path: str) -> list[int]:
-    """The first line of a function's body; of a class those of its methods, or of the one that
-    ``path`` names.
-    """
+    """Return the first lines of a function, or of a class's methods (or that of ``path``)."""
     head, _, member = path.partition(".")
     node: ast.AST | None = source.definitions.get(head)
     if isinstance(node, ast.ClassDef):

@@ -41,9 +41,7 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised, if
-    it did.
-    """
+    """A failed check as a rule sees it. ``error`` is what the student's code raised, if any."""
 
     check: str
     about: str
@@ -63,9 +61,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception. ``about``: the functions that it can be made in; in no other does a
-    solution that shows it lose marks.
-    """
+    """A misconception. ``about``: the only functions in which it may cost marks."""
 
     id: str
     about: tuple[str, ...]
@@ -92,16 +88,13 @@ def mistake(
 
 
 def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
-    """The mistakes that a module defines, in the order of its file."""
     return [value for value in namespace.values() if isinstance(value, Mistake)]
 
 
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """The first mistake whose rule recognises the failure, worded by ``tr``; and a traceback where
-    a rule itself broke, for the author.
-    """
+    """Return the first matching mistake in ``tr``'s language; and the traceback of a bad rule."""
     trouble = None
     for candidate in mistakes:
         if failure.about not in candidate.about:
@@ -133,9 +126,7 @@ def diagnose(
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Facts in which ``line``, a line of the file, is told as people see it where that is a
-    notebook: "2 of cell 4".
-    """
+    """Return the facts with ``line`` as "2 of cell 4" in a notebook."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
     return (
@@ -161,7 +152,6 @@ def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
-    """One fact as text."""
     if isinstance(value, Phrase):
         return fill_text(value.template, value.facts, tr)
     return tr.known(value) if isinstance(value, str) else text(describe(value))
@@ -171,9 +161,7 @@ def show_fact(value: Any, tr: Catalogue) -> str:
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Whether two tensors (or numbers) agree in shape and, within a tolerance, in values; dtypes
-    may differ.
-    """
+    """Return whether two tensors (or numbers) agree in shape and values; dtypes may differ."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
@@ -188,9 +176,7 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Whether two tensors of one shape are clearly different, so that agreeing with one says
-    something against the other.
-    """
+    """Return whether two tensors of one shape clearly differ, so that a match is evidence."""
     return (
         isinstance(left, Tensor)
         and isinstance(right, Tensor)

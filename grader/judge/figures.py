@@ -68,9 +68,7 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """A block of a check: the failure or the student's exception that ends it brings these figures
-    too, after a failure's own.
-    """
+    """Add figures to a failure or a student's exception raised in the block."""
     try:
         yield
     except CheckFailure as failure:
@@ -86,7 +84,6 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
 
 
 def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
-    """The picture of a graph that was built here."""
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
 
@@ -129,9 +126,7 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """The ids of the nodes as a walk meets them, depth-first and in pre-order, constants left out;
-    up to a node that is cut.
-    """
+    """Return node ids depth-first in pre-order, without constants, up to a cut node."""
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []
     stack = [picture.nodes[0].id]
@@ -198,7 +193,6 @@ def short_repr(value: Any) -> str:
 
 
 def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
-    """The graph of one call of a custom Function of that name."""
 
     def forward(ctx: Any, *values: Tensor) -> Tensor:
         return sum(values, torch.zeros(()))
@@ -215,7 +209,5 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Predictions beside what happened: what, predicted, outcome, why. Texts may be phrases; the
-    judge words them.
-    """
+    """Show predictions beside outcomes: what, predicted, outcome, why (maybe phrases)."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

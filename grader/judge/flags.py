@@ -117,9 +117,7 @@ def resolved(node: ast.expr, source: Source) -> str | None:
 
 
 def _outside(target: ast.expr, source: Source) -> str | None:
-    """The name of a module's attribute that an assignment replaces, where the module is not the
-    student's.
-    """
+    """Return the name that an assignment replaces in a module of somebody else's."""
     if isinstance(target, ast.Subscript):
         target = target.value
     if not isinstance(target, ast.Attribute):

@@ -1,6 +1,4 @@
-"""torch's own gradcheck and gradgradcheck as assertions: on a function across the border, in one
-frame; with the Jacobians that disagree.
-"""
+"""gradcheck and gradgradcheck across the border in one frame, with disagreeing Jacobians."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ def assert_gradcheck(
     message: str = "gradcheck disagrees",
     **options: Any,
 ) -> None:
-    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric
-    Jacobian where it has them.
-    """
+    """Run torch's gradcheck on float64 inputs; a failure shows both Jacobians."""
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
             stack.enter_context(

@@ -24,9 +24,7 @@ def jacobian_figure(
     rtol: float = 1e-3,
     eps: float = 1e-6,
 ) -> Figure | None:
-    """The Jacobian by backward beside that by central differences, for the first input in which
-    they disagree; None where they agree.
-    """
+    """Show the Jacobians of the first input for which backward and differences disagree."""
     for place, name in enumerate(names):
         if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
             continue
@@ -61,9 +59,7 @@ def rows_of(matrix: Tensor) -> list[list[float | str]]:
 def both_jacobians(
     function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """∂y/∂x by backward and by central differences, a row for each output, a column for each
-    element of the input; how many are cut.
-    """
+    """Return ∂y/∂x by backward and by central differences, and how many rows are cut."""
 
     def value(x: Tensor) -> Tensor:
         result = function(*inputs[:place], x, *inputs[place + 1 :])
@@ -102,9 +98,7 @@ def both_jacobians(
 
 
 def gradient_of(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Callable[..., Any]:
-    """The function whose Jacobian gradgradcheck looks at: x and an incoming gradient to the
-    gradient at x.
-    """
+    """Return the function that gradgradcheck checks: (x, grad_output) to the gradient."""
 
     def gradient(*values: Tensor) -> Tensor:
         *xs, v = values

@@ -17,16 +17,12 @@ from grader.worker.wire.values import round_trip
 
 
 class MissingReference:
-    """In the solution's place where there is none, in a students' bundle: whatever it is asked for
-    is missing.
-    """
+    """Stands for the solution in a students' bundle: every name is missing."""
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Nothing to be seen; raises MissingName."""
         raise MissingName(scenario)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """As for ``LocalStudent``."""
         return contextlib.nullcontext()
 
     def __getattr__(self, name: str) -> Any:
@@ -45,14 +41,10 @@ class LocalStudent:
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario on copies of the arguments; its measurements as they would have crossed
-        the border.
-        """
         args, kwargs = round_trip(args), round_trip(kwargs)
         return round_trip(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """As for ``RemoteStudent``; here nobody looks whether something was written."""
         return contextlib.nullcontext()
 
     def __getattr__(self, name: str) -> Any:
@@ -67,7 +59,6 @@ def reference_of(spec: LessonSpec) -> LocalStudent | MissingReference:
 
 
 def execute(text: str, name: str, filename: str) -> types.ModuleType:
-    """A new module with ``text`` executed in it."""
     module = types.ModuleType(name)
     module.__file__ = filename
     exec(compile(text, filename, "exec", dont_inherit=True), module.__dict__)

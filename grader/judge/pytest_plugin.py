@@ -63,7 +63,6 @@ class LessonPlugin:
 
     @property
     def run(self) -> SubmissionRun:
-        """Return the submission that is judged."""
         if self._run is None:
             raise EngineFault("no submission is being judged")
         return self._run
@@ -72,17 +71,14 @@ class LessonPlugin:
 
     @pytest.fixture
     def student(self) -> RemoteStudent:
-        """The submission."""
         return self.run.student_for_check()
 
     @pytest.fixture
     def reference(self) -> LocalStudent | MissingReference:
-        """The solution."""
         return self.solved
 
     @pytest.fixture
     def draw(self) -> RandomInputs:
-        """Randomness from this check's seed."""
         return RandomInputs(self.run.check.seed)
 
     # ---------------------------------------------------------------------------------------- hooks
@@ -97,9 +93,7 @@ class LessonPlugin:
         items[:] = order_checks(items, withheld=self.withheld)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin a check, unless it can't be asked: the module does not load, the function is not
-        begun, or what it needs has not passed.
-        """
+        """Begin a check, unless the module, the function or a dependency rules it out."""
         run = self.run
         check = run.begin(f"{self.lesson}.{item.name.removeprefix('test_')}", item, spec_of(item))
         run.session.load()
@@ -124,9 +118,7 @@ class LessonPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> pytest.TestReport:
-        """A stage as pytest tells it: a line. Its own account of a failure reads and parses the
-        source of every frame.
-        """
+        """Report a stage in a line; pytest's own report parses every frame's source."""
         return pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
@@ -140,9 +132,7 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """A stage in the report: no more than this, since nobody reads the rest, and writing it out
-        takes a terminal's writer each time.
-        """
+        """Keep a stage's outcome only; nobody reads the rest, which is slow to write."""
         return {
             "duration": report.duration,
             "outcome": report.outcome,
@@ -150,7 +140,6 @@ class LessonPlugin:
         }
 
     def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
-        """The check's result, once it is known."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         run = self.run
@@ -163,7 +152,6 @@ class LessonPlugin:
     # ------------------------------------------------------------------------------------- verdicts
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
-        """What became of a check, from what ended it, if anything did."""
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
@@ -176,9 +164,7 @@ class LessonPlugin:
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """An exception that no check means to raise: tried again on the reference, it is either our
-        fault or what came back.
-        """
+        """Judge an unexpected exception: ours if the reference raises it too."""
         if self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
@@ -212,7 +198,6 @@ class LessonPlugin:
     def written(
         self, run: SubmissionRun, recorder: Recorder, verdict: CheckVerdict
     ) -> tuple[str, ...] | str | None:
-        """The script behind a check that did not pass; where there can be none, why."""
         if verdict.outcome not in DIAGNOSED:
             return None
         try:

@@ -32,7 +32,6 @@ class RandomInputs:
         return self._random.randint(low, high)
 
     def choice(self, items: Sequence[T]) -> T:
-        """One of the items."""
         return self._random.choice(items)
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
@@ -53,9 +52,7 @@ class RandomInputs:
         digits: int | None = 2,
         avoid: float = 0.1,
     ) -> Tensor:
-        """A tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each element at
-        least ``avoid`` from zero.
-        """
+        """Return a uniform tensor; each element is at least ``avoid`` away from zero."""
         values = (
             torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
         )
@@ -79,13 +76,10 @@ class RandomInputs:
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def shape(self, *, dims: int | None = None, most: int = 4) -> tuple[int, ...]:
-        """A shape of one to three dimensions, each from 2 to ``most``."""
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def noncontiguous(self, rows: int = 3, columns: int = 4, **options: Any) -> Tensor:
-        """A ``rows`` by ``columns`` tensor that is a leaf with transposed strides and an offset;
-        options as for ``tensor``.
-        """
+        """Return a leaf with transposed strides and an offset; options as for ``tensor``."""
         requires_grad = options.pop("requires_grad", False)
         wide = self.tensor(columns + 2, rows, **options)
         return wide[1 : columns + 1].t().detach().requires_grad_(requires_grad)
@@ -95,9 +89,7 @@ class RandomInputs:
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
     def elementwise(self) -> Program:
-        """A smooth elementwise function of one tensor, different for every seed, all of whose
-        derivatives are modest on [-2, 2].
-        """
+        """Return a random smooth elementwise function with modest derivatives on [-2, 2]."""
         a, b, c, d = self.coefficients(4)
         forms = [
             lambda x: (x * a).sin() + x**3 * b,
@@ -111,9 +103,7 @@ class RandomInputs:
         return program(self.choice(forms))
 
     def scalar_function(self, size: int) -> Program:
-        """A smooth function of a vector of ``size`` elements to a scalar, with mixed second
-        derivatives.
-        """
+        """Return a smooth function of ``size`` elements with mixed second derivatives."""
         a, b, c = self.coefficients(3)
         weights = self.tensor(size, size, low=-1.0, high=1.0)
         forms = [

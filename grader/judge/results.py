@@ -1,6 +1,4 @@
-"""A check's result as it is written down: what the verdict, the lesson's texts and the student's
-file make of it together.
-"""
+"""A check's result: what verdict, texts and the student's file come to."""
 
 from __future__ import annotations
 
@@ -51,7 +49,6 @@ class Results:
         self.mistakes = load_mistakes(spec.diagnosis)
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
-        """Return the result of the check that was just run, which took so long."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
         call = call_in(run, verdict)
@@ -117,9 +114,7 @@ class Results:
 
 
 def call_in(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
-    """The call that failed, to paste; none where a tensor is no longer what it was when it was
-    handed over.
-    """
+    """Return the failed call as Python, unless a tensor was changed since."""
     traffic = run.check.traffic
     if verdict.outcome in WITHOUT_CALL or traffic.wrote:
         return None
@@ -132,9 +127,7 @@ def call_in(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
-    """The line to show: where it was raised; the definition's header where it could not even be
-    called; else its last return.
-    """
+    """Return the line to show: where it raised, the header if not callable, or the last return."""
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
     return source.anchor(spec.at, header=verdict.error is not None)
@@ -149,7 +142,6 @@ def worded(figure: Figure, tr: Catalogue) -> Figure:
 
 
 def load_mistakes(path: str | None) -> list[Mistake]:
-    """The mistakes of a lesson's ``diagnosis.py``."""
     if path is None:
         return []
     file = Path(path)
@@ -157,7 +149,6 @@ def load_mistakes(path: str | None) -> list[Mistake]:
 
 
 def title(item: pytest.Item) -> str:
-    """The first line of a check's docstring."""
     docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
     return str(docstring).strip().splitlines()[0]
 

@@ -117,9 +117,7 @@ class Judge:
 
 
 def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
-    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was known
-    before.
-    """
+    """Load the file in a worker; return why it can't be, or ``problem``."""
     session, tr = run.session, run.tr
     try:
         session.load()
@@ -145,22 +143,17 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the
-    engine.
-    """
+    """pytest-json-report's report, created anew for each submission."""
 
     pytest_addhooks = None
 
     def begin(self, checks: pytest.Session) -> None:
-        """Forget the last submission."""
         JSONReport.__init__(self, checks.config)
         self.pytest_sessionstart(checks)
 
 
 class _Engine:
-    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to
-    ``serve``.
-    """
+    """Hooks that make pytest collect and leave the loop over submissions to ``serve``."""
 
     def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
         self._serve = serve
@@ -169,7 +162,6 @@ class _Engine:
         self.uncollected: list[str] = []
 
     def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
-        """Declare pytest-json-report's hooks."""
         pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -178,9 +170,7 @@ class _Engine:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Everything is collected: time for submissions. What goes wrong here is kept from pytest,
-        and raised when it is done.
-        """
+        """Serve submissions; keep an exception from pytest and raise it afterwards."""
         if session.testsfailed:
             return None
         self.served = True
@@ -225,9 +215,7 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
 
 
 def forget_check_files() -> None:
-    """Where there is no fork, one process collects several lessons, whose check files have the same
-    names.
-    """
+    """Forget check files' modules, whose names repeat from lesson to lesson."""
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 

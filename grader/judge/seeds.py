@@ -15,7 +15,6 @@ class Seeds:
     by_check: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, check_id: str) -> int:
-        """Return a check's seed."""
         return self.by_check.get(check_id, check_seed(self.run, check_id))
 
 

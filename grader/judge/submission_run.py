@@ -50,13 +50,11 @@ class SubmissionRun:
     _untouched: dict[str, bool] = field(default_factory=dict)
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
-        """Begin a check: what the last one did at the border is forgotten."""
         seed, traffic = self.seeds.of(check_id), self.session.begin_check()
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
 
     def student_for_check(self) -> RemoteStudent:
-        """Return the student to hand to the check: one that is listened to if it is recorded."""
         if self.check.id != self.recorded:
             return self.student
         self._recorder = Recorder(self.session)

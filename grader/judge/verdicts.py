@@ -65,9 +65,7 @@ message; what to say; the limit.
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
-    """No objection; but what was compared with tensors that the student's code has written into was
-    compared with nothing.
-    """
+    """Pass, unless the student wrote into tensors that were compared."""
     return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 

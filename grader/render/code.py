@@ -27,9 +27,7 @@ has thousands of pages.
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """A line of code: its number, its text as HTML, and whether it is the one that this is
-    about.
-    """
+    """A line of code: its number, its HTML, whether it is the one in question."""
 
     number: int
     code: str
@@ -47,9 +45,7 @@ class DiffRow:
 
 @functools.lru_cache(TEXTS_KEPT)
 def coloured(text: str) -> tuple[str, ...]:
-    """The lines of a Python text as HTML, its tokens in spans whose classes the style sheet
-    knows.
-    """
+    """Return the lines of Python as HTML; spans have the style sheet's classes."""
     # pygments.lexers replaces itself while it is imported: a thread that waited for that finds no
     # lexer in what it waited for.
     from pygments import highlight
@@ -77,9 +73,7 @@ def excerpt(text: str, number: int) -> list[CodeLine]:
 
 
 def beside(mine: str, reference: str) -> list[DiffRow]:
-    """Both files, row by row, what is far from any difference left out; nothing where they agree,
-    or one is too long.
-    """
+    """Return both files row by row near differences; nothing if alike or too long."""
     left, right = mine.rstrip().split("\n"), reference.rstrip().split("\n")
     if left == right or max(len(left), len(right)) > MAX_LINES:
         return []

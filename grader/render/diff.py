@@ -15,9 +15,7 @@ STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}
 
 
 def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
-    """Lines that begin with ``-`` are the learner's, with ``+`` the reference's; a longer one goes
-    on below. None where both agree.
-    """
+    """Return ``-`` lines (learner's) and ``+`` lines (reference's); None if both agree."""
     lines = list(
         difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm="")
     )

@@ -1,6 +1,4 @@
-"""Figures of a failed check, for a terminal and for a page. What can't be read as a figure is left
-out.
-"""
+"""Figures of a failed check, for terminal and page. Malformed figures are left out."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A drawing on a page: its caption, the SVG (markup of ours, all text in it escaped), and the
-    same as text or as a table of rows.
-    """
+    """A drawing on a page: caption, escaped SVG, and the same as text or table rows."""
 
     caption: str
     svg: str
@@ -106,9 +102,7 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
 def figure_lines(
     figure: dict[str, Any], tr: Catalogue, width: int, *, whole: bool = False
 ) -> list[Text]:
-    """A figure for a terminal: a tree with what belongs where it differs, short or ``whole``;
-    entries of a Jacobian; predictions.
-    """
+    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions."""
     draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
         "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions
     }  # fmt: skip

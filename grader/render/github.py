@@ -46,9 +46,7 @@ def escaped_property(text: str) -> str:
 
 
 def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterator[str]:
-    """A command for each check that needs attention, the first ten; files are below ``folder``,
-    relative to the repository.
-    """
+    """Yield annotations for the first ten failures; paths relative to the repository."""
     wanted = [
         (lesson, check)
         for lesson in report.lessons
@@ -71,9 +69,7 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
 
 
 def line_of(check: CheckResult | None) -> int | None:
-    """The line to annotate; none of a notebook, whose lines on the disk are not those that people
-    see.
-    """
+    """Return the line to annotate; None in a notebook, whose lines on disk differ."""
     return check.source_line if check and check.cell is None else None
 
 
@@ -152,17 +148,13 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text that is nothing but text: every character that Markdown or HTML gives a meaning is a
-    character reference.
-    """
+    """Escape every character that Markdown or HTML gives a meaning."""
     shown = (f"&#{ord(c)};" if c in "\\`*_{}[]<>()#+-!|&~:@$\"'" else c for c in clean(text))
     return "".join(shown).replace("\n", "<br>")
 
 
 def place_in_repository(place: Path, workspace: str | None) -> PurePosixPath:
-    """Where a folder of submissions lies in the repository that was checked out, as annotations
-    name files.
-    """
+    """Return a folder's path in the checked out repository, as annotations need it."""
     root = Path(workspace or ".").resolve()
     folder = place.resolve()
     return PurePosixPath(

@@ -96,9 +96,7 @@ def style() -> str:
 
 
 def style_hash(sheet: str) -> str:
-    """The source expression that allows just this style sheet or script (Content Security Policy
-    Level 3, hash-source).
-    """
+    """Return the source expression for a style or script (CSP Level 3, hash-source)."""
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 
@@ -112,18 +110,13 @@ def to_open(lesson: LessonResult) -> CheckResult | None:
 
 
 def to_do(lesson: LessonResult) -> int:
-    """How many places of a lesson need attention: the checks that are not right, or the file
-    itself.
-    """
+    """Return how many places need attention: failed checks, or the file itself."""
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
     return sum(check.outcome not in QUIET for check in lesson.checks)
 
 
 def folded(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> list[LessonResult]:
-    """The lessons of several that a page gives a line each: nothing is written, and nothing is
-    known of them that would be lost.
-    """
     blank = [one for one in lessons if one.status is LessonStatus.NOT_STARTED and len(lessons) > 1]
     told = [
         one
@@ -136,9 +129,7 @@ def folded(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> list[Les
 
 
 def absent(lessons: Sequence[LessonResult]) -> list[LessonResult]:
-    """The lessons of several that have no file; a page gives them a line each, after what there
-    is.
-    """
+    """Return the lessons without a file, which get one line each at the end."""
     return [one for one in lessons if one.status is LessonStatus.MISSING and len(lessons) > 1]
 
 

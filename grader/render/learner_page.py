@@ -30,18 +30,14 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """One lesson's part. ``source`` is the learner's file as it was graded, ``solution`` the
-    reference where it is theirs to see.
-    """
+    """A lesson's part: ``source`` as graded, ``solution`` if the learner may see it."""
 
     source: str = ""
     solution: str | None = None
     progress: LessonProgress = field(default_factory=LessonProgress)
 
     def excerpt(self, check: CheckResult) -> list[CodeLine]:
-        """The check's line with some around it; none where the file is not at hand or is
-        another.
-        """
+        """The check's line with its neighbours; none if the file is gone or differs."""
         lines = self.source.split("\n")
         number = check.source_line or 0
         there = (
@@ -75,9 +71,7 @@ class LessonHistory:
 
 @dataclass(frozen=True, slots=True)
 class LearnerExtras:
-    """A learner's part of a page: when it was made (ISO 8601, the learner's own time), each
-    lesson's; at the end the course's numbers.
-    """
+    """A learner's part of a page: when (ISO 8601, local time), each lesson's, the totals."""
 
     made_at: str = ""
     lessons: dict[str, LessonHistory] = field(default_factory=dict)
@@ -98,9 +92,7 @@ class LearnerExtras:
 
 
 def met(name: str, sighting: MistakeRecord) -> MistakeRow:
-    """A sighting as it is shown; one of which only the mistake's id was kept has that for its
-    name.
-    """
+    """Return a mistake as shown; the id stands in for a name that was not kept."""
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
     return MistakeRow(
         clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
@@ -108,9 +100,7 @@ def met(name: str, sighting: MistakeRecord) -> MistakeRow:
 
 
 def sparkline(history: Sequence[ScorePoint]) -> str:
-    """``x,y x,y …`` of a line through the scores, evenly apart, from none to the highest at the
-    top; empty for fewer than two.
-    """
+    """Return ``x,y x,y …`` of a line through the scores; empty for fewer than two."""
     if len(history) < 2:
         return ""
     most = max(max(point.score for point in history), 10.0)

@@ -1,6 +1,4 @@
-"""A learner's way on the terminal: the lessons with where they stand, what comes next, and the end
-of the course.
-"""
+"""A learner's lessons on the terminal: where they stand, the next one, the end."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def lesson_table(
     tr: Catalogue,
     own: Callable[[Lesson], Callable[[str], str]],
 ) -> RenderableType:
-    """All lessons, a line each: its state, name, points, title, and what it waits for; ``own``
-    gives a lesson's own words.
-    """
+    """Return the lessons, a line each; ``own`` gives a lesson's words in place of ours."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(tr("lesson"), no_wrap=True)
@@ -155,7 +151,6 @@ def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
 
 
 def dates(reached: Achievement) -> str:
-    """``2026-03-01 – 2026-04-12``, or one day."""
     return " – ".join(
         dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
     )

@@ -44,7 +44,6 @@ PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
 def points(value: float) -> str:
-    """``8`` or ``7.5``."""
     return f"{value:g}"
 
 
@@ -100,9 +99,7 @@ def show_whole(
     seed: int,
     tr: Catalogue,
 ) -> None:
-    """Some checks of a lesson, whatever became of them, with nothing folded; or why the lesson
-    could not be judged.
-    """
+    """Show some checks in full, or why the lesson could not be judged."""
     lines = Lines(console, tr, whole=True)
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         console.print(Padding(lines.why_not(lesson), (0, 0, 1, INDENT), expand=False))
@@ -203,9 +200,7 @@ class Lines:
         )
 
     def print_labelled(self, rows: list[tuple[str, str]]) -> None:
-        """Rows of a label and what to type or know; a command stays in one line, so that it can be
-        copied.
-        """
+        """Print rows of a label and a text; commands are not wrapped."""
         width = max(cell_len(label) for label, _ in rows) + 2
         for label, command in rows:
             self.console.print(
@@ -294,9 +289,7 @@ class Page(Lines):
         self.show_notes(lesson)
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
-        """Lessons that nobody has begun, in one line: they must not push what is wrong off the
-        screen.
-        """
+        """Print the lessons that are not begun in one line."""
         if lessons:
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
             self.show_line(

@@ -37,9 +37,7 @@ def default_mode() -> str:
 
 
 def lesson_key(spec: LessonSpec) -> str:
-    """What tells one lesson from another, and from itself after an edit: its texts, and when its
-    files were last changed.
-    """
+    """Return a key for a lesson's texts and the modification times of its files."""
     folders = {Path(file).parent for file in spec.check_files}
     files = [
         *map(Path, spec.texts),
@@ -119,9 +117,7 @@ class ForkServerClient:
         return answer
 
     def settle(self) -> None:
-        """Wait until nothing is left of the last task's processes; a host that ended, or is out of
-        step, is closed.
-        """
+        """Wait until the last task's processes are gone; close a server that is out of step."""
         if self._process is None:
             return
         clean: object = True
@@ -148,9 +144,7 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """Have the process end what it is at and itself, from another thread than the one that
-        waits in ``judge``: that raises.
-        """
+        """End the process from another thread; ``judge`` then raises."""
         process = self._process
         if process is not None and process.poll() is None:
             if (
@@ -166,7 +160,6 @@ class ForkServerClient:
         self.interrupt()
 
     def close(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is not None:
             for stream in (process.stdin, process.stdout, self._log):

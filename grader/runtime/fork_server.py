@@ -80,9 +80,7 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, gradcheck's lazy imports included; freeze it all for the
-    collector, which has a rest meanwhile.
-    """
+    """Import what judge and worker need with garbage collection off; then gc.freeze()."""
     gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
@@ -170,9 +168,7 @@ def serve_job(
 
 
 class LessonServerHandle:
-    """The fork server's end of a lesson server, whose judge serves a task for each control socket
-    that it is handed.
-    """
+    """The fork server's connection to a lesson server."""
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
         from grader.runtime.lesson_server import lesson_process
@@ -185,20 +181,16 @@ class LessonServerHandle:
         theirs.close()
 
     def hand_over(self, control: socket.socket) -> None:
-        """Have the judge read the next task. It asks for workers through ``control``."""
         socket.send_fds(self._control, [b"t"], [control.fileno()])
 
     def close(self) -> None:
-        """End the lesson server, and a judge that hangs."""
         self._control.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
 
 class WorkerBroker:
-    """What a judge's requests are served with: starts and ends its workers, and watches them
-    meanwhile.
-    """
+    """Starts, watches and ends workers for one judge."""
 
     def __init__(self, control: socket.socket, options: WorkerOptions, prepared: Prepared) -> None:
         self.control = control
@@ -240,7 +232,6 @@ class WorkerBroker:
             os.kill(pid, signal.SIGKILL)
 
     def start_worker(self) -> None:
-        """Fork a worker and give the judge its line, its output and its pid."""
         worker = fork_worker(self.options, self.prepared)
         self.worker_pid = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])

@@ -27,13 +27,11 @@ class ForkedWorker:
     output: int
 
     def let_go(self) -> None:
-        """Close the fork server's copies of those ends."""
         self.line.close()
         os.close(self.output)
 
 
 def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
-    """Fork a new worker."""
     line, far_line = socket.socketpair()
     output, far_output = os.pipe()
     pid = os.fork()

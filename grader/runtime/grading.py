@@ -74,7 +74,6 @@ def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    """Return what judging one submission takes beside that."""
     problem = (
         engine_catalogue(settings.lang)(file.template, **file.facts)
         if file.template
@@ -94,9 +93,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, under what its worker ran, what should be looked at, the lesson's
-    mistakes with what each is about.
-    """
+    """One lesson's result, sandbox guarantees, flags, mistakes and what they are about."""
 
     result: LessonResult
     guarantees: tuple[str, ...] = ()
@@ -112,9 +109,7 @@ class LessonOutcome:
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson. A grader's fault becomes a ``grader_error``, never a zero that looks like
-    the student's.
-    """
+    """Grade one lesson. A fault of ours becomes ``grader_error``, never a student's zero."""
     tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
         message = tr("there is no {file}", file=lesson.filename)
@@ -162,7 +157,6 @@ def grade_lesson(
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """What was left out of a notebook, a sentence each."""
     for one in file.left_out[:NOTES]:
         where = {"cell": one.cell, "line": one.line, "what": tr(one.what)}
         if one.cell is None:

@@ -26,9 +26,7 @@ SIGN = re.compile(
 
 
 def needed(text: str) -> bool:
-    """Whether a file's definitions use one of them; what its docstrings and comments say doesn't
-    count.
-    """
+    """Return whether a file's code uses one of them; docstrings do not count."""
     if not SIGN.search(text):
         return False
     source = Source(text, "")

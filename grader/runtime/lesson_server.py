@@ -49,9 +49,7 @@ def answer_of(judge: Callable[[], Answer]) -> Answer:
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
-    """Read a spec, collect the checks, have judges serve until the control socket ends. Never
-    returns.
-    """
+    """Serve a lesson's checks until the control socket ends. Never returns."""
     os.setsid()
     server = LessonServer(control, jobs, results)
     try:
@@ -71,9 +69,7 @@ class LessonServer:
         self.results = results
 
     def collect_and_serve(self, judge: Judge) -> NoReturn:
-        """Collect the checks and serve. If they can't be collected, answer every task with the
-        reason. Never returns.
-        """
+        """Collect and serve; if collecting fails, answer every task with why. Never returns."""
         try:
             judge.run(self.fork_judges)
         except Exception:
@@ -109,9 +105,7 @@ class LessonServer:
             os._exit(code)
 
     def serve_task(self, judge: Judging) -> bool:
-        """Wait for a control socket, judge a task, write the result, tell the fork server; return
-        False if no socket will come.
-        """
+        """Judge one task; return False if the control socket ended."""
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
             return False

@@ -16,13 +16,10 @@ from typing import Generic, Protocol, TypeVar
 class Closeable(Protocol):
     """What can be lent and, in the end, closed."""
 
-    def close(self) -> None:
-        """End it."""
+    def close(self) -> None: ...
 
     def abandon(self) -> None:
-        """End what it is at, from another thread than the one that has it, which is told so by an
-        exception; it takes no more.
-        """
+        """End the current work from another thread, for good; the worker raises."""
 
 
 Host = TypeVar("Host", bound=Closeable)
@@ -64,9 +61,7 @@ class HostPool(Generic[Host]):
             self._free.put(None)
 
     def lend(self, work: Callable[[Host, Job], Result], job: Job) -> Result:
-        """Do a piece of work with a host that nobody else has meanwhile; raises NotBegun where
-        nothing new is wanted.
-        """
+        """Run ``work`` with an idle server; raises NotBegun after ``abandon``."""
         host = self._free.get()
         try:
             if self.finishing.is_set() or self.stopping.is_set():
@@ -82,7 +77,6 @@ class HostPool(Generic[Host]):
 
     @property
     def busy(self) -> int:
-        """How many are at work."""
         return len(self._lent)
 
     def abandon(self) -> None:
@@ -92,7 +86,6 @@ class HostPool(Generic[Host]):
             host.abandon()
 
     def close(self) -> None:
-        """End all hosts; nobody may have one."""
         for _ in range(self.count):
             host = self._free.get()
             if host is not None:

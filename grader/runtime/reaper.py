@@ -11,10 +11,7 @@ from pathlib import Path
 
 
 def end_worker(pid: int, *, died: bool) -> int | None:
-    """Kill a worker and its group; the status with which it had ended by itself, if it had.
-
-    ``died`` says that its line had ended: then it is given a moment to become a status.
-    """
+    """Kill a worker and its group; return its status if it ended (or ``died``) by itself."""
     until = time.monotonic() + (1.0 if died else 0.0)
     status: int | None = None
     while status is None:
@@ -34,9 +31,7 @@ def end_worker(pid: int, *, died: bool) -> int | None:
 
 
 def children() -> list[int]:
-    """The pids of this process's children, orphans that it adopted included (Linux; elsewhere none
-    are known).
-    """
+    """Return the pids of this process's children and adopted orphans (Linux; else none)."""
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     try:
         return [int(pid) for pid in path.read_text("utf-8").split()]
@@ -45,9 +40,7 @@ def children() -> list[int]:
 
 
 def kill_everything(*, spare: Collection[int] = ()) -> None:
-    """Kill and reap every child but those to spare: what forked twice or began a session of its own
-    has become our child.
-    """
+    """Kill and reap all children and adopted orphans but those to ``spare``."""
     while pids := [pid for pid in children() if pid not in spare]:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):

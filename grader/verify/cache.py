@@ -1,6 +1,4 @@
-"""The file of ``grade verify --keep``: verdicts, each on the disk as soon as it is known, so that a
-run that was cut goes on where it stopped.
-"""
+"""The file of ``grade verify --keep``: verdicts, written at once so that a run can go on."""
 
 from __future__ import annotations
 
@@ -70,7 +68,6 @@ class VerdictCache:
             raise self._refusal(error) from None
 
     def results(self, case: Case) -> dict[int, CaseResult]:
-        """Return what is known of a case, by seed."""
         query = "SELECT seed, result FROM verdicts WHERE key = ?"
         rows = self._db.execute(query, [self._key(case)]).fetchall()
         try:

@@ -20,9 +20,7 @@ LEAST_CHECKS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file whose verdict is known: ``kind`` is solution, stub, accepted, mistake or near miss,
-    ``name`` says which.
-    """
+    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake or near miss."""
 
     lesson: Lesson
     kind: str
@@ -77,9 +75,7 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, judged: LessonOutcome) -> list[CheckResult]:
-    """The checks that were not passed and count: those of full marks, and all where the mistake is
-    about bonus parts only.
-    """
+    """Return failed checks that count: not bonus, unless the mistake is about bonus parts."""
     about = judged.catalogue.get(mistake_id(case.name), ())
     bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
     return [
@@ -90,15 +86,12 @@ def lost(case: Case, judged: LessonOutcome) -> list[CheckResult]:
 
 
 def is_named(case: Case, judged: LessonOutcome) -> bool:
-    """Whether the first diagnosis of a mistake's grading is that mistake; true of everything
-    else.
-    """
+    """Return whether a mistake's first diagnosis is right; True for other kinds."""
     named = [check.diagnosis for check in judged.result.checks if check.diagnosis]
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
 
 def case_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
-    """What is wrong with one verdict."""
     checks = judged.result.checks
     for check in checks:
         if check.outcome is Outcome.GRADER_ERROR or check.note:
@@ -141,9 +134,7 @@ def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
 
 
 def near_miss_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
-    """A near miss must cost marks, bonus or not, and no check may call it by the name of the
-    mistake that it looks like.
-    """
+    """Return problems of a near miss: it must lose marks and not get the mistake's name."""
     if all(check.outcome is Outcome.PASSED for check in judged.result.checks):
         yield "loses no marks"
     for check in judged.result.checks:

@@ -167,9 +167,7 @@ def _grade_rest(
     progress: Callable[[int, int], None],
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
-    """Add what is missing to ``found``, seed by seed, lessons in the course's order; keep each
-    verdict as soon as it is there.
-    """
+    """Grade what ``found`` lacks, seed by seed, and keep each verdict at once."""
     order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
     cases = sorted(found, key=lambda case: order[case.lesson.id])
     total = len(cases) * len(seeds)
@@ -213,9 +211,7 @@ def _grade_rest(
 def _kept(
     found: Found, lessons: Sequence[Lesson], seeds: Sequence[int]
 ) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Count the verdicts without trouble from these seeds; and for each lesson the seeds, from 1 on,
-    from which all its cases have such a verdict.
-    """
+    """Count good verdicts; and for each lesson the seeds from 1 on that are complete."""
     good = {case: {seed for seed in of if not of[seed].trouble} for case, of in found.items()}
     complete = []
     for lesson in lessons:
@@ -226,9 +222,7 @@ def _kept(
 
 
 def _so_far(found: Found) -> Iterator[str]:
-    """The trouble that a run had until it was cut. What no case has shown by then, one of those
-    that are left may show.
-    """
+    """Yield the problems of an interrupted run."""
     for case, of in found.items():
         yield from (
             f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble
@@ -239,7 +233,6 @@ def _so_far(found: Found) -> Iterator[str]:
 
 
 def cases_of(lesson: Lesson) -> list[Case]:
-    """Every file of a lesson whose verdict is known."""
     marked = lesson.solution.read_text("utf-8")
     solution = without_markers(marked)
     cases = [
@@ -346,9 +339,7 @@ def static_problems(lesson: Lesson) -> list[str]:
 
 
 def unwritten(lesson: Lesson) -> list[str]:
-    """The places where ``grade new`` left something for a person to write; a stub repeats its
-    solution's.
-    """
+    """Return the places where ``grade new`` left something to write."""
     said = [
         f"course.toml still holds its placeholder: {text}"
         for text in (lesson.title, lesson.summary)
@@ -367,9 +358,7 @@ def unwritten(lesson: Lesson) -> list[str]:
 
 
 def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
-    """What a language's texts lack that no grading shows: title, summary, hints, the README;
-    placeholders; what nobody finished.
-    """
+    """Return what a language lacks: titles, hints, README, placeholders."""
     if lang == ENGLISH:
         return []
     tr = load(lang, lesson.texts(lang))
@@ -397,7 +386,6 @@ def placeholders(text: str) -> set[str]:
 
 
 def strays(folder: Path, allowed: set[str]) -> list[Path]:
-    """Files in a folder that have no business there."""
     return [
         path
         for path in sorted(folder.iterdir())

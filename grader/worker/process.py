@@ -51,9 +51,7 @@ hides it may.
 
 @dataclass(slots=True)
 class Call:
-    """A call that can be differentiated: its tensor inputs and outputs, in the order in which they
-    crossed.
-    """
+    """A differentiable call: its tensor inputs and outputs, in the order they crossed."""
 
     inputs: list[Tensor]
     outputs: list[Tensor]
@@ -70,7 +68,6 @@ class Worker:
         self.next_handle = 1
 
     def answer(self, request: Frame) -> bytes:
-        """The reply to one request, as the bytes of a frame."""
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
@@ -158,9 +155,7 @@ class Worker:
         return {"value": replaced_since(before)}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
-        """``missing`` with the public names there are, ``callable``, or ``value`` with the
-        value.
-        """
+        """Describe a name: ``missing`` with the known names, ``callable``, or ``value``."""
         try:
             value = self.lookup(request.body["path"])
         except AttributeError:
@@ -204,9 +199,7 @@ class Worker:
         return self.reply(result, decoder.tensors, versions)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
-        """Run a scenario; what it returns is plain data. Its module is made afresh, so nothing that
-        was done to the last one stays.
-        """
+        """Run a scenario in a new module, so that changes to the last one are gone."""
         scenarios = types.ModuleType(SCENARIOS)
         exec(self.scenarios, scenarios.__dict__)
         scenario = getattr(scenarios, request.body["path"])
@@ -217,15 +210,12 @@ class Worker:
         return {"value": encoder.encode(result)}, encoder.blob
 
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
-        """Positional and keyword arguments, tensors in place."""
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
         args, kwargs = decoder.decode(request.body["args"])
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
     def reply(self, result: Any, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
-        """The encoded result, its handle where it can be differentiated, and inputs that were
-        written to.
-        """
+        """Return the encoded result, its handle, and the inputs that were written to."""
         encoder = Encoder(strided=False)
         body: dict[str, Any] = {"value": encoder.encode(result)}
         body["handle"] = self.keep(inputs, encoder.tensors)
@@ -234,9 +224,7 @@ class Worker:
     def with_mutated(
         self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]
     ) -> tuple[Any, bytes]:
-        """Adds the new contents of the inputs whose version counter moved: what is in place here
-        must be in place there.
-        """
+        """Add new contents of inputs whose version counter moved, to be copied back."""
         changed = [
             k
             for k, (t, version) in enumerate(zip(inputs, versions, strict=True))
@@ -250,7 +238,6 @@ class Worker:
         return body, blob + more
 
     def keep(self, inputs: list[Tensor], outputs: list[Tensor]) -> int | None:
-        """A handle for later products, or None where no output requires grad."""
         if not any(t.requires_grad for t in outputs):
             return None
         handle = self.next_handle
@@ -323,9 +310,7 @@ def words_in(code: types.CodeType) -> set[str]:
 
 
 def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
-    """The names that are not what they were, in order; new ones, such as a submodule that was
-    imported late, don't count.
-    """
+    """Return changed names in order; new names (late submodules) do not count."""
     return sorted(
         f"{owner.__name__}.{name}"
         for owner, names in before.items()

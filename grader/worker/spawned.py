@@ -21,9 +21,7 @@ CHUNK = 1 << 16
 
 
 def main() -> None:
-    """Serve one judge on standard input and output; what the student prints goes to standard
-    error.
-    """
+    """Serve one judge on stdin and stdout; prints of the student go to stderr."""
     source = cast(BinaryIO, io.BufferedReader(StdinWatchdog(os.dup(0))))
     sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -69,7 +67,6 @@ class StdinWatchdog(io.RawIOBase):
         os._exit(0)
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:

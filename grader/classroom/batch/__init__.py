@@ -1,3 +1,1 @@
-"""A class graded: many submissions over several hosts, each result kept as it comes, the files that
-people open made from what was kept.
-"""
+"""Grade a class with several fork servers and keep each result as it comes."""

@@ -58,9 +58,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def connected(scheduler: str) -> Iterator[Cluster]:
-    """The cluster whose scheduler is at an address or told of by a scheduler file; raises
-    UsageError where there is none.
-    """
+    """Connect to the scheduler at an address or in a scheduler file; raises UsageError."""
     try:
         from distributed import Client
         from distributed.comm.addressing import resolve_address
@@ -107,9 +105,7 @@ class ClusterSlot:
 
 
 def seats(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
-    """Seats for so many submissions: as many as ``wanted``, or as keep the cluster busy where that
-    is 0.
-    """
+    """Return ``wanted`` slots, or as many as keep the cluster busy if that is 0."""
     number = wanted or AHEAD * cluster.threads() or UNKNOWN
     return HostPool(
         min(number, max(1, count)), lambda: ClusterSlot(cluster), stopping=cluster.stopping

@@ -76,9 +76,7 @@ def task_for(
 
 
 def answer(text: str) -> str:
-    """Grade a ``ClusterTask``. The answer is JSON too: ``report``; or ``refused``, which is true of
-    every submission; or ``fault``, our own.
-    """
+    """Grade a ``ClusterTask``, both as JSON: ``report``, ``refused`` or ``fault``."""
     question = json.loads(text)
     answered: dict[str, Any]
     try:
@@ -108,9 +106,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """The course that is here; raises UsageError where it is another. It is read once for each
-    run.
-    """
+    """Return the course installed here, read once a run; raises UsageError if it differs."""
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(

@@ -36,9 +36,7 @@ def page_path(out: Path, name: str) -> Path:
 def write_page(
     out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool
 ) -> None:
-    """Write a submission's page, headed by whom it is from; hidden checks show what they asked only
-    with ``reveal``.
-    """
+    """Write a submission's page; hidden checks show their inputs only with ``reveal``."""
     tr = _words(report.lang)
     page = render_page(
         report if reveal else withheld(report, tr), tr, called=called, adjustments=adjustments
@@ -72,7 +70,6 @@ def write_outputs(out: Path, book: Gradebook) -> None:
 
 
 def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
-    """``results.json``: a list, an entry a line."""
     before = "[\n"
     for entry in entries:
         text = before + json.dumps(entry_as_json(entry), ensure_ascii=False, allow_nan=False)
@@ -83,9 +80,7 @@ def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write in place of one: the old is there until the new is whole. Raises UsageError
-    where that can't be done.
-    """
+    """Open a file that replaces ``path`` when it is complete; raises UsageError."""
     part = path.parent / f".part-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

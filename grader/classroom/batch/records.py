@@ -20,9 +20,7 @@ NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """What to grade and how; each submission's seed takes the place of that in ``settings``.
-    ``check`` is the only one to grade again.
-    """
+    """What to grade and how. Submissions have seeds of their own. ``check`` alone is regraded."""
 
     course: Course
     lessons: Sequence[Lesson]
@@ -59,9 +57,7 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """What a run did: the run's number, submissions graded, reused, not gradable, and those where
-    that was our own fault.
-    """
+    """Counts of one run: graded, reused, not gradable, and not gradable by our own fault."""
 
     run: int
     graded: int = 0

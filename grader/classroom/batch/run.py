@@ -130,9 +130,7 @@ class Batch:
     def _reuse(
         self, owner: SubmissionRow, attempt: int, adjustments: tuple[Adjustment, ...]
     ) -> None:
-        """Let what was graded already count. A page that would say something else goes first, so
-        that a run that ends here leaves none.
-        """
+        """Count an earlier result. Remove a page that differs first, in case the run ends here."""
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
             self.book.use(owner, attempt)
@@ -176,9 +174,7 @@ class Batch:
         files: dict[str, LessonFile],
         adjustments: tuple[Adjustment, ...],
     ) -> BatchJob:
-        """The whole submission, or only the check to grade again where the report that is there is
-        about the same files.
-        """
+        """Return the whole submission, or one check if the old report is about the same files."""
         check = self.plan.check
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
@@ -218,9 +214,7 @@ class Batch:
     # ----------------------------------------------------------------------- in a thread of its own
 
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
-        """Grade one submission and write its page. After a fault of ours the host is replaced and
-        the submission tried once more.
-        """
+        """Grade one submission, again with a new server after a fault of ours; write its page."""
         try:
             report = self._report(host, job)
             if report.grader_faults and not stopping():

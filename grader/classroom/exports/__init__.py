@@ -1,3 +1,1 @@
-"""A gradebook in the formats of other systems: one module a format, each a pure function over the
-gradebook's records.
-"""
+"""A gradebook in other systems' formats: one module each, pure functions over its records."""

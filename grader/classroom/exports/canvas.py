@@ -95,9 +95,7 @@ def points_of(mark: Mark, target: Target) -> float | None:
 def targets_in(
     sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> list[Target]:
-    """The columns to fill: those that were named, else one for each lesson whose id or title an
-    assignment has.
-    """
+    """Return the named columns, or one for each lesson whose id or title an assignment has."""
     titles = {
         number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
         for number, title in enumerate(sheet.header)

@@ -1,6 +1,4 @@
-"""Cells of tables that spreadsheet programs open: text that they would run as a formula is made
-text.
-"""
+"""Cells of tables for spreadsheet programs: text that they would run as a formula is escaped."""
 
 from __future__ import annotations
 

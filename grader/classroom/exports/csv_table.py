@@ -36,9 +36,7 @@ FIXED = (
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """The table. What has no verdict, by our fault or since nothing was handed in, is an empty
-    cell, and ``state`` says so.
-    """
+    """Yield the table. A score without a verdict is an empty cell, and ``state`` says why."""
     checks = [check.id for column in columns for check in column.checks]
     yield Piece(codecs.BOM_UTF8)  # without it Excel takes the file for another encoding
     yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))

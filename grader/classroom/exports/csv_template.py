@@ -71,13 +71,10 @@ class Sheet:
 
     @property
     def rows(self) -> range:
-        """Return the numbers of the rows below the header."""
         return range(1, len(self._cells))
 
     def value(self, row: int, column: int) -> str:
-        """What a cell holds, without quotation marks and blanks around it; empty where the row is
-        too short.
-        """
+        """Return a cell without quotation marks and blanks; empty if the row is too short."""
         cells = self._cells[row]
         raw = cells[column] if column < len(cells) else ""
         return (raw[1:-1].replace('""', '"') if raw.startswith('"') else raw).strip()

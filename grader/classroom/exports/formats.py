@@ -10,9 +10,7 @@ from grader.classroom.exports.records import Export
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: what makes it, how its file is called, or (``files``) that it is a file for each
-    submission.
-    """
+    """An export format: its function, and its file name, or ``files`` for one file a submission."""
 
     export: Export
     file: str

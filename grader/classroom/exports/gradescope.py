@@ -90,9 +90,7 @@ def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
 
 
 def extra(report: Report) -> dict[str, Any]:
-    """What Gradescope keeps and shows nobody: how to grade this again, under what it ran, what a
-    person should look at.
-    """
+    """Return what only instructors see: how to grade this again, the sandbox, the flags."""
     return {
         "seed": report.seed,
         "course": {

@@ -1,6 +1,4 @@
-"""``json``: everything, as a list of submissions; the schema is ``export.schema.json`` beside this
-module.
-"""
+"""``json``: all results as a list of submissions; the schema is ``export.schema.json``."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def export(
 def as_data(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> dict[str, Any]:
-    """An entry as plain data: ``score`` and ``lessons`` count adjustments, ``report`` is as it was
-    graded.
-    """
+    """Return plain data: ``score`` and ``lessons`` include adjustments, ``report`` does not."""
     mark = mark_of(entry, columns, request)
     return {
         "submission": entry.name,

@@ -1,7 +1,4 @@
-"""JUnit XML: a test suite for each submission, a test case for each check.
-
-Format: the schema of Jenkins' xUnit plugin, ``junit-10.xsd``.
-"""
+"""JUnit XML: a suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd)."""
 
 from __future__ import annotations
 

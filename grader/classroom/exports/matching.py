@@ -16,9 +16,7 @@ from grader.classroom.imports.records import StudentIdentity
 
 @dataclass(frozen=True, slots=True)
 class SheetPerson:
-    """Somebody in a sheet: the row, what to call them, their ids by kind, the forms of their
-    name.
-    """
+    """A person in a sheet: the row, what to call them, their ids by kind, forms of their name."""
 
     row: int
     label: str
@@ -27,9 +25,7 @@ class SheetPerson:
 
 
 class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to the words under which
-    a student's ids may have it.
-    """
+    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to its names."""
 
     def __init__(self, people: Iterable[SheetPerson], kinds: Mapping[str, tuple[str, ...]]) -> None:
         self.people = tuple(people)

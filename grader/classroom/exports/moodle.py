@@ -36,9 +36,7 @@ FEEDBACK = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where things are: the participant, the grade, what full marks are worth, the feedback
-    comment.
-    """
+    """Column numbers: the participant, the grade, the maximum, the feedback comment."""
 
     participant: int
     grade: int
@@ -159,9 +157,7 @@ def holds_participants(sheet: Sheet, column: int) -> bool:
 
 
 def holds_the_maximum(sheet: Sheet, column: int) -> bool:
-    """Whether every cell is one same number, and what stands left of it is grades: numbers or
-    nothing.
-    """
+    """Return whether all cells are one number and the column to the left holds grades."""
     values = {sheet.value(row, column) for row in sheet.rows if sheet.value(row, 0)}
     grades = [sheet.value(row, column - 1) for row in sheet.rows]
     return (
@@ -172,18 +168,14 @@ def holds_the_maximum(sheet: Sheet, column: int) -> bool:
 
 
 def last_free(sheet: Sheet, grade: int) -> int | None:
-    """The last column, where it is to the right of four or more others after the grade and holds no
-    date: the feedback comment.
-    """
+    """Return the last column if it can be the feedback: after the grade, no dates in it."""
     last = len(sheet.header) - 1
     dated = any(re.search(r"\d{1,2}:\d{2}", sheet.value(row, last)) for row in sheet.rows)
     return last if last - grade >= 5 and not dated else None
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:
-    """The participants; what has an @ is an address, and any other text may be a name or a
-    login.
-    """
+    """Return the participants. Text with an @ is an address, other text a name or a login."""
     for row in sheet.rows:
         found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
         if found is None:

@@ -35,9 +35,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next bytes of a file; ``path`` is relative to the output folder, and empty where the
-    format is one file.
-    """
+    """The next bytes of a file at ``path`` below the output folder (empty for a single file)."""
 
     data: bytes
     path: str = ""
@@ -57,9 +55,7 @@ Export = Callable[
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An entry as numbers for another gradebook. None is a place where no number may stand: not
-    graded, or not handed in.
-    """
+    """An entry as numbers for another gradebook; None where nothing may be written."""
 
     label: str
     students: tuple[StudentIdentity, ...]
@@ -70,7 +66,6 @@ class Mark:
 
 
 def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest) -> Mark:
-    """An entry's mark, on the request's scale."""
     most = sum(column.max_score for column in columns)
     worth = request.scale / most if request.scale and most else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
@@ -88,18 +83,14 @@ def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: Exp
 
 
 def total_points(entry: GradebookEntry) -> float | None:
-    """The points that count; None where there is neither a report nor an adjustment, or where a
-    fault of ours left no verdict.
-    """
+    """Return the points that count; None without a report, or after a fault of ours."""
     return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
 
 
 def lesson_points(
     entry: GradebookEntry, column: LessonColumn, request: ExportRequest
 ) -> float | None:
-    """A lesson's points; None where it was not graded, or not handed in (unless that is asked to be
-    zero, or a person gave points).
-    """
+    """Return a lesson's points; None if it was not graded or not handed in."""
     lesson = entry.lesson(column.id)
     given = any(adjustment.lesson == column.id for adjustment in entry.adjustments)
     if lesson is None:
@@ -160,8 +151,6 @@ def adjustment_text(adjustment: Adjustment) -> str:
 
 
 def number(value: float, *, comma: bool = False) -> str:
-    """``7.5``: a number without an exponent or trailing zeros, with a decimal comma where that is
-    the custom.
-    """
+    """Return ``7.5``: no exponent, no trailing zeros, a decimal comma where that is usual."""
     text = f"{value:.4f}".rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text

@@ -1,3 +1,1 @@
-"""The gradebook: every result of a class, kept in one SQLite file, and the records in which it is
-read.
-"""
+"""The gradebook: every result of a class in one SQLite file, and the records to read it."""

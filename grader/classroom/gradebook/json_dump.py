@@ -13,9 +13,7 @@ from grader.classroom.gradebook.records import GradebookEntry
 
 
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
-    """The entry's report without times, and under ``gradebook`` what is known beside it; without a
-    report, that alone.
-    """
+    """Return the report without times, and what is known beside it under ``gradebook``."""
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),

@@ -19,9 +19,7 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def batch_lock(out: Path) -> Iterator[None]:
-    """Be the only batch in a folder, which is made if need be; raises UsageError where another one
-    is.
-    """
+    """Hold the lock of a folder, which is made if needed; raises UsageError if it is taken."""
     path = out / LOCK
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,4 @@
-"""Whose submission is whose on the roster: by exact ids first, then by names. What could be two
-people's is said, never guessed.
-"""
+"""Match submissions to the roster: by ids, then by names. Ambiguous matches are reported."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ Absent = tuple[str, StudentIdentity, str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RosterPerson:
-    """A student of a submission: which one of its team, and by what name the submission calls
-    them.
-    """
+    """A student of a submission: the position in its team and the submission's name for them."""
 
     submission: str
     place: int
@@ -45,9 +41,7 @@ class RosterPerson:
 
 @dataclass(frozen=True, slots=True)
 class MatchedStudents:
-    """Each submission's students with what the roster knows of them, who on the roster has none,
-    and what to tell people.
-    """
+    """Each submission's students with roster data, students without one, and messages."""
 
     students: dict[str, tuple[StudentIdentity, ...]]
     absent: tuple[Absent, ...]

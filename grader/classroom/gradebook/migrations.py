@@ -91,9 +91,7 @@ STEPS = (
 
 
 def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -> None:
-    """Bring a file up to date, each step whole or not at all; raises UsageError for a newer file,
-    and for one that is none of ours.
-    """
+    """Bring a file up to date, step by step; raises UsageError for a newer or foreign file."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -1,6 +1,4 @@
-"""What a gradebook tells: entries, columns, what a run changed, the commonest mistakes. Each is
-read as it is needed, none is kept.
-"""
+"""Queries of a gradebook: entries, columns, changes of a run, common mistakes; nothing cached."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ from grader.core.scoring import add_up
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """One submission's score before and after a run, and the checks whose outcome changed: (id,
-    old, new), None where there was none.
-    """
+    """A submission's score before and after a run; changed checks as (id, old, new)."""
 
     name: str
     old: float
@@ -51,7 +47,6 @@ class GradebookReader:
         self.db = db
 
     def entries(self) -> Iterator[GradebookEntry]:
-        """Every line of the gradebook, by name; one at a time is in memory."""
         for row in self.db.execute(f"{ENTRY} ORDER BY s.name"):
             yield self._entry(row)
 
@@ -68,9 +63,7 @@ class GradebookReader:
         return self._entry(row)
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """The line of a submission, or of whom people call so; raises UsageError where that could
-        be several, or is none.
-        """
+        """Return the entry of a submission or a student; raises UsageError unless unique."""
         students = dict(
             self.db.execute("SELECT name, students FROM submissions ORDER BY name").fetchall()
         )
@@ -103,7 +96,6 @@ class GradebookReader:
         )
 
     def adjustments(self, name: str) -> tuple[Adjustment, ...]:
-        """What people changed of a submission's score, in the order in which they did."""
         rows = self.db.execute(
             "SELECT points, reason, author, made_at, lesson FROM adjustments WHERE submission = ?"
             " ORDER BY id",
@@ -117,9 +109,7 @@ class GradebookReader:
         return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
 
     def columns(self) -> tuple[LessonColumn, ...]:
-        """The gradebook's columns; a lesson that nobody handed in has no checks, since only grading
-        tells them.
-        """
+        """Return the columns; a lesson that nobody handed in has no checks yet."""
         found: dict[str, list[CheckColumn]] = {}
         rows = self.db.execute(
             "SELECT k.lesson, k.id, k.title, k.max_points, k.bonus, k.hidden FROM checks k, class c"
@@ -150,9 +140,7 @@ class GradebookReader:
         return tuple(columns)
 
     def changes(self, run: int) -> Iterator[ScoreChange]:
-        """What a run made of scores that were there before it, by name; those that it left as they
-        were are left out.
-        """
+        """Yield the scores that a run changed, by submission name."""
         rows = self.db.execute(
             "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
             " s.current WHERE a.run = ? ORDER BY s.name",
@@ -166,7 +154,6 @@ class GradebookReader:
                     yield ScoreChange(name, old, new, checks)
 
     def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
-        """The attempt that counted before the run, and its score."""
         row = self.db.execute(
             "SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE"
             " a.id = ?",
@@ -192,7 +179,6 @@ class GradebookReader:
                 yield check, before.get(check), after.get(check)
 
     def commonest_mistakes(self, most: int) -> list[CommonMistake]:
-        """The mistakes that most submissions show, most first."""
         rows = self.db.execute(
             "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
             " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
@@ -209,9 +195,7 @@ class GradebookReader:
         return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}
 
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
-        """What each submission says of a lesson, as it was graded: (submission, path within it,
-        text), by name.
-        """
+        """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
         yield from self.db.execute(
             "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts a ON a.id = s.current"
             " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL ORDER BY"

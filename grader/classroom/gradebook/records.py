@@ -16,9 +16,7 @@ from grader.core.report import CheckResult, LessonResult, Report
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person: by how many points, why, who, when (ISO 8601, UTC).
-    ``lesson`` None is for the total.
-    """
+    """A change of a score by a person, when in ISO 8601 (UTC); ``lesson`` None: the total."""
 
     points: float
     reason: str
@@ -61,9 +59,7 @@ class GradebookEntry:
 
     @property
     def score(self) -> float:
-        """The points that count: what was earned and what was adjusted, never below zero. Bonus
-        points stand apart.
-        """
+        """The points that count, adjustments included, at least zero; without bonus points."""
         return max(0.0, round((self.report.score if self.report else 0.0) + self.adjusted_by, 4))
 
     @property
@@ -82,9 +78,7 @@ class GradebookEntry:
 
 @dataclass(frozen=True, slots=True)
 class LessonColumn:
-    """A lesson as the gradebook's columns have it: its points, and its checks as (id, title,
-    points, bonus, hidden).
-    """
+    """A lesson's columns: its points, and its checks as (id, title, points, bonus, hidden)."""
 
     id: str
     title: str

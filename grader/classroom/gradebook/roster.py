@@ -61,9 +61,7 @@ class Roster:
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a roster; raises UsageError that names file and line where it is none. A bad line is a
-    problem, and the rest is read.
-    """
+    """Read a roster; a bad line is a problem of its own. Raises UsageError with file and line."""
     lines = list(_rows(path))
     if not lines:
         raise UsageError(
@@ -112,7 +110,6 @@ def read_roster(path: Path) -> Roster:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold something, each with the number of its first line."""
     text = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     reader = csv.reader(

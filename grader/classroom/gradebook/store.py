@@ -35,9 +35,7 @@ FILE = "grades.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class AttemptKey:
-    """What a verdict depends on: the same key means the same verdict, so what has been graded under
-    it need not be again.
-    """
+    """What a verdict depends on: an attempt with the same key need not be graded again."""
 
     digest: str
     course_hash: str
@@ -81,9 +79,7 @@ class Gradebook(GradebookReader):
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
-        """The gradebook of a batch's folder; raises UsageError where there is none (unless
-        ``create``), or none that can be used.
-        """
+        """Open a batch folder's gradebook; raises UsageError if there is no usable one."""
         path = folder / FILE
         try:
             if create:
@@ -120,16 +116,12 @@ class Gradebook(GradebookReader):
     # ------------------------------------------------------------------------------------ the class
 
     def seed_for(self, digest: str) -> int:
-        """A submission's seed: 32 bits of HMAC-SHA256 of its digest under the class's secret. Its
-        checks' seeds are made from it.
-        """
+        """Return a submission's seed: 32 bits of HMAC-SHA256(class secret, digest)."""
         (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
         return int.from_bytes(hmac.digest(secret, digest.encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
-        """Make the class's secret: from a number for a run that can be repeated, at random where
-        there is none yet.
-        """
+        """Set the class's secret: derived from a seed, or random if there is none yet."""
         with transaction(self.db) as db:
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
@@ -181,9 +173,7 @@ class Gradebook(GradebookReader):
         }
 
     def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
-        """List who is on the roster and has no submission: a name for the line, the student, a
-        problem where that isn't certain.
-        """
+        """List students without a submission: name of the row, student, a problem if uncertain."""
         with transaction(self.db) as db:
             db.execute("DELETE FROM submissions WHERE missing > 0")
             db.executemany(
@@ -197,9 +187,7 @@ class Gradebook(GradebookReader):
     # ---------------------------------------------------------------------------------------- a run
 
     def begin(self, plan: str) -> int:
-        """A run's number: that of the last one where it was the same and did not come to its
-        end.
-        """
+        """Return a run's number; an interrupted run with the same plan is continued."""
         with transaction(self.db) as db:
             last = db.execute(
                 "SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1"
@@ -216,9 +204,7 @@ class Gradebook(GradebookReader):
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """The newest attempt of a submission under a key, in a run if one is given; one that our
-        own fault spoilt doesn't count.
-        """
+        """Return the newest attempt with a key, in a run if given, unless our fault spoilt it."""
         fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
@@ -228,7 +214,6 @@ class Gradebook(GradebookReader):
         return row[0] if row else None
 
     def regraded(self, name: str, digest: str, run: int) -> int | None:
-        """The attempt that a run has made of a submission already."""
         query = (
             "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND"
             " run = ?"
@@ -265,9 +250,7 @@ class Gradebook(GradebookReader):
         report: Report,
         files: Iterable[LessonFile],
     ) -> None:
-        """Keep a report, with its results and what it is about; it is the one that counts from now
-        on.
-        """
+        """Keep a report with its results and files, as the attempt that counts from now on."""
         made = [
             owner.name,
             run,
@@ -313,7 +296,6 @@ class Gradebook(GradebookReader):
             self._line(db, owner, None, writable(problem), fault=fault)
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
-        """Add to the audit trail."""
         with transaction(self.db) as db:
             fields = (
                 adjustment.lesson,

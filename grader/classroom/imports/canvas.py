@@ -87,9 +87,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 def _draft(
     uploads: list[_Upload], names: Mapping[str, str], sorting: SortedEntries
 ) -> PendingSubmission:
-    """One person's uploads: of those that count as one file, the newest, which has the highest
-    attachment id.
-    """
+    """Return one person's uploads; of the same file the one with the highest attachment id."""
     newest: dict[str, _Upload] = {}
     files = {upload.file for upload in uploads}
     for upload in sorted(uploads, key=lambda upload: -upload.attachment):
@@ -117,9 +115,7 @@ def _draft(
 
 
 def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """The name under which a file was handed in at first: of a zip, only where that one is there
-    too.
-    """
+    """Return the name a file was first handed in under; for a zip only if that one exists."""
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]

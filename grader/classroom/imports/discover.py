@@ -105,9 +105,7 @@ def _levels(name: str, items: list[Entry]) -> list[Directory]:
 def _recognise(
     place: Path, levels: list[Directory], names: dict[str, str], wanted: str | None
 ) -> tuple[DownloadLayout, Directory]:
-    """The layout that claims a level, in the order from the most to the least telling, or the one
-    wanted.
-    """
+    """Return the layout that claims a level, the most specific first, or the ``wanted`` one."""
     claims = ((layout, level) for layout in SPECIAL for level in levels if layout.claims(level))
     if wanted is None:
         return next(claims, (plain.LAYOUT, _plain_level(levels, names)))
@@ -128,9 +126,7 @@ def _recognise(
 
 
 def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
-    """Where the students are, side by side: a single folder is one student's, or holds the class
-    when it looks like a wrapper.
-    """
+    """Find the level with the students; a single folder is a student or a wrapper."""
     for level, deeper in itertools.pairwise(levels):
         lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
         students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)

@@ -28,15 +28,11 @@ class Kind(enum.Enum):
 
 
 class Container(Protocol):
-    """Where an item lies. A class has thousands of items, so that an item is small and what many
-    share stands here.
-    """
+    """Where items lie. Items are small because a class has thousands; what they share is here."""
 
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        """The item's files."""
+    def leaves(self, item: Entry) -> Iterator[FileEntry]: ...
 
-    def inside(self, item: Entry) -> list[Entry]:
-        """What lies in it."""
+    def inside(self, item: Entry) -> list[Entry]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +113,7 @@ class _InZip:
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """What lies in a zip, by name, and the paths of members that lead out of it, which nothing is
-    read from.
-    """
+    """Yield the items of a zip by name, and the paths that lead out of it, which are not read."""
     members, outside = [], []
     for entry in archive.infolist():
         path = member_path(entry)

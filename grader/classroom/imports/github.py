@@ -48,9 +48,7 @@ def _is_clone(item: Entry) -> bool:
 
 
 def _prefix(level: Directory) -> str:
-    """``<assignment>-``: as the folder around says, else what the clones share, up to a hyphen;
-    empty where that can't be told.
-    """
+    """Return ``<assignment>-`` from the folder's name or the common prefix; may be empty."""
     folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
     known = f"{level.name.removesuffix(AROUND)}-"
     if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):

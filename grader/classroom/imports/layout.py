@@ -16,9 +16,7 @@ OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The folder, or the part of a zip, in which a class lies side by side: its name and what is in
-    it.
-    """
+    """The folder or part of a zip that holds the submissions: its name and its items."""
 
     name: str
     items: tuple[Entry, ...]
@@ -26,9 +24,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What lessons' files are called: by file name, the lesson; ``only`` has the names of the one
-    that is graded where it is one.
-    """
+    """Lessons by file name; ``only`` has the names of the single lesson that is graded."""
 
     names: Mapping[str, str]
     only: tuple[str, ...] = ()
@@ -36,9 +32,7 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` tells it from one of the same name; ``leaves``
-    names its files, when asked.
-    """
+    """A submission as a layout found it. ``id`` makes its name unique; ``leaves`` lists files."""
 
     students: tuple[StudentIdentity, ...]
     leaves: Callable[[], Iterator[FileEntry]]
@@ -52,9 +46,7 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout sorted it: submissions, entries passed over or replaced with the reason,
-    sentences worth saying.
-    """
+    """A class as a layout sorted it: submissions, ignored and replaced entries, remarks."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)

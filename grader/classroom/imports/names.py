@@ -1,6 +1,4 @@
-"""What people and submissions are called: names to read, names that every system takes as a file's,
-spellings of one name.
-"""
+"""Names of people and submissions: readable, as file names, and their different spellings."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ JOINERS = "\u200c\u200d"
 
 
 def readable(text: str) -> str:
-    """The text on one line, composed (NFC), without what controls a terminal or the direction of
-    writing.
-    """
+    """Return the text on one line, NFC, without control and direction characters."""
     shown = "".join(map(_shown, text))
     return unicodedata.normalize("NFC", " ".join(shown.split()).strip(f" {JOINERS}"))
 
@@ -96,9 +92,7 @@ def _same(name: str) -> str:
 
 
 def forms_of(name: str) -> frozenset[str]:
-    """A name as different systems write it: ``Doe, Alice``, ``Alice Doe``, ``doealice``; accents,
-    case and signs make no difference.
-    """
+    """Return a name's spellings (``Doe, Alice``, ``doealice``), without accents, case, signs."""
     plain = "".join(
         c for c in unicodedata.normalize("NFKD", name).casefold() if not unicodedata.combining(c)
     )

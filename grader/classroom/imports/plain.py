@@ -91,9 +91,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
-    """The student, what name a file counts as, and in which form it came; no student where that
-    can't be told.
-    """
+    """Return the student (or None), the name a file counts as, and the form it came in."""
     if item.kind is Kind.FOLDER:
         return ("" if _is_gradebook(item) else item.name), None, "folder"
     if item.kind is not Kind.FILE:

@@ -1,6 +1,4 @@
-"""What leaves the house: the students' bundle, and the engine with a course for another system's
-container.
-"""
+"""Hand-outs: the students' bundle, and engine and course for another system's container."""
 
 GRADESCOPE_MAIN = f"{__name__}.gradescope_main"
 """The main module of a process; named here, so that who starts it need not import it."""

@@ -1,6 +1,4 @@
-"""The engine as files that can be handed out: no course, no solution; installed by ``pip install
-./engine``.
-"""
+"""The engine as files to hand out, without course; installed by ``pip install ./engine``."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ def engine_files() -> Iterator[tuple[str, str]]:
 
 
 def requirements() -> list[str]:
-    """What the engine needs at run time, each with its range: from the project's own file, or from
-    what was installed.
-    """
+    """Return the engine's dependencies with versions, from the project or its metadata."""
     project = CHECKOUT / "pyproject.toml"
     if project.is_file():
         found: list[str] = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]
@@ -45,5 +41,4 @@ def requirements() -> list[str]:
 
 
 def pyproject() -> str:
-    """What pip installs the engine by."""
     return render_text("engine/pyproject.toml.j2", version=__version__, requirements=requirements())

@@ -104,9 +104,7 @@ def names_of(node: ast.stmt) -> tuple[str, ...]:
 
 
 def texts_in(code: str) -> frozenset[str]:
-    """Every text in a file of ours that may have a translation: its constants, and the first line
-    of each docstring.
-    """
+    """Yield every translatable text of a file: constants, first lines of docstrings."""
     constants = {
         node.value
         for node in ast.walk(ast.parse(code))
@@ -118,9 +116,7 @@ def texts_in(code: str) -> frozenset[str]:
 
 
 def spells_out(text: str, solution: str) -> str | None:
-    """The first line of a region of the solution that stands whole in a text, indentation and what
-    is around it apart; else None.
-    """
+    """Return the first line of a solution's region that a text contains whole, else None."""
     stripped = "\n".join(line.strip() for line in text.splitlines())
     return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)
 
@@ -137,9 +133,7 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """The lines of each region that students write, without indentation, comments and what the stub
-    has.
-    """
+    """Return the lines of each region students write, without indentation, comments, stub."""
     region: list[str] | None = None
     for line in solution.splitlines():
         text = line.strip()

@@ -35,9 +35,7 @@ say so.
 def make_zip(
     course: Course, lessons: Sequence[Lesson], target: Path, *, hidden_checks: str, lang: str
 ) -> None:
-    """Write the zip; the same course makes the same bytes. Raises UsageError where it can't be
-    written.
-    """
+    """Write the zip, the same bytes for the same course; raises UsageError if it can't."""
     if held := [lesson.id for lesson in lessons if lesson.held]:
         raise UsageError(
             f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole"
@@ -75,7 +73,6 @@ def member(path: str) -> zipfile.ZipInfo:
 def zip_files(
     course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str
 ) -> Iterator[tuple[str, bytes]]:
-    """``(path, data)`` of each file."""
     install_torch = TORCH.replace("pip install", "pip install --no-cache-dir")
     yield "setup.sh", render_text("gradescope/setup.sh", torch=install_torch).encode()
     script = render_text("gradescope/run_autograder", seconds=SECONDS, main=GRADESCOPE_MAIN)

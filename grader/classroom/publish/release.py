@@ -168,9 +168,7 @@ def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
 
 
 def hints_that_answer(lesson: Lesson) -> frozenset[str]:
-    """The hints that spell out a whole region of the solution: at home the last step may, in what
-    is handed out it may not.
-    """
+    """Return hints that contain a whole region of the solution; they are not handed out."""
     solution = lesson.solution.read_text("utf-8")
     return frozenset(
         step for steps in lesson.hints().values() for step in steps if spells_out(step, solution)
@@ -219,9 +217,7 @@ def release_toml(held: dict[str, HeldBack]) -> str:
 
 
 def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
-    """Grade every reference at home and in the bundle: there all that runs must pass; the
-    difference is what is held back.
-    """
+    """Grade every reference at home and in the bundle, and count the checks held back."""
     settings = Settings(seed=0, sandbox="auto", limits=course.limits)
     bundled = load_course(root)
     released = []

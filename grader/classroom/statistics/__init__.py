@@ -1,3 +1,1 @@
-"""A class as a whole: what its submissions come to together. Pure counting over
-``gradebook.records``; no torch, no files.
-"""
+"""A class as a whole: counting over ``gradebook.records``, without torch and files."""

@@ -62,9 +62,7 @@ BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One thing to reteach: a mistake, or a check that many get wrong in ways that have no name.
-    ``link`` shows who, in the table.
-    """
+    """Something to reteach: a mistake, or a check often wrong; ``link`` shows who."""
 
     title: str
     lesson: LessonFacts
@@ -78,9 +76,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a bar: its look, where it begins and how wide it is in per cent, how many, and of
-    what.
-    """
+    """A piece of a bar: its look, start and width in per cent, how many, and of what."""
 
     kind: str
     start: float
@@ -189,9 +185,7 @@ def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
 
 
 def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
-    """The score below which a quarter, a half and three quarters are; None for fewer than two
-    scores.
-    """
+    """Return the quartiles of the scores; None for fewer than two scores."""
     if len(scores) < 2:
         return None
     low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
@@ -205,9 +199,7 @@ def present(classroom: Classroom) -> dict[State, int]:
 
 
 def namesakes(classroom: Classroom) -> frozenset[str]:
-    """What more than one submission is called by people: beside these the submission's own name is
-    shown.
-    """
+    """Return the labels of several submissions, beside which the unique name is shown."""
     counts = Counter(row.person.label for row in classroom.rows)
     return frozenset(label for label, count in counts.items() if count > 1)
 
@@ -232,9 +224,7 @@ def report_link(person: StudentSummary) -> str | None:
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Numbers in a data attribute, each with a space on both sides, so that one can be searched
-    for.
-    """
+    """Return numbers for a data attribute, with blanks around each so that one can be found."""
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""
 
@@ -277,9 +267,7 @@ def _parts(counts: Sequence[tuple[str, int]]) -> list[Part]:
 
 
 def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
-    """A submission's lessons as one drawing: paths for full marks and for less, a tick where
-    nothing was handed in.
-    """
+    """Draw a submission's lessons: full marks, partial marks, a tick for nothing handed in."""
     paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
     for place, part in enumerate(shares):
         left = place * (BAR_WIDTH + BAR_GAP)

@@ -124,9 +124,7 @@ class _ClassTally:
     def add_report(
         self, person: StudentSummary, report: Report, states: set[State]
     ) -> tuple[set[int], list[int]]:
-        """Count one report; the numbers of the mistakes that it names and of the checks that are
-        not right.
-        """
+        """Count a report; return the numbers of its mistakes and of its checks that failed."""
         self.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         self.max_score = max(self.max_score, report.max_score)
         self.unconfined += bool(report.sandbox.missing)
@@ -211,9 +209,7 @@ class _ClassTally:
     def lesson_scores(
         self, entry: GradebookEntry
     ) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """Each lesson's share of its points and its points, adjustments in them; None where it was
-        not handed in.
-        """
+        """Return each lesson's share and points with adjustments; None if not handed in."""
         there = (
             {
                 result.id

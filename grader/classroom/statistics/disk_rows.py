@@ -1,6 +1,4 @@
-"""The rows of a class's table on disk, so that a class of any size takes the memory of a small
-one.
-"""
+"""The rows of the class table on disk, so that memory does not grow with the class."""
 
 from __future__ import annotations
 

@@ -26,9 +26,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One column of a histogram: from ``low`` up to, but for the last one, ``high``; how many there
-    are.
-    """
+    """A histogram's column from ``low`` to below ``high`` (the last includes it); the count."""
 
     low: float
     high: float
@@ -66,9 +64,7 @@ def point_biserial(right: Moments, wrong: Moments) -> float | None:
 
 
 def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:
-    """The scores counted in ``bins`` columns of one width from 0 to ``most``; what lies beyond an
-    end is in the last column there.
-    """
+    """Count scores in ``bins`` equal columns from 0 to ``most``; outliers in the end columns."""
     counts = [0] * bins
     for score in scores:
         place = int(bins * score / most) if most > 0 else 0

@@ -45,9 +45,7 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StudentSummary:
-    """Whose a submission is: its unique name, whom people see, and whether there is a report to
-    open.
-    """
+    """A submission's owner: the unique name, the label, whether there is a report to open."""
 
     name: str
     label: str
@@ -56,9 +54,7 @@ class StudentSummary:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How many something is true of, and the first ``NAMED`` of them; the table of submissions has
-    all.
-    """
+    """How many people something is true of, and the first ``NAMED`` of them."""
 
     count: int = 0
     first: tuple[StudentSummary, ...] = ()
@@ -87,8 +83,7 @@ class Row:
 class Rows(Protocol):
     """Rows in the order in which they came, to be read as often as is wanted; a list is one."""
 
-    def append(self, row: Row, /) -> None:
-        """One more row."""
+    def append(self, row: Row, /) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -97,9 +92,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClassNote:
-    """Something about one submission that a person should look at: whose, where in it, what;
-    ``more`` is for the grader's author.
-    """
+    """Something to look at: whose, where, what; ``more`` is for the grader's author."""
 
     person: StudentSummary
     where: str
@@ -174,9 +167,7 @@ class CheckFacts:
 
 @dataclass(frozen=True, slots=True)
 class MistakeCount:
-    """A named misconception as the class made it; ``evidence`` is one example's, from the check
-    titled ``check``.
-    """
+    """How often a mistake was made; ``evidence`` is an example from the check ``check``."""
 
     number: int
     id: str
@@ -189,9 +180,7 @@ class MistakeCount:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two mistakes that ``both`` people made; ``share`` is how many that is of those who made
-    either.
-    """
+    """Two mistakes that ``both`` people made, a ``share`` of those who made either."""
 
     one: MistakeCount
     other: MistakeCount
@@ -201,9 +190,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class LessonFacts:
-    """One lesson over the class: its statuses, scores, times, checks, and mistakes, the commonest
-    first.
-    """
+    """One lesson's statistics: statuses, scores, times, checks, and mistakes by frequency."""
 
     id: str
     title: str
@@ -228,9 +215,7 @@ class LessonFacts:
 
 @dataclass(frozen=True, slots=True)
 class Classroom:
-    """A class. ``scores`` are those of submissions that were judged to the end: no fault of ours,
-    nothing missing, nothing unreadable.
-    """
+    """A class. ``scores`` has only those of submissions that were judged completely."""
 
     courses: tuple[str, ...]
     max_score: float

@@ -22,9 +22,7 @@ def render_similar(
     threshold: float,
     earlier: str | None = None,
 ) -> str:
-    """The page; ``labels`` are what submissions of this class are called by people, ``earlier`` is
-    what the other class is called.
-    """
+    """Render the page; ``labels`` are this class's, ``earlier`` names the other class."""
     sheet = inlined("theme.css", "similar.css")
     return (
         environment()

@@ -34,9 +34,7 @@ KEPT_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What somebody handed in for a lesson; ``earlier`` where it is from the class that this one is
-    held against.
-    """
+    """A student's text of a lesson; ``earlier`` if it is from the class compared with."""
 
     owner: str
     text: str
@@ -45,9 +43,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of a pair: its text in pieces, each with whether the other has it too, and which share of
-    what is its own that makes.
-    """
+    """One of a pair: its text in pieces, marked if shared, and the share of its own code."""
 
     owner: str
     earlier: bool
@@ -65,17 +61,13 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """By what pairs are ranked: of who took a part and added to it, it is the other's share
-        that is great.
-        """
+        """The greater share: whoever copied and added has the smaller one."""
         return max(self.one.share, self.other.share)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is left to compare: pairs of places in the texts, and the fingerprints that tell
-    nothing.
-    """
+    """What is left to compare: pairs of places, and fingerprints that are too common."""
 
     pairs: tuple[tuple[int, int], ...]
     ignored: frozenset[int]
@@ -155,9 +147,7 @@ def similar_pairs(
 def candidates(
     texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched
 ) -> Candidates:
-    """The pairs that share enough fingerprints to be compared; found by what is rare, not by trying
-    all pairs.
-    """
+    """Return pairs with enough common fingerprints, found from rare ones."""
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
@@ -196,9 +186,7 @@ def without(made: Any, ignored: frozenset[int]) -> Any:
 
 
 def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
-    """The text cut where marked parts begin and end; ``slices`` are their beginnings and their
-    ends.
-    """
+    """Cut the text where marked parts begin and end."""
     pieces: list[tuple[str, bool]] = []
     position = 0
     for begin, end in sorted(zip(*(map(int, side) for side in slices), strict=True)):

@@ -1,3 +1,1 @@
-"""What the commands do, for people; one module for each group of them. Their options are in
-``cli``.
-"""
+"""What the commands do, a module for each group of them. Their options are in ``cli``."""

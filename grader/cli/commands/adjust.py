@@ -22,9 +22,7 @@ from grader.render.terminal import points as points_text
 def adjust(
     out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None
 ) -> None:
-    """Change a submission's score, and write anew what shows it; raises UsageError for a submission
-    or lesson that is none.
-    """
+    """Change a score and rewrite what shows it; raises UsageError for unknown names."""
     if not math.isfinite(points) or not points:
         raise UsageError(f"--points {points:g} changes nothing. Give a number such as +2 or -0.5")
     if not reason.strip():

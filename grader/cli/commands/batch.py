@@ -42,9 +42,7 @@ from grader.runtime.pool import HostPool
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """What was asked for on the command line; see the options of ``grade batch``. ``workers`` 0 is
-    as many as a cluster takes.
-    """
+    """The options of ``grade batch``. ``workers`` 0: as many as the cluster takes."""
 
     place: Path
     out: Path
@@ -62,9 +60,7 @@ class BatchOptions:
 
 
 def host_for_a_class() -> ForkServerClient:
-    """A host that lasts, and that a Ctrl-C doesn't reach: ``interrupts`` says what becomes of what
-    it is at.
-    """
+    """Return a fork server in a session of its own, which Ctrl-C does not reach."""
     return ForkServerClient(own_session=True)
 
 
@@ -74,9 +70,7 @@ def grade_class(
     *,
     make_host: Callable[[], ForkServerClient] = host_for_a_class,
 ) -> ExitCode:
-    """Grade a class and write what tells of it; a grader's own fault in it ends with
-    ENGINE_FAULT.
-    """
+    """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
     plan = plan_for(course, wanted)
     found = find_class(
         wanted.place,
@@ -125,9 +119,7 @@ def grade_class(
 def host_pool(
     console: Console, wanted: BatchOptions, count: int, make_host: Callable[[], ForkServerClient]
 ) -> Iterator[tuple[HostPool[Any], Callable[..., Report]]]:
-    """What grades so many submissions, and how it is asked to: hosts of this machine, or seats in a
-    cluster.
-    """
+    """Return what grades the submissions: local fork servers, or slots in a cluster."""
     if wanted.scheduler is None:
         with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_submission
@@ -161,9 +153,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
 
 
 def known_check(course: Course, check: str) -> Lesson:
-    """The lesson of a check; raises UsageError where there is no such lesson, or no such check in
-    it.
-    """
+    """Return the lesson of a check; raises UsageError for an unknown lesson or check."""
     if "." not in check:
         raise UsageError(
             f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not"
@@ -186,9 +176,7 @@ def known_check(course: Course, check: str) -> Lesson:
 def register(
     book: Gradebook, plan: BatchPlan, found: ClassImport, roster: Roster | None, *, place: Path
 ) -> MatchedStudents:
-    """Keep what is known of the class before anything is graded; whose submission is whose on the
-    roster, a new or the kept one.
-    """
+    """Keep what is known of the class before grading; match it to the new or kept roster."""
     lang = plan.settings.lang
     titles = [[one.id, load(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons]
     identity = {

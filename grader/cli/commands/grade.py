@@ -93,9 +93,7 @@ def grade_here(
 def show_on_github(
     report: Report, place: Path, *, html: str | None, tr: Catalogue, places: Mapping[str, Path]
 ) -> None:
-    """Show the report in a log of GitHub Actions, which obeys nothing in it; annotate lines; write
-    the step's summary.
-    """
+    """Print the report for GitHub Actions, with annotations and the step's summary."""
     from grader.render.github import error_lines, place_in_repository, silenced, summary
     from grader.render.terminal import make_console, show_report
 
@@ -118,9 +116,7 @@ def show_on_github(
 
 
 def write_file(path: Path | None, make: Callable[[], str]) -> None:
-    """Write a text where a path is given, what is no Unicode in it escaped; raises UsageError where
-    that can't be done.
-    """
+    """Write a text if a path is given, lone surrogates escaped; raises UsageError."""
     try:
         if path is not None:
             path.write_text(make(), "utf-8", "backslashreplace", newline="\n")

@@ -32,9 +32,7 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What to draw: a function of a file, the inputs to call it with, whether backward is run
-    first.
-    """
+    """What to draw: a function of a file, its inputs, whether backward runs first."""
 
     file: Path
     function: str
@@ -58,9 +56,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequ
 
 
 def numbers(text: str) -> Any:
-    """``2.0`` a number, ``2.0,3.0`` a list, ``[[1, 2], [3, 4]]`` a list of lists. Raises
-    UsageError.
-    """
+    """Parse ``2.0``, ``2.0,3.0`` or ``[[1, 2], [3, 4]]``; raises UsageError."""
     try:
         value = json.loads(
             text if "[" in text or "," not in text else f"[{text}]", parse_constant=_no_number
@@ -89,9 +85,7 @@ def _numeric(value: Any) -> bool:
 
 
 def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
-    """The graph behind what the function returns, and how it was called. Raises UsageError where it
-    returned no tensor, or raised.
-    """
+    """Return the graph behind a function's result and the call; raises UsageError."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         request = TraceRequest(str(what.file), what.function, what.inputs, what.backward)

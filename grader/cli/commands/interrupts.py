@@ -1,6 +1,4 @@
-"""Ctrl-C during a batch or a long proof: the first lets what is under way come to its end, the
-second doesn't wait.
-"""
+"""Ctrl-C in a batch or a long proof: the first waits for what is under way, the next kills."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ def show_lessons(
 def show_next(
     course: Course, place: Path, lang: str | None, console: Console | None = None
 ) -> None:
-    """The lesson to take next: its first lines, and what to type; the end, where all are
-    complete.
-    """
+    """Show the first lines of the next lesson and what to type, or that all is complete."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
     lesson = next_lesson(course, progress)
@@ -103,9 +101,7 @@ def show_next(
 
 
 def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
-    """How a folder's README begins after its title: whole paragraphs, code with them, until one
-    sees what it is about.
-    """
+    """Return the first paragraphs of a README after its title, with their code."""
     path = folder / readme_name(folder, lang)
     text = path.read_text("utf-8") if path.exists() else lesson.summary
     paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.startswith("# ")]
@@ -133,9 +129,7 @@ def show_hint(
     lang: str | None,
     console: Console | None = None,
 ) -> None:
-    """Print a hint: the step that was asked for, else in a workspace one further than the last
-    time, for what is wrong there.
-    """
+    """Print the requested hint, or in a workspace the next one for what failed last."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
     lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
@@ -180,9 +174,7 @@ def show_hint(
 
 
 def at_hand(learner: Learner, progress: Progress) -> Lesson:
-    """The lesson that one is at: the only one here, else the first that was wrong when it was
-    graded last, else the one to take next.
-    """
+    """Return the only lesson here, else the first that was wrong last, else the next one."""
     files = learner.files()
     here = [lesson for lesson in learner.course.lessons if lesson.id in files]
     wrong = [lesson for lesson in here if progress.of(lesson.id).wrong]
@@ -197,9 +189,7 @@ def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) 
 
 
 def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
-    """Keep which step was reached, where progress is kept; a file that can't be written costs
-    nothing but that.
-    """
+    """Keep the step that was reached; ignore a file that can't be written."""
 
     def reached(progress: Progress) -> Progress:
         mine = progress.of(lesson.id)
@@ -240,9 +230,7 @@ def show_further(
 def show_solution(
     course: Course, place: Path, lesson_id: str, *, give_up: bool, lang: str | None
 ) -> None:
-    """Show the reference beside the learner's file: after full marks, or where they give up, which
-    is remembered.
-    """
+    """Show the reference beside the learner's file, after full marks or giving up."""
     learner, console = Learner.at(course, place, lang), make_console()
     lesson, tr = course.lesson(lesson_id), learner.tr
     if not lesson.solution.is_file():

@@ -40,7 +40,6 @@ RESERVED = frozenset(
 
 
 def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
-    """Make a course, with its first lesson, in a folder that is empty or not there yet."""
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(
             f"{root} holds no exercises/course.toml and is not empty. Name a course, or a folder to"
@@ -74,9 +73,7 @@ def new_lesson(course: Course, lesson: str | None, function: str | None, lang: s
 
 
 def known_good(name: str, what: str) -> str:
-    """A name for a lesson or a function; raises UsageError for what Python or we would stumble
-    over.
-    """
+    """Check a name for a lesson or function; raises UsageError if it can't be used."""
     taken = (
         name in RESERVED
         or (what == "lesson" and name in sys.stdlib_module_names)
@@ -95,9 +92,7 @@ def known_good(name: str, what: str) -> str:
 
 
 def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files, then its entry in ``course.toml``, which else stays as it is to the
-    byte.
-    """
+    """Write a lesson's files and its entry in ``course.toml``, which is else unchanged."""
     import tomlkit
 
     function = known_good(function or lesson, "function")

@@ -91,9 +91,7 @@ class Shown:
     keepsake: LearnerExtras | None = None
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own: no style of the notebook gets in, none gets out, and
-        nothing in it may run.
-        """
+        """The page in a sandboxed frame, so that no style leaks and no script runs."""
         page = html.escape(
             render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
         )
@@ -119,21 +117,16 @@ class Shown:
 
 
 class Kernel:
-    """Grades for one kernel. The host is started at once and imports torch while the learner
-    reads.
-    """
+    """Grades for one kernel. Its server imports torch while the learner reads."""
 
     def __init__(self, host: ForkServerClient | None = None) -> None:
         self.host = host or ForkServerClient()
 
     def close(self) -> None:
-        """End the host; it would be started again by the next grading."""
         self.host.close()
 
     def grade_here(self, asked: MagicOptions, place: Path) -> Shown:
-        """Grade the lessons of a folder, files or notebooks as they were last saved, and keep the
-        progress there.
-        """
+        """Grade the saved lessons of a folder and keep the progress there."""
         course = load_course(find_course(asked.course_root, here=place))
         chosen = select(course, asked.lessons, place)
         shown = self._graded(

@@ -1,6 +1,4 @@
-"""How far a long command is: a bar on a terminal, else a line every few seconds on standard
-error.
-"""
+"""Progress of a long command: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 

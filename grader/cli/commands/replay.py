@@ -351,7 +351,6 @@ def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> Exit
 
 
 def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    """Return what the child process is to do."""
     spec, task = spec_for(what.lesson, what.settings), task_for(what.file, what.settings)
     return DebugRequest(str(path), check, stop, spec, task)
 

@@ -54,9 +54,7 @@ def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None
 
 
 def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
-    """A path to a lesson's file, or to a folder, as the lesson in that place; anything else as it
-    is.
-    """
+    """Turn a path to a lesson's file or a folder into that lesson, in that place."""
     path = asked.place / asked.target
     if len(Path(asked.target).parts) < 2 or not is_there(path):
         return asked

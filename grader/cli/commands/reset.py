@@ -60,9 +60,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
 
 
 def agreed(question: str, lesson: Lesson) -> bool:
-    """The answer to a question; raises UsageError where there is nobody to give one, as in a
-    notebook.
-    """
+    """Ask a question; raises UsageError if nobody can answer, as in a notebook."""
     try:
         return click.confirm(question)
     except click.Abort:

@@ -99,9 +99,7 @@ def is_there(path: Path) -> bool:
 
 
 def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
-    """The lessons at a path, theirs beginning as it was typed; raises UsageError where there is
-    none.
-    """
+    """Return the lessons at a path, with paths as typed; raises UsageError if none."""
     files = read_submission(path, ids, below=typed.as_posix())
     if not files:
         raise nothing_in(path, ids)
@@ -120,9 +118,7 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
 
 
 def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:
-    """Whether files lie, not packed, in the workspace that ``place`` is or is in, or below
-    ``place`` where there is none.
-    """
+    """Return whether files lie unpacked in the workspace around or below ``place``."""
     folder = find_workspace(place) or place.resolve()
     paths = [(place / file.path).resolve() for file in files.values()]
     return all(path.is_file() and path.is_relative_to(folder) for path in paths)

@@ -33,9 +33,7 @@ def verify_course(
     lang: str = "en",
     keep: Path | None = None,
 ) -> ExitCode:
-    """Verify lessons; list all problems; the exit code. Where Ctrl-C cut it, KeyboardInterrupt,
-    after a word on what ``keep`` holds.
-    """
+    """Verify lessons and list all problems. After Ctrl-C, say what ``keep`` holds and raise."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     if write_stubs:
         for lesson in lessons:
@@ -88,9 +86,7 @@ def verify_course(
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """From how many seeds lessons are complete in the file of verdicts, those of one number
-    together; nothing where there is no file.
-    """
+    """Say from how many seeds lessons are complete in ``keep``; nothing without that file."""
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:
         names.setdefault(seeds, []).append(lesson)

@@ -77,9 +77,7 @@ def watch_lessons(
 def first_to_grade(
     course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]
 ) -> str:
-    """The lesson to begin with: the next one to take where it is watched and here, else the first
-    that is.
-    """
+    """Return the next lesson to take if it is watched and here, else the first that is."""
     following = next_lesson(course, learner.progress)
     here = [lesson for lesson in watched if lesson.id in files]
     return following.id if following in here and following else here[0].id
@@ -142,9 +140,7 @@ class WatchSession:
         return read_submission(self.learner.folder, [lesson]).get(lesson)
 
     def grade(self, lesson: str, file: LessonFile | None) -> Report:
-        """Grade one lesson, in the loop's grading thread; the host is warm, but for after an
-        end.
-        """
+        """Grade one lesson in the loop's grading thread."""
         if self.interrupted:
             self.interrupted = False
             self.host.close()
@@ -160,7 +156,6 @@ class WatchSession:
         )
 
     def end(self) -> None:
-        """End the run that goes on; the next one gets a new host."""
         self.interrupted = True
         self.host.interrupt()
 
@@ -179,9 +174,7 @@ class WatchSession:
         self.screen.show(body, self.notes, last=self.changed(verdict))
 
     def changed(self, verdict: WatchResult) -> Text | None:
-        """What differs from the run before, in a line; None for the first run, and where nothing
-        does.
-        """
+        """Return a line with the changes since the last run; None if there are none."""
         tr = self.learner.tr
         if verdict.before is None:
             return None
@@ -223,9 +216,7 @@ class WatchSession:
 
 @contextlib.contextmanager
 def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Within it Ctrl-C, SIGTERM and SIGHUP end the loop in order, wherever it is; a second one does
-    what it always does.
-    """
+    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second one acts as usual."""
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:

@@ -27,9 +27,7 @@ EXPLAINED = {
 
 
 class Screen:
-    """The terminal: one picture at a time, cut to its height; without a terminal, one text after
-    another.
-    """
+    """The terminal: one picture at a time, cut to its height; plain texts without a terminal."""
 
     def __init__(self, console: Console, learner: Learner) -> None:
         self.console, self.tr = console, learner.tr
@@ -51,9 +49,7 @@ class Screen:
     def show(
         self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
     ) -> None:
-        """A picture: what ``body`` prints, cut where it is too long; a last line and notes, which
-        are not; and the keys.
-        """
+        """Show what ``body`` prints, cut to fit; then notes, a last line and the keys."""
         lines = self.lines(body)
         below = (
             [Text(note) for note in notes]

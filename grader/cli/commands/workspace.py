@@ -30,9 +30,7 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Who types a command: the course, the folder with the lessons, whether progress is kept in it,
-    and the words to say it in.
-    """
+    """A learner: the course, the folder, whether progress is kept in it, the language."""
 
     course: Course
     folder: Path
@@ -55,9 +53,7 @@ class Learner:
         return read_progress(self.folder) if self.keeps else Progress()
 
     def keep(self, change: Callable[[Progress], Progress]) -> None:
-        """Change what is known, where it is kept and its file can be written; nothing else depends
-        on it.
-        """
+        """Change the progress if it is kept here and its file can be written."""
         if self.keeps:
             with contextlib.suppress(OSError):
                 update_progress(self.folder, change)
@@ -72,16 +68,13 @@ class Learner:
 
 
 def now() -> str:
-    """The time as progress has it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def make_workspace(
     course: Course, folder: Path, lang: str | None = None, *, notebook: bool = False
 ) -> None:
-    """Copy READMEs and stubs, these perhaps as notebooks, into a new folder that keeps progress;
-    nothing is ever overwritten.
-    """
+    """Copy READMEs and stubs (or notebooks) into a new folder; nothing is overwritten."""
     tr = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
@@ -143,9 +136,7 @@ def make_workspace(
 
 
 def quoted(folder: Path) -> str:
-    """A folder as one writes it behind ``cd``: Windows' shells know double quotes only, and take a
-    backslash for itself.
-    """
+    """Quote a folder for ``cd``; Windows' shells know only double quotes."""
     return (
         subprocess.list2cmdline([str(folder)])
         if sys.platform == "win32"
@@ -154,17 +145,13 @@ def quoted(folder: Path) -> str:
 
 
 def readme_name(folder: Path, lang: str) -> str:
-    """The file in a lesson's folder that teaches it in a language; the English one where there is
-    none in it.
-    """
+    """Return the name of a lesson's README in a language, or of the English one."""
     own = f"README.{lang}.md"
     return own if (folder / own).exists() else "README.md"
 
 
 def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Keep what a grading came to, where progress is kept; say what it opened. A file that can't be
-    written costs nothing.
-    """
+    """Keep a grading's outcome in the progress, if possible; return what it opened."""
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
@@ -219,9 +206,7 @@ def show_completed(
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
-    """Where nothing of what was graded is begun: the way to begin, with the lesson to take next or
-    with the one that was graded.
-    """
+    """If nothing that was graded is begun, show how to begin."""
     if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
         return
     following, graded = (

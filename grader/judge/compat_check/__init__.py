@@ -25,5 +25,4 @@ def missing() -> list[str]:
 
 
 def main() -> None:
-    """Print the sentences as a JSON list."""
     json.dump(missing(), sys.stdout)

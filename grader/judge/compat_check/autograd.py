@@ -19,7 +19,6 @@ from grader.worker.wire import compat
     loss="each worker that uses torch.func or an optimizer imports a lot by itself",
 )
 def late_imports_exist() -> bool:
-    """Look for them without importing them."""
     return all(importlib.util.find_spec(name) for name in compat.LATE_IMPORTS)
 
 
@@ -29,7 +28,6 @@ def late_imports_exist() -> bool:
     loss="nobody notices that a student's code writes into its inputs",
 )
 def version_counter_counts_writes() -> bool:
-    """Write into a tensor once."""
     x = torch.zeros(2)
     before = compat.version_counter(x)
     x.add_(1)
@@ -42,7 +40,6 @@ def version_counter_counts_writes() -> bool:
     loss="no check can differentiate a student's function",
 )
 def backward_knows_whether_the_graph_is_kept() -> bool:
-    """Go through one graph twice."""
     x, probe = leaf(1.0), Probe()
     y = probe(x)
     torch.autograd.grad(y, x, retain_graph=True)
@@ -56,7 +53,6 @@ def backward_knows_whether_the_graph_is_kept() -> bool:
     loss="gradcheck can't try undefined gradients on a student's function",
 )
 def undefined_gradient_arrives_as_none() -> bool:
-    """Send one to a Function."""
     x, probe = leaf(1.0), Probe()
     out = compat.undefined_gradient(probe(x))
     torch.autograd.grad(out, x, torch.zeros_like(out), allow_unused=True)
@@ -67,7 +63,6 @@ def undefined_gradient_arrives_as_none() -> bool:
     "torch", "a working torch._C.DisableTorchFunction", loss="grade replay can't record a check"
 )
 def block_is_hidden_from_function_modes() -> bool:
-    """Clone a tensor outside the block and inside."""
     seen: list[Any] = []
 
     class Recording(TorchFunctionMode):
@@ -91,7 +86,6 @@ def block_is_hidden_from_function_modes() -> bool:
     loss="a drawn graph shows neither its leaves nor the shapes of its results",
 )
 def nodes_tell_leaves_and_shapes() -> bool:
-    """Look at a node and at the leaf behind it."""
     x = leaf(1.0, 2.0)
     node: Any = x.sin().grad_fn
     shapes = [(tuple(one.shape), one.dtype) for one in compat.output_metadata(node)]
@@ -104,7 +98,6 @@ def nodes_tell_leaves_and_shapes() -> bool:
     loss="a drawn graph shows no hooks",
 )
 def hooks_are_found() -> bool:
-    """Register one hook of each kind."""
     x = leaf(1.0)
     x.register_hook(lambda gradient: None)
     x.register_post_accumulate_grad_hook(lambda tensor: None)
@@ -117,7 +110,6 @@ def hooks_are_found() -> bool:
     loss="a drawn graph does not show what backward needs",
 )
 def saved_tensors_are_found() -> bool:
-    """Look at what exp saves, with hooks on it and without; at what a custom Function saves."""
     x = leaf(1.0)
     y = x.exp()
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
@@ -137,7 +129,6 @@ def saved_tensors_are_found() -> bool:
     loss="a drawn graph does not mark freed tensors",
 )
 def freed_tensor_says_so() -> bool:
-    """Read a saved tensor after backward."""
     y = leaf(1.0).exp()
     y.backward()
     return compat.FREED in message_of(lambda: compat.saved(y.grad_fn, "result"))
@@ -149,7 +140,6 @@ def freed_tensor_says_so() -> bool:
     loss="a report does not say that the memory limit was hit",
 )
 def allocator_says_that_memory_is_short() -> bool:
-    """Ask for an exbibyte."""
     return compat.CANNOT_ALLOCATE in message_of(lambda: torch.empty(1 << 60, dtype=torch.uint8))
 
 
@@ -159,5 +149,4 @@ def allocator_says_that_memory_is_short() -> bool:
     loss="gradcheck does not say that a result is cut off from the graph",
 )
 def constant_can_not_be_differentiated() -> bool:
-    """Differentiate one."""
     return compat.CUT_OFF in message_of(lambda: torch.autograd.grad(torch.ones(1), leaf(1.0)))

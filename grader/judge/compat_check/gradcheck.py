@@ -22,7 +22,6 @@ SLOW = "each question crosses the border by itself, which takes long"
     loss="each worker imports something in its first gradcheck, which takes long",
 )
 def gradcheck_imports_one_module() -> bool:
-    """Run the first gradcheck of this process."""
     import torch.testing
 
     compat.import_for_gradcheck()
@@ -37,7 +36,6 @@ def gradcheck_imports_one_module() -> bool:
     loss=SLOW,
 )
 def gradcheck_asks_as_foreseen() -> bool:
-    """Compare what gradcheck asks first with what is sent ahead."""
     x, probe = leaf(0.5, 1.5), Probe()
     torch.autograd.gradcheck(probe, (x,))
     return begins_with(probe.inputs, [x, *(moved for (moved,) in moved_inputs([x], EPS))]) and (
@@ -49,7 +47,6 @@ def gradcheck_asks_as_foreseen() -> bool:
     "torch", "the order in which gradgradcheck evaluates a function and moves its inputs", loss=SLOW
 )
 def gradgradcheck_asks_as_foreseen() -> bool:
-    """Compare what gradgradcheck asks first with what is sent ahead."""
     x, v, probe = leaf(0.5, 1.5), leaf(1.0, -1.0), Probe()
     torch.autograd.gradgradcheck(probe, (x,), v)
     pairs = [[x, v], *moved_inputs([x, v], EPS)]
@@ -64,7 +61,6 @@ def gradgradcheck_asks_as_foreseen() -> bool:
     loss="a failed gradcheck shows no Jacobian as the expected value",
 )
 def gradcheck_prints_both_jacobians() -> bool:
-    """Have gradcheck disagree. The Jacobian is printed without a dtype only if it is float32."""
     probe = Probe(factor=3.0)
     try:
         torch.autograd.gradcheck(lambda x: probe(x).float(), (leaf(1.0, 2.0),), eps=1e-2, atol=1e-3)
@@ -76,7 +72,6 @@ def gradcheck_prints_both_jacobians() -> bool:
 
 
 def begins_with(asked: Sequence[Tensor | None], foreseen: Iterable[Tensor]) -> bool:
-    """Return whether the first tensors that were asked for are those that were foreseen."""
     remaining = iter(asked)
     pairs = ((next(remaining, None), tensor) for tensor in foreseen)
     return all(left is not None and torch.equal(left, right) for left, right in pairs)

@@ -16,7 +16,6 @@ from grader.worker.wire import compat
     loss="a new plugin may print, capture or rewrite something while the judge runs",
 )
 def pytest_loads_no_unknown_plugin() -> bool:
-    """Compare the list with what ``compat`` leaves out and uses."""
     return set(compat.own_plugins()) <= {*compat.PLUGINS_LEFT_OUT, *compat.PLUGINS_USED}
 
 
@@ -26,7 +25,6 @@ def pytest_loads_no_unknown_plugin() -> bool:
     loss="the judge can't run a lesson's checks",
 )
 def json_report_is_found() -> bool:
-    """Configure a report as pytest would."""
     option = SimpleNamespace(tbstyle="no", json_report_omit=["traceback"])
     config, report = SimpleNamespace(option=option), plugin.JSONReport()
     report.pytest_configure(config)

@@ -24,7 +24,6 @@ class Reliance:
     experiment: Callable[[], bool]
 
     def holds(self) -> bool:
-        """Return whether the experiment succeeds."""
         try:
             return self.experiment()
         except Exception:  # whatever another version does instead
@@ -66,7 +65,6 @@ class Probe:
     """For each backward pass, whether it kept its graph."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Apply the Function."""
         probe = self
 
         class Doubling(Function):

@@ -36,17 +36,13 @@ class Channel(Protocol):
 
     output: Output
 
-    def send(self, data: bytes, deadline: float) -> None:
-        """Send a packed frame before ``deadline`` (``time.monotonic`` seconds)."""
+    def send(self, data: bytes, deadline: float) -> None: ...
 
-    def receive(self, deadline: float) -> Frame:
-        """The next frame before ``deadline``."""
+    def receive(self, deadline: float) -> Frame: ...
 
-    def settle(self) -> None:
-        """Take in what was printed so far."""
+    def settle(self) -> None: ...
 
-    def close(self) -> None:
-        """End the line."""
+    def close(self) -> None: ...
 
 
 def _crashed(reason: str) -> WorkerLost:
@@ -138,7 +134,6 @@ class SocketChannel:
                 return
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Send a packed frame before ``deadline``; nothing may have been answered before it."""
         self._inbox.require_empty()
         with contextlib.suppress(OSError):  # nothing is there, or the line ended: receive says so
             if self._line.recv(1, socket.MSG_PEEK):
@@ -153,7 +148,6 @@ class SocketChannel:
                 raise _gone() from None
 
     def receive(self, deadline: float) -> Frame:
-        """The next frame before ``deadline``."""
         while True:
             self._wait(select.POLLIN, deadline)
             try:
@@ -169,7 +163,6 @@ class SocketChannel:
                 return frame
 
     def settle(self) -> None:
-        """Take in what was printed so far, a bounded part of it."""
         poll = select.poll()
         poll.register(self._output_fd, select.POLLIN)
         for _ in range(64):
@@ -178,7 +171,6 @@ class SocketChannel:
             self._drain()
 
     def close(self) -> None:
-        """End the line."""
         self._line.close()
         os.close(self._output_fd)
 
@@ -220,9 +212,6 @@ class PipeChannel:
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Hand a packed frame to the writing thread; a worker that doesn't read shows as a late
-        answer.
-        """
         self._inbox.require_empty()
         if readable(self._source.fileno()):
             self._wanted.put(True)
@@ -230,7 +219,6 @@ class PipeChannel:
         self._outgoing.put(data)
 
     def receive(self, deadline: float) -> Frame:
-        """Return the next frame before ``deadline``; read meanwhile what is printed."""
         while True:
             self._wanted.put(True)
             chunk = self._next_chunk(deadline)
@@ -264,11 +252,9 @@ class PipeChannel:
         return True
 
     def settle(self) -> None:
-        """Take in what was printed so far."""
         self._drain()
 
     def close(self) -> None:
-        """End the line; the threads end with it."""
         self._wanted.put(False)
         self._outgoing.put(None)
         for stream in (self._sink, self._source, self._printed):

@@ -12,7 +12,6 @@ class Output:
         self._cut = 0
 
     def add(self, chunk: bytes) -> None:
-        """Add more output."""
         room = max(0, self.cap_bytes - len(self._kept))
         self._kept += chunk[:room]
         self._cut += max(0, len(chunk) - room)

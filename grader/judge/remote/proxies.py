@@ -29,14 +29,11 @@ class SessionProtocol(Protocol):
 
     source: Source
 
-    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function."""
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
-    def resolve(self, path: str) -> Any:
-        """What a name of the student's is."""
+    def resolve(self, path: str) -> Any: ...
 
-    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario."""
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
     def product(
         self,
@@ -45,21 +42,18 @@ class SessionProtocol(Protocol):
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Response:
-        """The vector-Jacobian product of an earlier call."""
+    ) -> Response: ...
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """A block in which the student's code may write into what it is handed."""
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]: ...
 
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions are answered already."""
+    def foreseeing(
+        self, questions: Sequence[Request]
+    ) -> contextlib.AbstractContextManager[None]: ...
 
 
 @dataclass(slots=True)
 class LastCall:
-    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was
-    asked for, ``deeper`` one of that.
-    """
+    """A function's last call; ``incoming``: the gradient asked about, ``deeper``: one of that."""
 
     path: str
     args: tuple[Any, ...]
@@ -72,9 +66,7 @@ class LastCall:
 
 
 class GraphHandle:
-    """The judge's hold on a call that the worker keeps; let go of when the node that uses it
-    dies.
-    """
+    """The judge's reference to a call that the worker keeps; freed with its last node."""
 
     def __init__(self, line: Connection, number: int) -> None:
         self._line = line
@@ -118,9 +110,7 @@ class Response:
     session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The tensors, with a node that leads back to ``inputs`` where they can be
-        differentiated.
-        """
+        """Return the tensors, attached to ``inputs`` by a node if differentiable."""
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
         return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
@@ -159,7 +149,6 @@ class RemoteCallable(StudentRef):
         self._known: dict[str, RemoteCallable] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it across the border."""
         return self._session.call(self.path, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -173,7 +162,6 @@ class RemoteCallable(StudentRef):
         return found
 
     def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions about it are answered already (``Session.foreseeing``)."""
         return self._session.foreseeing(questions)
 
     @property
@@ -190,11 +178,9 @@ class RemoteStudent:
         self.source = session.source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario beside the student's module; what it measured."""
         return self._session.observe(scenario, args, kwargs)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """A block in which the student's code may write into what it is handed."""
         return self._session.writing_allowed()
 
     def __getattr__(self, name: str) -> Any:

@@ -56,9 +56,7 @@ class RpcClient:
         return self._unloadable is None
 
     def load(self) -> None:
-        """Have a worker with the module in it; raises StudentError or WorkerLost, the same each
-        time, where that can't be.
-        """
+        """Load the module in a worker; raises StudentError or WorkerLost, always the same."""
         if self._unloadable is not None:
             raise self._unloadable.with_traceback(
                 None
@@ -94,9 +92,7 @@ class RpcClient:
             raise self._unloadable from None
 
     def refuse(self, error: StudentCodeError) -> StudentCodeError:
-        """End the worker, have every check that asks for the module get this error, and return
-        it.
-        """
+        """End the worker; return the error, which every later check gets too."""
         self.close()
         self._unloadable = error
         return error
@@ -211,9 +207,7 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
-        """Return what ``parse`` makes of an answer. One that is none loses the worker: ``parse``
-        raises BrokenFrame. Whatever else it raises is our own fault.
-        """
+        """Return ``parse()``. BrokenFrame loses the worker; any other exception is our fault."""
         try:
             return parse()
         except BrokenFrame as error:  # its text may be the worker's: a fact, not a template
@@ -233,16 +227,13 @@ class RpcClient:
         return text
 
     def close(self) -> None:
-        """End the worker."""
         if self._line is not None:
             line, self._line = self._line, None
             self._workers.end(line.worker, died=False)
 
 
 def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """The replies in an answer to several questions: not more than there were questions, and with
-    no byte left over.
-    """
+    """Return the replies to several questions; raises BrokenFrame if too many or left over."""
     replies, position = [], 0
     for pair in part(frame.body, "several", list):
         if not isinstance(pair, list) or len(pair) != 2:

@@ -34,16 +34,12 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
 
 class Student(Protocol):
-    """What a check sees of a student, remote or local: the names of the file as attributes, and
-    these.
-    """
+    """What a check sees of a student, remote or local: the file's names, and these methods."""
 
     source: Source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario beside the student's module, on copies of the arguments; what it
-        measured.
-        """
+        """Run a scenario on copies of the arguments; return what it measured."""
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """A block in which the student's code may write into what it is handed."""
@@ -103,9 +99,7 @@ class StudentSession(RpcClient):
     # ----------------------------------------------------------------------------------- the module
 
     def resolve(self, path: str) -> Any:
-        """What a name of the student's is: a ``RemoteCallable``, or the value; raises MissingName,
-        NotStarted.
-        """
+        """Return a ``RemoteCallable`` or a value; raises MissingName, NotStarted."""
         self.load()
         reply = self.ask("describe", path=path)
 
@@ -143,9 +137,7 @@ class StudentSession(RpcClient):
     # ----------------------------------------------------------------------------------- the border
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function; tensors in the result are differentiable with respect to
-        tensors in the arguments.
-        """
+        """Call a student's function; the result is differentiable in its tensor arguments."""
         self.load()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
@@ -177,9 +169,7 @@ class StudentSession(RpcClient):
         *,
         needs: tuple[bool, ...],
     ) -> Response:
-        """The worker's vector-Jacobian product, in the judge's grad mode; the structure has None
-        where there is no gradient.
-        """
+        """Ask for a vector-Jacobian product in the judge's grad mode; None: no gradient."""
         self.load()
         line = self._line
         assert line is not None

@@ -50,13 +50,10 @@ class WorkerProcess:
 class WorkerSource(Protocol):
     """Starts and ends workers."""
 
-    def start(self) -> WorkerProcess:
-        """A new worker."""
+    def start(self) -> WorkerProcess: ...
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """End a worker and all that it started, at the latest before the next one; where it
-        ``died`` before that, how.
-        """
+        """End a worker and its children before the next one; return how, if it ``died`` first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +87,7 @@ class ExitStatus:
 
 
 def read_hello(channel: Channel, pid: int) -> WorkerProcess:
-    """Wait for a worker's first frame, which says under what it runs. No student code has run at
-    that time: a fault is ours.
-    """
+    """Wait for a worker's first frame. No student code has run yet: errors are ours."""
     try:
         frame = channel.receive(time.monotonic() + START_SECONDS)
     except WorkerLost as lost:
@@ -118,7 +113,6 @@ class ForkedWorkers:
         self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
-        """A fresh fork."""
         self._ask(BrokerRequest("start"))
         _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
         pid = read_frame(self._replies)
@@ -130,9 +124,7 @@ class ForkedWorkers:
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the fork server kill it; return how it died before, if it did. If it did not, nobody
-        waits: there is nothing to be told.
-        """
+        """Have the fork server kill it; wait only to learn how it ``died`` before."""
         worker.channel.settle()
         worker.channel.close()
         self._ask(BrokerRequest("end", worker.pid, died))
@@ -149,9 +141,7 @@ class ForkedWorkers:
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes of their own. One that was started ahead (``make_spare``)
-    has imported torch when it is wanted.
-    """
+    """Workers that are plain processes. ``make_spare`` starts one before it is needed."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
@@ -172,14 +162,12 @@ class SpawnedWorkers:
         self._spare = self._spare or self._process()
 
     def drop_spare(self) -> None:
-        """End that process."""
         spare, self._spare = self._spare, None
         if spare is not None:
             with spare:  # closes its pipes and waits for it
                 spare.kill()
 
     def start(self) -> WorkerProcess:
-        """A process that has imported torch: the spare one, or a new one."""
         spare, self._spare = self._spare, None
         process = spare if spare is not None and spare.poll() is None else self._process()
         self._processes[process.pid] = process

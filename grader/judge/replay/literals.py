@@ -19,9 +19,7 @@ class NoLiteral(Exception):
 
 
 def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and what it
-    held. Raises Inexpressible.
-    """
+    """Return ``torch.tensor(…)`` with dtype, strides, ``requires_grad``; raises Inexpressible."""
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
         raise NoLiteral(f"a tensor of {tensor.numel():,} elements is too long to be written out")

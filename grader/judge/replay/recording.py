@@ -115,25 +115,20 @@ class _Overheard:
         self.source = session.source
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """The session's."""
         return self._session.writing_allowed()
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function."""
         return self._recorder.step(
             "call", path, args, kwargs, lambda: self._session.call(path, args, kwargs)
         )
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario."""
         return self._recorder.step(
             "observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs)
         )
 
     def resolve(self, path: str) -> Any:
-        """What a name of the student's is; of a function no step, since nothing has been asked
-        yet.
-        """
+        """Resolve a name; a function is not a step, because nothing was asked yet."""
         recorder, before = self._recorder, len(self._recorder.steps)
         found = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
         if isinstance(found, RemoteCallable):
@@ -149,15 +144,11 @@ class _Overheard:
         *,
         needs: tuple[bool, ...],
     ) -> Response:
-        """The vector-Jacobian product of an earlier call; part of the step in which autograd asked
-        for it.
-        """
+        """Ask for a product; it is part of the step in which autograd needed it."""
         return self._session.product(handle, inputs, incoming, needs=needs)
 
     def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions are answered already; they are written down when they come
-        up.
-        """
+        """Answer questions in advance; they are recorded when they come up."""
         return self._session.foreseeing(questions)
 
 

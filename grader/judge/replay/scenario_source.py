@@ -21,9 +21,7 @@ def scenario_names(scenarios: str) -> set[str]:
 
 
 def reached_by(scenarios: str, name: str) -> str:
-    """One scenario with the definitions that it uses, and the imports of its file; torch is there
-    already.
-    """
+    """Return a scenario with the definitions and imports that it needs."""
     tree = ast.parse(scenarios)
     lines = scenarios.splitlines()
     defined = {defined: node for node in tree.body for defined in defined_names(node)}

@@ -84,7 +84,6 @@ class _Writer:
         self.written: set[int] = set()
 
     def write(self, expected: Any, actual: Any, gradcheck: Any) -> list[str]:
-        """The whole script's lines."""
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
         else:
@@ -118,9 +117,7 @@ class _Writer:
         return found
 
     def _target(self, actual: Any) -> tuple[Step, str]:
-        """The step that gave what is wrong, and where in its result that is; else the last that
-        asked something of the student.
-        """
+        """Return the step with the wrong result, and its part; else the last one asked."""
         steps = [
             step
             for step in self.recorder.steps
@@ -182,7 +179,6 @@ class _Writer:
         return f"{arguments[0]}.{method}({', '.join(arguments[1:])})"
 
     def _arguments(self, step: Step) -> list[str]:
-        """What a step was called with; options that are None say nothing."""
         options = {
             key: value
             for key, value in step.kwargs.items()
@@ -207,9 +203,7 @@ class _Writer:
     # --------------------------------------------------------------------------------------- values
 
     def value(self, value: Any) -> str:
-        """A value as Python; of a tensor its name, which is given one first. Raises
-        Inexpressible.
-        """
+        """Return a value as Python; a tensor gets a name. Raises Inexpressible."""
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, float):
@@ -250,9 +244,7 @@ class _Writer:
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """Return the input that a plain tensor is a copy of: a check hands out copies of what it
-        compares with.
-        """
+        """Return the input that a plain tensor is a copy of."""
         for one in self.inputs:
             if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
                 continue

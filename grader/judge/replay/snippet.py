@@ -35,9 +35,7 @@ class Remembered:
 def snippet(
     asked: LastCall | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
 ) -> str | None:
-    """The lines, or None where there are none to give. Tensors are called as in ``inputs``;
-    ``gradcheck``: it is that which failed.
-    """
+    """Return the lines, or None. ``inputs`` names tensors; ``gradcheck`` says which one failed."""
     if asked is None:
         return None
     try:
@@ -57,9 +55,7 @@ def snippet(
 
 
 def steps_of(asked: LastCall) -> list[Step]:
-    """The call, and the gradient where one was asked for. What came back is stood in for: the
-    script names it, and never writes it out.
-    """
+    """Return the call, and the gradient if one was asked for; results are not written out."""
     result = torch.zeros(())
     call = Step("call", asked.path, asked.args, asked.kwargs, result=result, grad=asked.grad)
     leaves = [

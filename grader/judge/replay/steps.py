@@ -16,9 +16,7 @@ STUDENT_STEPS = ("call", "observe", "get")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """A result and what is in it, with the way there: ``["gradient"]``, ``[0]``. Numbers below the
-    top have no identity to know them by.
-    """
+    """Return a result and its parts with their paths: ``["gradient"]``, ``[0]``."""
     if isinstance(value, Tensor | list | tuple | dict | float | str) or (
         path == "" and value is not None
     ):
@@ -49,9 +47,7 @@ def returns_nothing(step: Step) -> bool:
 
 
 def looks_only(step: Step) -> bool:
-    """Whether a step of torch's only looks at a value, as comparisons do: what is wrong was there
-    before.
-    """
+    """Return whether a step of torch's only reads a value, as comparisons do."""
     return (
         step.kind == "torch"
         and step.raised is None

@@ -32,9 +32,7 @@ class Drawing:
     __repr__ = __str__  # what a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write it to a file, as SVG or, where the name ends in .txt, as a tree; the file's path.
-        Raises UsageError for another ending.
-        """
+        """Write an SVG, or a tree for ``.txt``; return the path. Raises UsageError."""
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")

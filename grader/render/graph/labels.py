@@ -26,9 +26,7 @@ def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
 
 
 def badges(node: GraphNode, tr: Catalogue) -> list[str]:
-    """``2 hooks``, ``retains grad``, how much is left out behind it; of a constant with a name that
-    it is one.
-    """
+    """Return ``2 hooks``, ``retains grad``, what is left out; or that it is a constant."""
     found = [tr("no gradient")] if node.kind == "constant" and node.name else []
     if node.hooks:
         found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))

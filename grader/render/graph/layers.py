@@ -63,9 +63,7 @@ class _View:
 
 @dataclass(slots=True)
 class Layers:
-    """Boxes by layer from the top, in their order from the left, and the lanes in which edges pass:
-    by ends, then by layer.
-    """
+    """Boxes by layer from the top, left to right, and the lanes in which edges pass."""
 
     rows: list[list[Box]]
     lanes: dict[tuple[str, str], dict[int, Box]]
@@ -73,9 +71,7 @@ class Layers:
 
 
 def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Layers:
-    """Layers, an order within them that crosses few lines, and first x coordinates: grandalf's
-    work.
-    """
+    """Return layers, an order with few crossings and initial x: grandalf's work."""
     if len(boxes) == 1:
         (key,) = boxes
         return Layers([[boxes[key]]], {}, {key: 0})
@@ -153,9 +149,7 @@ def _mean(boxes: list[Box]) -> float:
 
 
 def _spread(row: list[Box], wanted: list[float]) -> None:
-    """Place a row as near as can be to where its boxes are wanted: isotonic regression, by pooling
-    adjacent violators.
-    """
+    """Place a row close to where its boxes are wanted: isotonic regression by pooling."""
     offsets = [0.0]
     for left, right in itertools.pairwise(row):
         gap = GAP_X / 2 if LANE in (left.width, right.width) else GAP_X

@@ -28,9 +28,7 @@ SHORT = 4
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An edge on its way: from the bottom of its source straight down and on through the lanes to
-    the top of its target or ghost.
-    """
+    """An edge's path from the bottom of its source through lanes to its target or ghost."""
 
     edge: GraphEdge
     points: tuple[Point, ...]
@@ -39,9 +37,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """A picture's places. ``ghosts`` maps a ghost's key to its box and the node that it stands
-    for.
-    """
+    """Positions of a picture. ``ghosts`` maps a key to a box and the node it stands for."""
 
     width: float
     height: float
@@ -51,9 +47,7 @@ class GraphLayout:
 
 
 def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
-    """Places for the nodes, whose sizes are given, and ways for the edges; the same for the same
-    picture.
-    """
+    """Return positions for nodes of given sizes and routes for edges; deterministic."""
     ends, ghosts = _shortened(picture)
     ports = _port_counts(picture, ends)
     boxes = {
@@ -135,9 +129,7 @@ def _port_counts(picture: GraphPicture, ends: list[str]) -> dict[str, int]:
 def _routes(
     picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: Layers
 ) -> list[Route]:
-    """A way for each edge; those that share a side of a box come apart there, in the order of where
-    they go.
-    """
+    """Return a route for each edge; edges at one side of a box are spread."""
     leaving: dict[str, list[int]] = {}
     arriving: dict[str, list[int]] = {}
     lanes = []

@@ -194,9 +194,7 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 
 def root_of(result: Any) -> Tensor:
-    """The tensor to begin at: the result or, of several, the last with a graph behind it. Raises
-    Unusable where there is none.
-    """
+    """Return the result, or the last one with a graph; raises Unusable if there is none."""
     tensors = [
         one
         for one in (result if isinstance(result, list | tuple) else [result])

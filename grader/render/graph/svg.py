@@ -78,9 +78,7 @@ class TextLine:
 
 
 def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
-    """What stands in a node's box: what it is called, its shape, what it keeps, hooks, a check's
-    note.
-    """
+    """Return a box's lines: label, shape, saved tensors, hooks, a check's note."""
     found = [TextLine(short(label_of(node, tr)), "title")]
     if node.kind == "leaf" and node.name:
         found.append(TextLine(short(node.type or tr("leaf")), "small"))
@@ -113,9 +111,7 @@ def draw_svg(
     title: str = "",
     own_style: bool = False,
 ) -> str:
-    """The picture as an ``svg`` element; ``own_style`` for a file of its own or another program's
-    page.
-    """
+    """Return an ``svg`` element; ``own_style`` for a file or another program's page."""
     tr = tr or Catalogue()
     texts = {node.id: lines_of(node, tr) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
@@ -202,9 +198,7 @@ def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
 
 
 def _curve(points: tuple[Point, ...]) -> str:
-    """Straight down through the layers, with a curve between them whose ends are vertical, so that
-    it leaves no box's column early.
-    """
+    """Return a path through the layers with vertical ends at every box."""
     x, y = points[0]
     parts = [f"M{x:.1f} {y:.1f}"]
     for x2, y2 in points[1:]:

@@ -22,9 +22,7 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class TreeLine:
-    """One line: its branch, what the node is called, what else there is to say; ``marked`` where a
-    check points at it.
-    """
+    """A line: branch, label, details; ``marked`` if a check points at it."""
 
     branch: str
     label: str
@@ -45,9 +43,7 @@ def tree_lines(
     marked: Collection[str] = (),
     most: int | None = None,
 ) -> list[TreeLine]:
-    """The lines, none wider than ``width`` cells; at most ``most`` of them, the marked one among
-    them, and the last says how many more.
-    """
+    """Return at most ``most`` lines of at most ``width`` cells, the marked one included."""
     tr = tr or Catalogue()
     nodes, following = picture.by_id(), picture.following()
     root = picture.nodes[0]

@@ -67,9 +67,7 @@ CAPABILITY_VERSION = 0x20080522
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the host makes once for all of its workers: where they may write, and the files that
-    they may see.
-    """
+    """What a fork server prepares for its workers: the scratch folder, the ruleset."""
 
     scratch: Path | None = None
     ruleset: int | None = None
@@ -91,7 +89,6 @@ def clear_scratch(prepared: Prepared) -> None:
 
 
 def remove_scratch(prepared: Prepared) -> None:
-    """Remove the scratch folder."""
     if prepared.scratch is not None:
         with contextlib.suppress(OSError):
             clear_folder(prepared.scratch)
@@ -184,7 +181,6 @@ def confine(
 
 
 def move_to(scratch: Path) -> None:
-    """Make the scratch folder current and the place for temporary files."""
     os.chdir(scratch)  # noqa: TID251 - the worker's own, and the only folder that it may write to
     os.environ["TMPDIR"] = os.environ["HOME"] = str(scratch)
     tempfile.tempdir = None

@@ -77,9 +77,7 @@ def abi() -> int:
 
 
 def readable_trees() -> list[Path]:
-    """What Python needs to read to import and to run: standard library, installed packages, shared
-    libraries.
-    """
+    """Return what Python reads to import and run: library, packages, shared objects."""
     named = sysconfig.get_paths()
     places = [
         named["stdlib"],
@@ -109,9 +107,7 @@ def own_trees(package: Path) -> list[Path]:
 
 
 def around(tree: Path, hidden: Iterable[Path]) -> list[Path]:
-    """Paths that cover a tree without what is hidden in it: the tree itself, or its entries around
-    that.
-    """
+    """Return paths that cover a tree except the hidden part of it."""
     inside = [path for path in hidden if path.is_relative_to(tree)]
     if not inside:
         return [tree]

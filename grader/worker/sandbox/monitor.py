@@ -13,9 +13,7 @@ SECONDS = 0.02
 
 
 def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] | None:
-    """Why a worker must end (a template, and the limit for it), or None. Reads ``/proc``; what it
-    can't read counts as nothing.
-    """
+    """Return the exceeded limit (template, limit) or None; unreadable /proc counts as none."""
     if threads(pid) > limits.threads:
         return "it started more than {limit} threads", limits.threads
     if scratch is not None:
@@ -33,7 +31,6 @@ def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] |
 
 
 def threads(pid: int) -> int:
-    """How many threads a process has."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return int(

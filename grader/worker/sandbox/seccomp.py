@@ -127,9 +127,7 @@ def is_null(argument: int) -> list[bytes]:
 
 
 def no_truncating_read(argument: int) -> list[bytes]:
-    """Allow open flags, but not O_TRUNC without write access: it empties a file that may only be
-    read, and Landlock has no word in that before its third ABI.
-    """
+    """Allow open(2), but not O_TRUNC read-only: it truncates, and old Landlock allows it."""
     return [
         instruction(LOAD, ARGUMENTS + 8 * argument),
         instruction(ANY_BIT, os.O_TRUNC, 0, 2),

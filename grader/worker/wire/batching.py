@@ -29,9 +29,7 @@ MAX_QUESTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it goes to the worker; the handle in ``fields`` may be that of an earlier
-    answer: ``{"of": number}``.
-    """
+    """A question for the worker; its handle may be an earlier answer's: ``{"of": number}``."""
 
     fields: dict[str, Any]
     blob: bytes
@@ -62,9 +60,7 @@ def product_question(
 
 
 def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Request]:
-    """What gradcheck asks of a function that maps to the shape of its first input; nothing where
-    that is too much.
-    """
+    """Return what gradcheck asks of a shape-preserving function; empty if too much."""
     outputs = inputs[0].numel()
     if 1 + 2 * moved_count(inputs) + 2 * outputs > MAX_QUESTIONS:
         return []
@@ -80,9 +76,7 @@ def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS
 def gradgradcheck_questions(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
 ) -> list[Request]:
-    """What gradgradcheck asks: gradcheck of the function's product with ``v``, as a function of the
-    inputs and of ``v``.
-    """
+    """Return what gradgradcheck asks: gradcheck of the product, in inputs and ``v``."""
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:
         return []
@@ -103,9 +97,7 @@ def moved_count(inputs: Sequence[Tensor]) -> int:
 
 
 def moved_inputs(inputs: Sequence[Tensor], eps: float) -> Iterator[list[Tensor]]:
-    """The inputs with one element less ``eps``, then more, for each element in turn; layouts are
-    kept.
-    """
+    """Yield the inputs with each element moved by ``-eps`` and ``+eps``, layouts kept."""
     for position, tensor in enumerate(inputs):
         if not tensor.requires_grad:
             continue

@@ -24,9 +24,7 @@ circle is looked for.
 
 
 class BrokenFrame(Exception):
-    """The bytes are no frame, or the data in it is not what its tag says. The text says what was
-    wrong.
-    """
+    """The bytes are not a frame, or its data does not fit its tag; the text says why."""
 
 
 class Frame(NamedTuple):
@@ -37,9 +35,7 @@ class Frame(NamedTuple):
 
 
 def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
-    """The bytes of a frame. ``body`` is JSON data; NaN and infinities are allowed and keep their
-    values.
-    """
+    """Return a frame's bytes. ``body`` is JSON data; NaN and infinities are allowed."""
     text = _AS_JSON(body).encode("ascii")
     if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
@@ -47,9 +43,7 @@ def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
 
 
 def sizes(header: bytes) -> tuple[int, int]:
-    """``(bytes of JSON, bytes of blob)`` that a header announces; raises BrokenFrame where they are
-    over the cap.
-    """
+    """Return (JSON bytes, blob bytes) of a header; raises BrokenFrame over the cap."""
     magic, json_bytes, blob_bytes = HEADER.unpack(header)
     if magic != MAGIC:
         raise BrokenFrame("what came back is no message of the worker's")
@@ -67,7 +61,6 @@ def unpack(text: bytes | bytearray | memoryview, blob: bytes | bytearray | memor
 
 
 def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> None:
-    """Write one frame to a blocking stream."""
     stream.write(pack(body, blob))
     stream.flush()
 

@@ -82,9 +82,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def apply_operation(name: str, args: list[Any]) -> Any:
-    """One step: an operator, a custom Function, a function or a method of the first argument, by
-    its name in the allow-list.
-    """
+    """Run a step by its name in the allow-list: operator, Function, function or method."""
     if name in OPERATORS:
         return OPERATORS[name](*args)
     if name in CUSTOM:
@@ -97,9 +95,7 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 
 class Program:
-    """A function of tensors as data. Calling it runs it; one output comes as a tensor, several as a
-    tuple.
-    """
+    """A function of tensors as data. Calling it runs it; several outputs are a tuple."""
 
     def __init__(
         self,
@@ -125,9 +121,7 @@ class Program:
         return cls(*parts)
 
     def as_function(self) -> Callable[..., Any]:
-        """The same as a plain function called f: whoever is promised a function may look for what
-        only modules have.
-        """
+        """Return a plain function, for code that expects one."""
 
         def f(*inputs: Tensor) -> Any:
             return self(*inputs)
@@ -136,9 +130,7 @@ class Program:
         return f
 
     def __call__(self, *inputs: Tensor) -> Any:
-        """Run the steps; raises TypeError where the number of inputs is not the program's, or one
-        is no tensor.
-        """
+        """Run the steps; raises TypeError for a wrong number or type of inputs."""
         if len(inputs) != self.inputs:
             raise TypeError(f"this function takes {self.inputs} tensors, {len(inputs)} were given")
         for value in inputs:
@@ -160,9 +152,7 @@ class Program:
 
 
 class Symbol:
-    """Stands for a tensor while a program is recorded: operators, and the methods of the
-    allow-list.
-    """
+    """A tensor while a program is recorded, with its operators and allowed methods."""
 
     __slots__ = ("_recorder", "_register")
 

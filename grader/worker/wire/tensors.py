@@ -51,9 +51,7 @@ def carried(tensor: Tensor) -> bool:
 
 
 def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
-    """The header and the bytes of a tensor that is carried; raises BrokenFrame where it is over the
-    cap.
-    """
+    """Return a carried tensor's header and bytes; raises BrokenFrame over the cap."""
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()

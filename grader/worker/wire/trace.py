@@ -46,9 +46,7 @@ def trace(
 
 
 class _Walk:
-    """One walk over one graph. It holds every node that it met: torch makes a node's Python object
-    anew once nobody holds it.
-    """
+    """One walk over a graph. It holds the nodes; torch would create new ones otherwise."""
 
     def __init__(self, root: Tensor, named: dict[str, Tensor], limit: int) -> None:
         self.root = root
@@ -66,7 +64,6 @@ class _Walk:
         self.left_out = 0
 
     def data(self) -> dict[str, Any]:
-        """The picture's data."""
         self.reach(self.root.grad_fn)
         order = deque([self.root.grad_fn])
         while order:
@@ -92,7 +89,6 @@ class _Walk:
         return self.seen[node]
 
     def follow(self, node: Any) -> list[Any]:
-        """Draw a node's edges; the nodes met for the first time."""
         new, number = [], self.seen[node]
         for slot, (target, output) in enumerate(node.next_functions):
             known = target in self.seen
@@ -131,7 +127,6 @@ class _Walk:
         return len(self.nodes) - 1
 
     def described(self, node: Any, key: str) -> dict[str, Any]:
-        """A node with what is known of it."""
         variable = compat.leaf_of(node)
         if isinstance(variable, Tensor):
             tensors = [(name, value) for name, value in self.leaves if value is variable]
@@ -193,9 +188,7 @@ def hooks_on(tensor: Tensor) -> int:
 
 
 def saved_in(node: Any) -> list[dict[str, Any]]:
-    """The tensors that a node keeps for backward: name, shape (empty where it is not looked at),
-    whether they are freed.
-    """
+    """Return what a node saves: name, shape (if looked at), whether it is freed."""
     found = []
     for name in compat.saved_names(node):
         if name == "tensors" and hasattr(type(node), "save_for_backward"):

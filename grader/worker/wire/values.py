@@ -42,9 +42,7 @@ PLAIN = frozenset((type(None), bool, int, float, str))
 
 
 class Encoder:
-    """Encodes values into JSON data; collects the distinct tensors it met (``tensors``) and their
-    bytes (``blob``).
-    """
+    """Encode values as JSON data; collects distinct ``tensors`` and their bytes (``blob``)."""
 
     def __init__(self, *, strided: bool) -> None:
         self.strided = strided
@@ -54,13 +52,10 @@ class Encoder:
 
     @property
     def blob(self) -> bytes:
-        """The bytes of all tensors, in order."""
         return b"".join(self._parts)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """JSON data for ``value``; raises BrokenFrame where it nests too deep or holds a tensor
-        over the cap.
-        """
+        """Return JSON data; raises BrokenFrame if nested too deep or over the cap."""
         if type(value) in PLAIN:
             return value
         if isinstance(value, Tensor):
@@ -283,9 +278,7 @@ def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) ->
 
 
 def round_trip(value: Any) -> Any:
-    """The value as the other side would get it: tensors copied with strides, offset and
-    ``requires_grad``, what has no tag opaque.
-    """
+    """Return the value as the other side would get it: copies, opaque if without a tag."""
     encoder = Encoder(strided=True)
     data = encoder.encode(value)
     return decode(data, encoder.blob, strided=True)
