@@ -43,6 +43,13 @@ course_option = click.option(
     type=PATH,
     help="Another course's folder, in place of the one that came along.",
 )
+place_option = click.option(
+    "--in",
+    "place",
+    type=PATH,
+    default=Path(),
+    help="The folder with your lessons; this folder by default.",
+)
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import ast
 import bisect
-import copy
 import functools
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.course.definitions import defined_names, is_docstring, same_tree
-from grader.course.scopes import (
-    COMPREHENSIONS,
-    DEFINING,
-    FUNCTIONS,
-    bound_names,
-    dotted_name,
-    imported,
-    imports_in,
-    is_stored,
-    meanings,
-)
+from grader.course.definitions import Definition, defined_names, is_docstring, same_tree
+from grader.course.references import References
+from grader.course.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
-PLAIN_BASES = frozenset(
-    {"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"}
-)
-"""What calls none of the methods that a class adds to it."""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True)
@@ -96,16 +79,6 @@ class Source:
             for pair in imported(node)
         )
 
-    @functools.cached_property
-    def _known_parts(
-        self,
-    ) -> dict[ast.AST, tuple[ast.ClassDef, list[ast.FunctionDef | ast.AsyncFunctionDef]]]:
-        return {}
-
-    @functools.cached_property
-    def _known_references(self) -> dict[ast.AST, list[tuple[str, int]]]:
-        return {}
-
     def line(self, number: int | None) -> str:
         """A line's text without indentation; empty where there is no such line."""
         # Not splitlines, which also breaks at form feeds and Unicode's separators.
@@ -149,162 +122,12 @@ class Source:
         return max(returns, default=getattr(node, "lineno", None))
 
     @functools.cached_property
-    def _module_names(self) -> dict[str, str | None]:
-        """Return what the module's imports stand for, unless a later definition hides them."""
-        places = {name: node.lineno for name, node in self.definitions.items()}
-        return {
-            name: meant
-            for name, (meant, line) in imports_in(self.tree.body).items()
-            if line > places.get(name, 0)
-        }
+    def _references(self) -> References:
+        return References(self.tree.body, self.definitions)
 
     def names_used(self, *names: str) -> dict[str, int]:
-        """What the definitions ``names``, and the top-level ones that they use in turn, refer to,
-        with a line each.
-
-        Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any
-        value is ``.name``. Docstrings don't count, and neither does what nobody named refers to: a
-        demonstration at the end, a method of a class that was only referred to, where no attribute
-        of that name is, what a table has under another key.
-        """
-        found: dict[str, int] = {}
-        todo, seen, whole = list(names), set(names), set(names)
-        methods: dict[str, list[ast.AST]] = {}
-        while todo:
-            node = self.definitions.get(name := todo.pop())
-            if node is None:
-                continue
-            parts: list[ast.AST] = [node]
-            if isinstance(node, ast.ClassDef):
-                if name in whole or not self._is_plain(node):
-                    whole |= {base.id for base in node.bases if isinstance(base, ast.Name)}
-                else:
-                    parts, called = self._in_parts(node)
-                    for method in called:
-                        methods.setdefault(f".{method.name}", []).append(method)
-            while parts:
-                for name, line in self._references_of(parts.pop()):
-                    found.setdefault(name, line)
-                    parts += methods.pop(name, ())
-                    head = name.split(".")[0]
-                    if head in self.definitions and head not in seen:
-                        seen.add(head)
-                        todo.append(head)
-                if not parts:
-                    parts += [
-                        method
-                        for name in found.keys() & methods.keys()
-                        for method in methods.pop(name)
-                    ]
-        return found
-
-    def _in_parts(
-        self, node: ast.ClassDef
-    ) -> tuple[list[ast.AST], list[ast.FunctionDef | ast.AsyncFunctionDef]]:
-        """A class without the methods that only their names call, and those."""
-        if node not in self._known_parts:
-            called = [
-                part
-                for part in node.body
-                if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name)
-            ]
-            rest = copy.copy(node)
-            rest.body = [part for part in node.body if part not in called]
-            self._known_parts[node] = rest, called
-        rest, called = self._known_parts[node]
-        return [rest], called
-
-    def _is_plain(self, node: ast.ClassDef) -> bool:
-        """Return whether only Python calls a class's methods, unlike a Function's."""
-        todo, seen = [node], {node}
-        while todo:
-            node = todo.pop()
-            if node.keywords:
-                return False
-            for base in node.bases:
-                name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
-                own = self.definitions.get(name)
-                # A class that names itself as its base means an earlier one of that name.
-                if not isinstance(own, ast.ClassDef) or own is node:
-                    head, _, rest = name.partition(".")
-                    meant = self._module_names.get(head) or head
-                    if (f"{meant}.{rest}" if rest else meant) not in PLAIN_BASES:
-                        return False
-                elif own not in seen:
-                    seen.add(own)
-                    todo.append(own)
-        return True
-
-    def _references_of(self, part: ast.AST) -> list[tuple[str, int]]:
-        """``_references``, worked out once: many checks ask about the same definitions."""
-        if part not in self._known_references:
-            self._known_references[part] = list(self._references(part))
-        return self._known_references[part]
-
-    def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
-        """Names and attributes below a node. A name is what is bound to it where it stands: what an
-        import brought, or something of the function's own, which is nobody else's and left out.
-        """
-        todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]
-        entries = set()
-        while todo:
-            node, bound = todo.pop()
-            if isinstance(node, ast.Subscript) and (entry := self._entry(node, bound)):
-                todo += [(entry, self._module_names)] if entry not in entries else []
-                entries.add(entry)
-                continue
-            if isinstance(node, ast.ClassDef):  # what its body binds is hidden from its methods
-                inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
-                todo += [
-                    (child, bound if isinstance(child, DEFINING) else inside)
-                    for child in ast.iter_child_nodes(node)
-                ]
-                continue
-            # Defaults belong to whoever defines it.
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                body: list[ast.AST] = (
-                    [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-                )
-                inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(body))
-                todo += [
-                    (child, inside if child in body else bound)
-                    for child in ast.iter_child_nodes(node)
-                ]
-                continue
-            if isinstance(node, COMPREHENSIONS):
-                targets = [name for part in node.generators for name in ast.walk(part.target)]
-                bound = bound | {name.id: None for name in targets if isinstance(name, ast.Name)}
-            if isinstance(node, ast.Name) and not is_stored(node):
-                meant = bound.get(node.id, node.id)
-                if meant is not None:
-                    yield meant, node.lineno
-            elif isinstance(node, ast.Attribute):
-                yield f".{node.attr}", node.lineno
-                head, _, rest = (dotted_name(node) or "").partition(".")
-                meant = bound.get(head, head)
-                if meant:
-                    yield f"{meant}.{rest}", node.lineno
-            todo += [(child, bound) for child in ast.iter_child_nodes(node)]
-
-    def _entry(self, node: ast.Subscript, bound: Mapping[str, str | None]) -> ast.expr | None:
-        """Return the definition behind ``TABLE["key"]`` for a literal dictionary TABLE."""
-        if (
-            not isinstance(node.value, ast.Name)
-            or node.value.id in bound
-            or not isinstance(node.slice, ast.Constant)
-        ):
-            return None
-        table = self.definitions.get(node.value.id)
-        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(
-            table.value, ast.Dict
-        ):
-            return None
-        entries = {
-            key.value: value
-            for key, value in zip(table.value.keys, table.value.values, strict=True)
-            if isinstance(key, ast.Constant)
-        }
-        return entries.get(node.slice.value)
+        """Return what definitions refer to; see ``References.names_used``."""
+        return self._references.names_used(*names)
 
     def is_bare_raise(self, line: int) -> bool:
         """Whether all that some function does is on that line, docstring apart, as in a stub."""

@@ -25,7 +25,7 @@ from grader.course.roadmap import (
     next_lesson,
     standing,
 )
-from grader.render.terminal import points
+from grader.render.terminal_lines import points
 
 STANDING_MARKS = {
     LessonState.COMPLETE: "✔",

@@ -11,40 +11,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.core.format import pair, text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
-from grader.render.figures import figure_lines
-from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
-from grader.render.locations import place
+from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.terminal_lines import INDENT, Lines, points
 
-COLOURS = {
-    Outcome.PASSED: "green",
-    Outcome.FAILED: "red",
-    Outcome.ERROR: "red",
-    Outcome.TIMEOUT: "red",
-    Outcome.CRASHED: "red",
-    Outcome.SKIPPED: "yellow",
-    Outcome.NOT_STARTED: "dim",
-    Outcome.GRADER_ERROR: "magenta",
-}
-INDENT = 4
 WAITING_SHOWN = 3
 """How many waiting checks, and lessons not started, are listed one by one; more are one line: what
 is wrong comes first.
 """
-PRINTED_LINES, PRINTED_COLUMNS = 3, 200
-
-
-def points(value: float) -> str:
-    return f"{value:g}"
 
 
 def make_console(*, stderr: bool = False) -> Console:
@@ -117,96 +98,6 @@ def show_whole(
             console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
         lines.print_labelled([*steps, *lines.hint(check, lesson)])
         console.print()
-
-
-class Lines:
-    """Checks on one console in one language; ``whole`` folds nothing of what they printed."""
-
-    def __init__(self, console: Console, tr: Catalogue, *, whole: bool = False) -> None:
-        self.console = console
-        self.tr = tr
-        self.whole = whole
-
-    def why_not(self, lesson: LessonResult) -> Text:
-        """Why a lesson is missing or could not be loaded, with the line where there is one."""
-        why = Text(clean(lesson.message or ""), style="red")
-        line = lesson.checks[0] if lesson.checks else None
-        if line is not None and line.source_line:
-            why.append(clean(f"\n{place(lesson, line, self.tr)}    "), style="dim").append(
-                clean(line.source_text or ""), style="default"
-            )
-        return why
-
-    def show_check(self, check: CheckResult) -> None:
-        bonus = " " + self.tr("bonus") if check.bonus else ""
-        self.show_line(
-            check.outcome,
-            check.title,
-            f"{points(check.points)} / {points(check.max_points)}{bonus}",
-        )
-
-    def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
-        line = Table.grid(expand=True, padding=(0, 1))
-        line.add_column(width=3, justify="right")
-        line.add_column(ratio=1)
-        line.add_column(justify="right")
-        line.add_row(Text(MARKS[outcome], COLOURS[outcome]), Text(title), Text(scored, style="dim"))
-        self.console.print(line)
-
-    def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
-        tr = self.tr
-        if check.inputs:
-            yield Text(
-                "   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
-            )
-        if check.expected is None and check.actual is not None:
-            yield Text.assemble((tr("got") + "  ", "dim"), clean(text(check.actual)))
-        elif check.expected is not None:
-            expected, actual = pair(check.expected, check.actual)
-            width = max(cell_len(tr("expected")), cell_len(tr("got"))) + 2
-            yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
-            yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))
-        if check.message:
-            yield Text(clean(check.message), style="red")
-        for figure in check.figures:
-            yield from figure_lines(figure, tr, self.console.width - INDENT, whole=self.whole)
-        if check.evidence:
-            yield Text.assemble(
-                (tr("Looks like") + ": ", "bold"),
-                clean(f"{check.diagnosis_title}. {check.evidence}"),
-            )
-        if check.source_line:
-            yield Text.assemble(
-                (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
-            )
-        if check.output:
-            yield Text.assemble(
-                (tr("It printed") + "  ", "dim"), clean(self.first_lines(check.output))
-            )
-
-    def first_lines(self, output: str) -> str:
-        lines = output.strip().splitlines()
-        if self.whole:
-            return "\n".join(lines)
-        more = len(lines) - PRINTED_LINES
-        rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 0 else ""
-        return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
-
-    def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
-        return (
-            [(self.tr("A nudge"), f"grade hint {lesson.id}")]
-            if check.outcome is not Outcome.PASSED
-            else []
-        )
-
-    def print_labelled(self, rows: list[tuple[str, str]]) -> None:
-        """Print rows of a label and a text; commands are not wrapped."""
-        width = max(cell_len(label) for label, _ in rows) + 2
-        for label, command in rows:
-            self.console.print(
-                Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"),
-                soft_wrap=True,
-            )
 
 
 class Page(Lines):

@@ -20,48 +20,23 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.core.errors import CourseError
-from grader.core.i18n import ENGLISH, load
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.scaffold import MARK, placeholders_in
-from grader.course.source import Source
-from grader.course.stubs import compose, stub_of, without_markers
+from grader.course.scaffold import MARK
+from grader.course.stubs import compose, without_markers
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.cache import VerdictCache
-from grader.verify.case_result import Case, CaseResult, finding_of, mistake_id
-
-CHECK_FILES = {
-    "test_visible.py",
-    "test_hidden.py",
-    "helpers.py",
-    "scenarios.py",
-    "diagnosis.py",
-    "README.md",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LessonSummary:
-    """What was shown of one lesson, as the published table has it."""
-
-    lesson: str
-    checks: int
-    mistakes: int
-    caught: int
-    named: int
-    near_misses: int
-    told_apart: int
-    accepted: int
-    accepted_passed: int
+from grader.verify.case_result import Case, CaseResult, finding_of
+from grader.verify.static_problems import catalogue_problems, static_problems, unwritten
+from grader.verify.summary import LessonSummary, judge_lesson
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,144 +225,4 @@ def cases_of(lesson: Lesson) -> list[Case]:
     return cases
 
 
-def judge_lesson(
-    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
-) -> tuple[LessonSummary, list[str]]:
-    """Hold the verdicts of one lesson's cases against what is known of them."""
-    problems: list[str] = []
-    about: dict[str, tuple[str, ...]] = {}
-    checks = 0
-    bad: set[Case] = set()
-    unnamed: set[Case] = set()
-    for case, runs in found.items():
-        for seed, finding in runs:
-            about |= dict(finding.about)
-            problems += [
-                f"{lesson.id}: not translated: {text!r}"
-                for text in finding.untranslated
-                if MARK not in text
-            ]
-            checks = max(checks, finding.checks)
-            bad |= {case} if finding.trouble else set()
-            unnamed |= set() if finding.named else {case}
-            problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-    cases = list(found)
-    mistakes = [case for case in cases if case.kind == "mistake"]
-    near_misses = [case for case in cases if case.kind == "near miss"]
-    accepted = [case for case in cases if case.kind == "accepted"]
-    shown = {mistake_id(case.name) for case in mistakes}
-    problems += [
-        f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
-        for name in about
-        if name not in shown
-    ]
-    problems += [
-        f"{lesson.id}: mistake {name} has no rule in diagnosis.py"
-        for name in sorted(shown - set(about))
-    ]
-    unknown = {mistake_id(case.name) for case in near_misses} - set(about)
-    problems += [
-        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.py"
-        for name in sorted(unknown)
-    ]
-    proof = LessonSummary(
-        lesson=lesson.id,
-        checks=checks,
-        mistakes=len(mistakes),
-        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
-        named=sum(case not in unnamed for case in mistakes),
-        near_misses=len(near_misses),
-        told_apart=sum(case not in bad for case in near_misses),
-        accepted=len(accepted),
-        accepted_passed=sum(case not in bad for case in accepted),
-    )
-    return proof, list(dict.fromkeys(problems))
-
-
 # ----------------------------------------------------------------------------------------- metadata
-
-
-def static_problems(lesson: Lesson) -> list[str]:
-    """What can be said without grading: files, hints, the stub."""
-    problems: list[str] = []
-
-    def require(condition: bool, text: str) -> None:
-        if not condition:
-            problems.append(f"{lesson.id}: {text}")
-
-    marked = lesson.solution.read_text("utf-8")
-    stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
-    generated = stub_of(marked, name=str(lesson.solution))
-    require(
-        stub == generated,
-        f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
-        " --write-stubs",
-    )
-    require((lesson.folder / "README.md").exists(), "there is no README.md")
-    hints = lesson.hints()
-    for name in (*lesson.names, *lesson.bonus):
-        require(len(hints.get(name, ())) == 3, f"hints.toml should have three steps for {name}")
-        require(
-            name in Source(marked, lesson.filename).definitions,
-            f"the solution doesn't define {name}",
-        )
-    languages = (*lesson.folder.glob("README.*.md"), *lesson.folder.glob("*.po"))
-    allowed = {lesson.filename, "README.md", "hints.toml", *(path.name for path in languages)}
-    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
-    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
-    return problems
-
-
-def unwritten(lesson: Lesson) -> list[str]:
-    """Return the places where ``grade new`` left something to write."""
-    said = [
-        f"course.toml still holds its placeholder: {text}"
-        for text in (lesson.title, lesson.summary)
-        if MARK in text
-    ]
-    cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
-    files = {lesson.solution, *(cell.path for cell in cells)}
-    for folder in (lesson.folder, lesson.checks):
-        files |= {
-            path
-            for path in folder.iterdir()
-            if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
-        }
-    said += [text for path in sorted(files) for text in placeholders_in(path)]
-    return [f"{lesson.id}: {text}" for text in said]
-
-
-def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
-    """Return what a language lacks: titles, hints, README, placeholders."""
-    if lang == ENGLISH:
-        return []
-    tr = load(lang, lesson.texts(lang))
-    for text in (
-        lesson.title,
-        lesson.summary,
-        *(step for steps in lesson.hints().values() for step in steps),
-    ):
-        tr(text)
-    problems = [f"not translated: {text!r}" for text in sorted(tr.missing) if MARK not in text]
-    readme = lesson.folder / f"README.{lang}.md"
-    problems += [] if readme.exists() else [f"there is no {readme.name}"]
-    for text, translation in tr.texts.items():
-        if placeholders(text) != placeholders(translation):
-            problems.append(f"the translation has other placeholders: {text!r}")
-    return [f"{lesson.id}: {problem}" for problem in problems]
-
-
-def placeholders(text: str) -> set[str]:
-    """The ``{names}`` in a text; of one that is no template there are none."""
-    try:
-        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-    except ValueError:
-        return set()
-
-
-def strays(folder: Path, allowed: set[str]) -> list[Path]:
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name not in allowed and path.name != "__pycache__"
-    ]

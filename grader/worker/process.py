@@ -15,9 +15,7 @@ checks, no solutions and no expected values.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import linecache
 import sys
 import types
 from collections.abc import Callable
@@ -27,6 +25,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
+from grader.worker.loading import execute, words_in
 from grader.worker.wire.compat import undefined_gradient, version_counter
 from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import BrokenFrame, Frame, pack, read_frame
@@ -36,17 +35,6 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
 """After so many bytes of tensors the rest of several requests is left unanswered."""
-WATCHED: tuple[Any, ...] = (
-    builtins,
-    torch,
-    torch.Tensor,
-    torch.autograd,
-    torch.nn.functional,
-    torch.autograd.Function,
-)
-"""Where a file that is loaded might replace something; what it replaces is reported, and whoever
-hides it may.
-"""
 
 
 @dataclass(slots=True)
@@ -128,31 +116,10 @@ class Worker:
         body = request.body
         self.filename = body["filename"]
         self.scenarios = compile(body["scenarios"], "<scenarios>", "exec", dont_inherit=True)
-        source: str = body["source"]
-        linecache.cache[self.filename] = (
-            len(source),
-            None,
-            [line + "\n" for line in source.split("\n")],
-            self.filename,
-        )
-        code = compile(source, self.filename, "exec", dont_inherit=True)
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        sys.argv = [
-            self.filename
-        ]  # a script's arguments may be parsed in it; those of this process are not the student's
-        names = words_in(code) | words_in(self.scenarios)
-        before = {
-            owner: {
-                name: found
-                for name in names
-                if (found := vars(owner).get(name, names)) is not names
-            }
-            for owner in WATCHED
-        }
-        exec(code, self.student.__dict__)
-        return {"value": replaced_since(before)}, b""
+        return {"value": execute(body["source"], self.student, words_in(self.scenarios))}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
         """Describe a name: ``missing`` with the known names, ``callable``, or ``value``."""
@@ -288,35 +255,6 @@ class Worker:
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
         reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
         return self.with_mutated(reply, blob, vectors, versions)
-
-
-def words_in(code: types.CodeType) -> set[str]:
-    """The names and texts that code holds, functions inside it included: what it replaces by name
-    is among them.
-
-    Only those are compared, and those that a scenario asks for: to look at an object is to write
-    its reference count, and to look at all of torch's would have each worker copy hundreds of pages
-    that it shares with the fork server.
-    """
-    words = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            words |= words_in(constant)
-        elif isinstance(constant, str):
-            words.add(constant)
-        elif isinstance(constant, tuple | frozenset):
-            words |= {item for item in constant if isinstance(item, str)}
-    return words
-
-
-def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
-    """Return changed names in order; new names (late submodules) do not count."""
-    return sorted(
-        f"{owner.__name__}.{name}"
-        for owner, names in before.items()
-        for name, value in names.items()
-        if vars(owner).get(name) is not value and not name.startswith("__")
-    )[:20]
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from grader import authoring
 from grader.core.paths import CHECKOUT
-from grader.course import scaffold
+from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
@@ -48,8 +48,10 @@ def test_a_lessons_file_imports_nothing_else_of_the_engine(path: Path) -> None:
 
 
 def test_what_grade_new_writes_imports_nothing_else_either() -> None:
-    for text in (scaffold.VISIBLE, scaffold.HIDDEN, scaffold.SCENARIOS, scaffold.DIAGNOSIS):
-        assert engine_imports(text.replace("$", "_")) <= {"grader.authoring"}
+    files = lesson_files("halving", "half", lang="ko")
+    checks = [text for path, text in files.items() if path.startswith("tests/checks/")]
+    assert len(checks) == 4
+    assert all(engine_imports(text) <= {"grader.authoring"} for text in checks)
 
 
 SCENARIO = """

@@ -16,7 +16,7 @@ from grader.classroom.gradebook.store import Gradebook, now
 from grader.core.errors import UsageError
 from grader.core.sanitize import clean
 from grader.render.terminal import make_console
-from grader.render.terminal import points as points_text
+from grader.render.terminal_lines import points as points_text
 
 
 def adjust(

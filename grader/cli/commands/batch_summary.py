@@ -14,7 +14,7 @@ from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.report import LessonStatus
 from grader.core.sanitize import clean
-from grader.render.terminal import points as points_text
+from grader.render.terminal_lines import points as points_text
 
 LISTED = 20
 """How many lines of one kind are listed; the rest is a number."""

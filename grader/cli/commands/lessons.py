@@ -18,7 +18,8 @@ from grader.course.roadmap import next_lesson, opened_by
 from grader.course.stubs import without_markers
 from grader.render.diff import compare
 from grader.render.lesson_table import labelled, lesson_table, summary_line
-from grader.render.terminal import make_console, points
+from grader.render.terminal import make_console
+from grader.render.terminal_lines import points
 
 README_CHARACTERS = 200
 """From how many on ``grade next`` shows no further paragraph of a README."""

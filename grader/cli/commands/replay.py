@@ -5,12 +5,8 @@ debugger.
 from __future__ import annotations
 
 import difflib
-import json
 import secrets
 import shlex
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,19 +19,15 @@ from grader.classroom.publish.filter import check_names
 from grader.cli.commands.spinner import waiting
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
-from grader.core.protocol import DebugRequest
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.sanitize import clean
-from grader.core.subprocesses import users_environment
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
-from grader.course.notebook_cells import cells_of, loading
 from grader.course.submission import SUFFIXES, read_submission
-from grader.judge import DEBUGGER
-from grader.render.terminal import Lines, make_console, show_whole
+from grader.render.terminal import make_console, show_whole
+from grader.render.terminal_lines import Lines
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for, task_for
+from grader.runtime.grading import Settings, grade_lesson
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
@@ -191,110 +183,24 @@ def show_choice(
         console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
 
 
-# ----------------------------------------------------------------------------------------- a script
+def one_wrong_check(
+    client: ForkServerClient, console: Console, what: Replay, asked: ReplayRequest
+) -> Replay | None:
+    """Return the replay of the check that is named, or else of the only wrong one.
 
-
-def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
-    """Print the smallest script that does the same without us; of a lesson, for the one check that
-    is wrong.
+    If none is wrong, the result names no check. If several are, list them and return None.
     """
-    with ForkServerClient() as client:
-        what = understood(load_course(find_course(course_root, here=Path())), asked)
-        if what.check is None:
-            wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
-            if len(wrong) > 1:
-                show_choice(make_console(stderr=True), what, asked, wrong)
-                return ExitCode.NOT_FULL_MARKS
-            what = replace(what, check=check_name(wrong[0]) if wrong else None)
-        path = own_file(asked.place, what.file)
-        settings = replace(what.settings, recorded=what.check_id)
-        judged = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
-    found = (
-        next((check for check in judged.result.checks if check.id == what.check_id), None)
-        if judged
-        else None
-    )
-    if judged is None or found is None or judged.script is None:
-        said = what.tr(
-            "{name} is not wrong with this seed: there is nothing to reproduce",
-            name=what.check_id or what.lesson.id,
-        )
-        make_console(stderr=True).print(Text(said, "yellow"))
-        if judged is not None:
-            show_whole(
-                make_console(stderr=True),
-                judged.result,
-                (found,) if found else (),
-                seed=settings.seed,
-                tr=what.tr,
-            )
-        return (
-            ExitCode.OK
-            if found is None or found.outcome is Outcome.PASSED
-            else ExitCode.NOT_FULL_MARKS
-        )
-    click.echo(script(judged, found, path, what), nl=False)
-    return ExitCode.NOT_FULL_MARKS
+    if what.check is not None:
+        return what
+    wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
+    if len(wrong) > 1:
+        show_choice(console, what, asked, wrong)
+        return None
+    return replace(what, check=check_name(wrong[0]) if wrong else None)
 
 
 def check_name(check: CheckResult) -> str:
     return check.id.partition(".")[2]
-
-
-def script(judged: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
-    """The script: what it is about as comments, the student's file, the steps; or the check itself
-    where there are none.
-    """
-    module = what.lesson.id
-    head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
-    if isinstance(judged.script, tuple):
-        file = what.file
-        load = (
-            loading(cells_of(file.text, file.cells), module, file.filename)
-            if file.cells
-            else loading_file(module, path)
-        )
-        return "\n".join([*head, *load, *judged.script]) + "\n"
-    reason = what.tr(
-        "This can't be done without the grader: {reason}. The check itself:",
-        reason=str(judged.script),
-    )
-    return (
-        "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
-    )
-
-
-def loading_file(module: str, path: Path) -> list[str]:
-    return [
-        "import importlib.util",
-        "",
-        "import torch",
-        "",
-        (
-            f'spec = importlib.util.spec_from_file_location("{module}",'
-            f" {json.dumps(str(path), ensure_ascii=False)})"
-        ),
-        f"{module} = importlib.util.module_from_spec(spec)",
-        f"spec.loader.exec_module({module})",
-    ]
-
-
-def comment(text: str) -> str:
-    return "\n".join(f"# {clean(line)}".rstrip() for line in text.splitlines() or [""])
-
-
-def check_source(lesson: Lesson, name: str) -> str:
-    from grader.course.source import Source
-
-    for file in (*lesson.visible_checks, *lesson.hidden_checks):
-        text = file.read_text("utf-8")
-        node = Source(text, file.name).definitions.get(f"test_{name}")
-        if node is not None:
-            first = min(
-                [node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))]
-            )
-            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
-    return ""
 
 
 def own_file(place: Path, file: LessonFile) -> Path:
@@ -307,53 +213,3 @@ def own_file(place: Path, file: LessonFile) -> Path:
         )
         raise UsageError(message, file=file.path, place=str(place))
     return path
-
-
-# --------------------------------------------------------------------------------------- a debugger
-
-
-def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> ExitCode:
-    """Run one check in a process of its own, here and unconfined, with a debugger in the student's
-    code.
-    """
-    what = understood(load_course(find_course(course_root, here=Path())), asked)
-    path = own_file(asked.place, what.file)
-    if what.file.problem is not None:
-        raise UsageError(what.file.template or what.file.problem, **what.file.facts)
-    check = what.check
-    if check is None:
-        with ForkServerClient() as client:
-            wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
-        if len(wrong) > 1:
-            show_choice(make_console(), what, asked, wrong)
-            return ExitCode.NOT_FULL_MARKS
-        if not wrong:
-            refused = (
-                "No check of {lesson} is wrong with this seed. Name the one to step through:"
-                " {command}"
-            )
-            raise UsageError(
-                what.tr(
-                    refused,
-                    lesson=what.lesson.id,
-                    command=f"grade replay {what.lesson.id}.<check> --break",
-                )
-            )
-        check = check_name(wrong[0])
-    said = what.tr("{file} is run here, with your rights: this is no sandbox", file=path.name)
-    make_console(stderr=True).print(Text(said, "dim"))
-    request = debug_request(what, path, check, stop=stop)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "request.json"
-        file.write_text(json.dumps(request.as_json()), "utf-8", newline="\n")
-        done = subprocess.run(debug_command(file), env=users_environment(), check=False)
-    return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
-
-
-def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    spec, task = spec_for(what.lesson, what.settings), task_for(what.file, what.settings)
-    return DebugRequest(str(path), check, stop, spec, task)
-
-
-def debug_command(request: Path) -> Sequence[str]:
-    return [sys.executable, "-m", DEBUGGER, str(request)]

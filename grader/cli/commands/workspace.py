@@ -98,41 +98,28 @@ def make_workspace(
         raise UsageError(
             tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
+    show_first_steps(course, folder, tr, notebook=notebook)
+
+
+def show_first_steps(course: Course, folder: Path, tr: Catalogue, *, notebook: bool) -> None:
     first = course.lessons[0].id
     rows = [
         (f"cd {quoted(folder)}", ""),
         ("grade list", tr("the lessons, and how far you are")),
         ("grade next", tr("where to begin")),
         (f"grade {first}", tr("grade the first, at any time")),
-        (
-            (
-                "%load_ext grader",
-                tr("in a cell of a notebook: then %grade grades it, once it is saved"),
-            )
-            if notebook
-            else ("grade watch", tr("grade at every save"))
-        ),
     ]
+    if notebook:
+        said = tr("in a cell of a notebook: then %grade grades it, once it is saved")
+        rows.append(("%load_ext grader", said))
+    else:
+        rows.append(("grade watch", tr("grade at every save")))
     width = max(len(command) for command, what in rows if what) + 3
+    holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
+    lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
+    readme = f"{first}/{readme_name(course.lessons[0].folder, tr.lang)}"
     console = make_console()
-    console.print(
-        Text(tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons)))
-    )
-    console.print(
-        Text(
-            "\n"
-            + "\n".join(f"  {command.ljust(width)}{what}".rstrip() for command, what in rows)
-            + "\n"
-        )
-    )
-    console.print(
-        Text(
-            tr(
-                "Begin with {file}",
-                file=f"{first}/{readme_name(course.lessons[0].folder, tr.lang)}",
-            )
-        )
-    )
+    console.print(Text("\n".join([holds, "", *lines, "", tr("Begin with {file}", file=readme)])))
 
 
 def quoted(folder: Path) -> str:

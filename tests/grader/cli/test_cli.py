@@ -31,7 +31,8 @@ from grader.cli.help import MARK, peek_language
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
 from grader.course.submission import read_submission
-from grader.verify.verify import LessonSummary, VerifyResult
+from grader.verify.summary import LessonSummary
+from grader.verify.verify import VerifyResult
 
 pytestmark = pytest.mark.fork
 

@@ -15,7 +15,8 @@ from grader.course.course import Course
 from grader.course.manifest import load_course
 from grader.course.scaffold import MARK, lesson_files
 from grader.runtime.grading import Settings
-from grader.verify.verify import VerifyResult, unwritten
+from grader.verify.static_problems import unwritten
+from grader.verify.verify import VerifyResult
 from grader.verify.verify import verify as run_verification
 
 

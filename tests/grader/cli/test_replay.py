@@ -17,15 +17,9 @@ import torch
 
 import grader
 from grader.cli import main
-from grader.cli.commands.replay import (
-    Replay,
-    ReplayRequest,
-    comment,
-    debug_command,
-    debug_request,
-    script,
-    understood,
-)
+from grader.cli.commands.replay import Replay, ReplayRequest, understood
+from grader.cli.commands.replay_debug import debug_command, debug_request
+from grader.cli.commands.replay_script import comment, script
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult
@@ -282,9 +276,10 @@ def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Fork
     """The tests' host, in place of one that each command starts."""
     import contextlib
 
-    monkeypatch.setattr(
-        "grader.cli.commands.replay.ForkServerClient", lambda: contextlib.nullcontext(host)
-    )
+    for module in ("replay", "replay_script", "replay_debug"):
+        monkeypatch.setattr(
+            f"grader.cli.commands.{module}.ForkServerClient", lambda: contextlib.nullcontext(host)
+        )
     return host
 
 

@@ -1,0 +1,125 @@
+"""``grade replay --show``: a script that repeats a failed check without the grader."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from grader.cli.commands.replay import (
+    Replay,
+    ReplayRequest,
+    check_name,
+    one_wrong_check,
+    own_file,
+    understood,
+)
+from grader.core.errors import ExitCode
+from grader.core.report import CheckResult, Outcome
+from grader.core.sanitize import clean
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
+from grader.course.notebook_cells import cells_of, loading
+from grader.render.terminal import make_console, show_whole
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import LessonOutcome, grade_lesson
+
+
+def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
+    """Print the smallest script that does the same without us; of a lesson, for the one check that
+    is wrong.
+    """
+    with ForkServerClient() as client:
+        what = understood(load_course(find_course(course_root, here=Path())), asked)
+        chosen = one_wrong_check(client, make_console(stderr=True), what, asked)
+        if chosen is None:
+            return ExitCode.NOT_FULL_MARKS
+        what = chosen
+        path = own_file(asked.place, what.file)
+        settings = replace(what.settings, recorded=what.check_id)
+        judged = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
+    found = (
+        next((check for check in judged.result.checks if check.id == what.check_id), None)
+        if judged
+        else None
+    )
+    if judged is None or found is None or judged.script is None:
+        said = what.tr(
+            "{name} is not wrong with this seed: there is nothing to reproduce",
+            name=what.check_id or what.lesson.id,
+        )
+        make_console(stderr=True).print(Text(said, "yellow"))
+        if judged is not None:
+            show_whole(
+                make_console(stderr=True),
+                judged.result,
+                (found,) if found else (),
+                seed=settings.seed,
+                tr=what.tr,
+            )
+        return (
+            ExitCode.OK
+            if found is None or found.outcome is Outcome.PASSED
+            else ExitCode.NOT_FULL_MARKS
+        )
+    click.echo(script(judged, found, path, what), nl=False)
+    return ExitCode.NOT_FULL_MARKS
+
+
+def script(judged: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
+    """The script: what it is about as comments, the student's file, the steps; or the check itself
+    where there are none.
+    """
+    module = what.lesson.id
+    head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
+    if isinstance(judged.script, tuple):
+        file = what.file
+        load = (
+            loading(cells_of(file.text, file.cells), module, file.filename)
+            if file.cells
+            else loading_file(module, path)
+        )
+        return "\n".join([*head, *load, *judged.script]) + "\n"
+    reason = what.tr(
+        "This can't be done without the grader: {reason}. The check itself:",
+        reason=str(judged.script),
+    )
+    return (
+        "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
+    )
+
+
+def loading_file(module: str, path: Path) -> list[str]:
+    return [
+        "import importlib.util",
+        "",
+        "import torch",
+        "",
+        (
+            f'spec = importlib.util.spec_from_file_location("{module}",'
+            f" {json.dumps(str(path), ensure_ascii=False)})"
+        ),
+        f"{module} = importlib.util.module_from_spec(spec)",
+        f"spec.loader.exec_module({module})",
+    ]
+
+
+def comment(text: str) -> str:
+    return "\n".join(f"# {clean(line)}".rstrip() for line in text.splitlines() or [""])
+
+
+def check_source(lesson: Lesson, name: str) -> str:
+    from grader.course.source import Source
+
+    for file in (*lesson.visible_checks, *lesson.hidden_checks):
+        text = file.read_text("utf-8")
+        node = Source(text, file.name).definitions.get(f"test_{name}")
+        if node is not None:
+            first = min(
+                [node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))]
+            )
+            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+    return ""

@@ -1,0 +1,128 @@
+"""Commands to look into one's code, and their options: ``grade replay`` and ``grade graph``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import (
+    PATH,
+    check_names,
+    course,
+    course_option,
+    lang_option,
+    place_option,
+    sandbox_option,
+    seed_option,
+)
+
+
+@click.command(short_help="Run a check again from its seed, or debug it.", cls=TranslatedCommand)
+@click.argument("target", metavar="[LESSON[.CHECK]]", default="", shell_complete=check_names)
+@place_option
+@seed_option
+@click.option(
+    "--check-seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="The check's own seed, from a report, in place of the run's.",
+)
+@click.option(
+    "--show", "way", flag_value="show", help="Print a script that does the same without the grader."
+)
+@click.option(
+    "--pdb",
+    "way",
+    flag_value="pdb",
+    help="Debug your code, where it raises or is called. It runs with your rights.",
+)
+@click.option(
+    "--break",
+    "stop",
+    is_flag=True,
+    help="With --pdb: stop at the first line of the function in any case.",
+)
+@sandbox_option
+@lang_option
+@course_option
+def replay(
+    target: str,
+    place: Path,
+    seed: int | None,
+    check_seed: int | None,
+    way: str | None,
+    stop: bool,
+    sandbox: str,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
+    """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that
+    is wrong.
+
+    Without a lesson: the one that is here, or that was wrong when it was graded last; of several,
+    the commands to take one.
+
+    Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
+    """
+    from grader.cli.commands.replay import ReplayRequest
+    from grader.cli.commands.replay import replay as judge_again
+    from grader.cli.commands.replay_debug import debug
+    from grader.cli.commands.replay_script import show_script
+    from grader.cli.commands.replay_target import resolve_target
+    from grader.core.errors import ExitCode
+
+    typed = [
+        ("--in", place if place != Path() else None),
+        ("--course", course_root),
+        ("--lang", lang),
+    ]
+    flags = [
+        word
+        for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop))
+        if given
+    ]
+    options = (
+        *flags,
+        *(word for name, value in typed if value is not None for word in (name, str(value))),
+    )
+    asked = resolve_target(
+        course(course_root), ReplayRequest(target, place, seed, check_seed, sandbox, lang, options)
+    )
+    if asked is None:
+        sys.exit(ExitCode.NOT_FULL_MARKS)
+    if way == "pdb" or stop:
+        sys.exit(debug(course_root, asked, stop=stop))
+    sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))
+
+
+@click.command(cls=TranslatedCommand)
+@click.argument("target", metavar="FILE:FUNCTION")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NUMBERS",
+    help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default.",
+)
+@click.option("--backward", is_flag=True, help="Run backward first: what was saved is freed then.")
+@click.option("--svg", type=PATH, help="Write the drawing to this file.")
+@click.option("--html", type=PATH, help="Write a page with the drawing to this file.")
+@lang_option
+def graph(
+    target: str,
+    inputs: tuple[str, ...],
+    backward: bool,
+    svg: Path | None,
+    html: Path | None,
+    lang: str | None,
+) -> None:
+    """Draw the graph that a function of yours builds. The file is run, with your rights.
+
+    Example: grade graph model.py:loss --input 2.0,3.0 --svg loss.svg
+    """
+    from grader.cli.commands.graph import show_graph, wanted
+
+    show_graph(wanted(target, inputs, backward=backward), svg=svg, html=html, lang=lang)

@@ -1,0 +1,107 @@
+"""Problems of a lesson that no grading shows: files, hints, the stub, placeholders, translations."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+from grader.core.i18n import ENGLISH, load
+from grader.course.course import Lesson
+from grader.course.scaffold import MARK, placeholders_in
+from grader.course.source import Source
+from grader.course.stubs import stub_of
+
+CHECK_FILES = {
+    "test_visible.py",
+    "test_hidden.py",
+    "helpers.py",
+    "scenarios.py",
+    "diagnosis.py",
+    "README.md",
+}
+
+
+def static_problems(lesson: Lesson) -> list[str]:
+    """What can be said without grading: files, hints, the stub."""
+    problems: list[str] = []
+
+    def require(condition: bool, text: str) -> None:
+        if not condition:
+            problems.append(f"{lesson.id}: {text}")
+
+    marked = lesson.solution.read_text("utf-8")
+    stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
+    generated = stub_of(marked, name=str(lesson.solution))
+    require(
+        stub == generated,
+        f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
+        " --write-stubs",
+    )
+    require((lesson.folder / "README.md").exists(), "there is no README.md")
+    hints = lesson.hints()
+    for name in (*lesson.names, *lesson.bonus):
+        require(len(hints.get(name, ())) == 3, f"hints.toml should have three steps for {name}")
+        require(
+            name in Source(marked, lesson.filename).definitions,
+            f"the solution doesn't define {name}",
+        )
+    languages = (*lesson.folder.glob("README.*.md"), *lesson.folder.glob("*.po"))
+    allowed = {lesson.filename, "README.md", "hints.toml", *(path.name for path in languages)}
+    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
+    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
+    return problems
+
+
+def unwritten(lesson: Lesson) -> list[str]:
+    """Return the places where ``grade new`` left something to write."""
+    said = [
+        f"course.toml still holds its placeholder: {text}"
+        for text in (lesson.title, lesson.summary)
+        if MARK in text
+    ]
+    cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
+    files = {lesson.solution, *(cell.path for cell in cells)}
+    for folder in (lesson.folder, lesson.checks):
+        files |= {
+            path
+            for path in folder.iterdir()
+            if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
+        }
+    said += [text for path in sorted(files) for text in placeholders_in(path)]
+    return [f"{lesson.id}: {text}" for text in said]
+
+
+def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
+    """Return what a language lacks: titles, hints, README, placeholders."""
+    if lang == ENGLISH:
+        return []
+    tr = load(lang, lesson.texts(lang))
+    for text in (
+        lesson.title,
+        lesson.summary,
+        *(step for steps in lesson.hints().values() for step in steps),
+    ):
+        tr(text)
+    problems = [f"not translated: {text!r}" for text in sorted(tr.missing) if MARK not in text]
+    readme = lesson.folder / f"README.{lang}.md"
+    problems += [] if readme.exists() else [f"there is no {readme.name}"]
+    for text, translation in tr.texts.items():
+        if placeholders(text) != placeholders(translation):
+            problems.append(f"the translation has other placeholders: {text!r}")
+    return [f"{lesson.id}: {problem}" for problem in problems]
+
+
+def placeholders(text: str) -> set[str]:
+    """The ``{names}`` in a text; of one that is no template there are none."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    except ValueError:
+        return set()
+
+
+def strays(folder: Path, allowed: set[str]) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name not in allowed and path.name != "__pycache__"
+    ]

@@ -1,0 +1,79 @@
+"""What the verdicts of one lesson's cases come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.course.course import Lesson
+from grader.course.scaffold import MARK
+from grader.verify.case_result import Case, CaseResult, mistake_id
+
+
+@dataclass(frozen=True, slots=True)
+class LessonSummary:
+    """What was shown of one lesson, as the published table has it."""
+
+    lesson: str
+    checks: int
+    mistakes: int
+    caught: int
+    named: int
+    near_misses: int
+    told_apart: int
+    accepted: int
+    accepted_passed: int
+
+
+def judge_lesson(
+    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
+) -> tuple[LessonSummary, list[str]]:
+    """Hold the verdicts of one lesson's cases against what is known of them."""
+    problems: list[str] = []
+    about: dict[str, tuple[str, ...]] = {}
+    checks = 0
+    bad: set[Case] = set()
+    unnamed: set[Case] = set()
+    for case, runs in found.items():
+        for seed, finding in runs:
+            about |= dict(finding.about)
+            problems += [
+                f"{lesson.id}: not translated: {text!r}"
+                for text in finding.untranslated
+                if MARK not in text
+            ]
+            checks = max(checks, finding.checks)
+            bad |= {case} if finding.trouble else set()
+            unnamed |= set() if finding.named else {case}
+            problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
+    cases = list(found)
+    mistakes = [case for case in cases if case.kind == "mistake"]
+    near_misses = [case for case in cases if case.kind == "near miss"]
+    accepted = [case for case in cases if case.kind == "accepted"]
+    shown = {mistake_id(case.name) for case in mistakes}
+    problems += [
+        f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
+        for name in about
+        if name not in shown
+    ]
+    problems += [
+        f"{lesson.id}: mistake {name} has no rule in diagnosis.py"
+        for name in sorted(shown - set(about))
+    ]
+    unknown = {mistake_id(case.name) for case in near_misses} - set(about)
+    problems += [
+        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.py"
+        for name in sorted(unknown)
+    ]
+    proof = LessonSummary(
+        lesson=lesson.id,
+        checks=checks,
+        mistakes=len(mistakes),
+        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
+        named=sum(case not in unnamed for case in mistakes),
+        near_misses=len(near_misses),
+        told_apart=sum(case not in bad for case in near_misses),
+        accepted=len(accepted),
+        accepted_passed=sum(case not in bad for case in accepted),
+    )
+    return proof, list(dict.fromkeys(problems))
