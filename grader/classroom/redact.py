@@ -37,10 +37,8 @@ def withheld(report: Report, tr: Catalogue | None = None) -> Report:
         )
 
     def lesson(one: LessonResult) -> LessonResult:
-        return (
-            one
-            if one.status is LessonStatus.INVALID
-            else replace(one, checks=tuple(map(check, one.checks)))
-        )
+        if one.status is LessonStatus.INVALID:
+            return one
+        return replace(one, checks=tuple(map(check, one.checks)))
 
     return replace(report, lessons=tuple(map(lesson, report.lessons)))

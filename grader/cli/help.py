@@ -142,11 +142,9 @@ def misuse(error: click.ClickException, command: click.Command, path: str) -> Us
         return UsageError(NEEDED, command=path, what=error.param.human_readable_name.rstrip("."))
     if isinstance(error, click.BadParameter) and error.param is not None:
         return misfit(path, error.param)
-    return (
-        UsageError(TOO_MANY, command=path)
-        if type(error) is click.UsageError and error.ctx is not None
-        else None
-    )
+    if type(error) is click.UsageError and error.ctx is not None:
+        return UsageError(TOO_MANY, command=path)
+    return None
 
 
 def misfit(command: str, parameter: click.Parameter) -> UsageError | None:

@@ -9,7 +9,7 @@
     class Sigmoid(torch.autograd.Function):
         ...
 
-A cell begins with ``# %%`` and its name. The comment below says what is wrong, or what is different.
+A cell begins with ``# %%`` and its name. The comment below says what is wrong or different.
 The rest is a fragment: the definitions that differ from the solution (``stubs.compose``). A wrong
 answer and a near miss are named after a mistake; several may have the same name.
 """

@@ -47,9 +47,9 @@ class FileEntry:
 
     def within(self, folder: str) -> FileEntry:
         """The same file with a path that begins in ``folder``; unchanged where that is empty."""
-        return (
-            replace(self, path=(PurePosixPath(folder) / self.path).as_posix()) if folder else self
-        )
+        if folder:
+            return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
+        return self
 
     def read(self, limit: int) -> bytes | None:
         """Its first bytes, ``limit`` at most; None where they can't be read."""

@@ -221,11 +221,9 @@ def _code_cells(
 
 def _tags(metadata: Any) -> frozenset[str]:
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    return (
-        frozenset(tag for tag in tags if isinstance(tag, str))
-        if isinstance(tags, list)
-        else frozenset()
-    )
+    if isinstance(tags, list):
+        return frozenset(tag for tag in tags if isinstance(tag, str))
+    return frozenset()
 
 
 def _readable(place: str, source: str) -> str:

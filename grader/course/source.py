@@ -97,11 +97,9 @@ class Source:
     def place(self, number: int) -> str:
         """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
         cell, line = self.in_cell(number)
-        return (
-            f"{self.filename}:{line}"
-            if cell is None
-            else f"{self.filename}, cell {cell}, line {line}"
-        )
+        if cell is None:
+            return f"{self.filename}:{line}"
+        return f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
         """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with

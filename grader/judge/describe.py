@@ -1,14 +1,16 @@
 """Values as a report holds them: plain JSON data, cut where long, NaN and infinities as strings.
 
-========================  ==============================================================================================
-a number, str, bool, None  itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
-a tensor                   ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``; over ``MAX_ELEMENTS`` elements
-                           some of them flat, with ``"cut"`` and ``"before"``: how many come after, and before
-a list, tuple, set, dict   ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``, ``{"dict": [[key, value], …]}``
-anything else              ``{"other": text}``
-========================  ==============================================================================================
+number, str, bool, None
+    themselves; a non-finite float is ``"nan"``, ``"inf"`` or ``"-inf"``
+tensor
+    ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``; beyond ``MAX_ELEMENTS``
+    elements a flat part, with ``"before"`` and ``"cut"``: how many elements precede and follow
+list, tuple, set, dict
+    ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``, ``{"dict": [[key, value], …]}``
+anything else
+    ``{"other": text}``
 
-``render.values`` makes text of it.
+``core.format`` makes text of it.
 """
 
 from __future__ import annotations
@@ -38,11 +40,9 @@ def describe(value: Any, depth: int = 0) -> Any:
     if isinstance(value, complex):
         return {"other": str(value)}
     if isinstance(value, str):
-        return (
-            value
-            if len(value) <= MAX_TEXT
-            else value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
-        )
+        if len(value) <= MAX_TEXT:
+            return value
+        return value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
     if isinstance(value, Tensor):
         return _tensor(value)
     if depth > 6:

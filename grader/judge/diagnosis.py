@@ -1,20 +1,19 @@
-"""Naming mistakes: from a failed check to the misconception behind it, with the numbers that show
-it.
+"""Name the misconception behind a failed check, with the numbers that show it.
 
 A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
 
     @mistake(
         "ignores_grad_output", about="Sigmoid", title="grad_output is not used",
-        explanation="For v = {v} your backward returned {actual}; that is s(1 - s), the same for every v.",
+        explanation="For v = {v} your backward returned {actual}; that is s(1 - s) for every v.",
     )
     def ignores_grad_output(failure, student):
         local = local_derivative(failure.inputs.get("x"))
         return {} if same(failure.actual, local) else None
 
-A rule gets the failure and the student (it may ask the student more), and returns None where it
-does not recognise its mistake, else the facts that its explanation shows. Rules are tried in the
-order of the file; the first that recognises wins, so put the narrow ones first. A rule that
-stumbles over the student's answers recognises nothing.
+A rule gets the failure and the student, whom it may ask more. It returns the facts that its
+explanation shows, or None if it does not recognize its mistake. Rules are tried in the order of the
+file and the first match wins, so narrow rules come first. A rule that raises because of the
+student's answers recognizes nothing.
 """
 
 from __future__ import annotations
@@ -129,11 +128,9 @@ def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
     """Return the facts with ``line`` as "2 of cell 4" in a notebook."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
-    return (
-        facts
-        if cell is None
-        else {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
-    )
+    if cell is None:
+        return facts
+    return {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
 
 
 class _Facts(dict[str, str]):

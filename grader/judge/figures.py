@@ -1,17 +1,16 @@
-"""Figures of a failed check, as plain data: a graph, two Jacobians, predictions beside what
-happened.
+"""Figures of a failed check, as plain data.
 
-A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check
-has failed, so one that passes costs nothing. A figure is an aid: where it can't be made, there is
-none, and the verdict stands.
+A check gives ``CheckFailure`` functions that make its figures. The judge calls them only after the
+check has failed. A figure that can't be made is left out, and the verdict stands.
 
-======================  ==================================================================================================
-``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None; ``first_difference`` and
-                        ``actual_difference``, the ids of the nodes where they differ first
-``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; ``input``, ``output``, their names;
-                        ``cut``, how many rows and columns there are more
-``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
-======================  ==================================================================================================
+``kind: "graph"``
+    ``expected`` and ``actual``, each a ``GraphPicture`` as JSON or None; ``first_difference`` and
+    ``actual_difference``, the ids of the nodes where they first differ
+``kind: "jacobian"``
+    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; the names ``input`` and
+    ``output``; ``cut``, how many rows and columns are left out
+``kind: "prediction"``
+    ``rows``: what was predicted, the prediction, the outcome, and why
 """
 
 from __future__ import annotations

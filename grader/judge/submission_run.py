@@ -70,7 +70,7 @@ class SubmissionRun:
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is still the stub's and the file does not change it elsewhere."""
+        """Return whether a definition is still the stub's and nothing else changes it."""
         if name not in self._untouched:
             source = self.session.source
             same = source.same_definition(stub, name)

@@ -154,11 +154,9 @@ def _worst(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     ]
     lines = _columns(["", tr("your backward"), tr("differences of your forward")], rows)
     more = len(differing) - len(rows)
-    return (
-        [*lines, Text("  " + tr("and {count} more that differ", count=more), "dim")]
-        if more > 0
-        else lines
-    )
+    if more > 0:
+        return [*lines, Text("  " + tr("and {count} more that differ", count=more), "dim")]
+    return lines
 
 
 def _predictions(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:

@@ -109,11 +109,9 @@ class Lines:
         return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
-        return (
-            [(self.tr("A nudge"), f"grade hint {lesson.id}")]
-            if check.outcome is not Outcome.PASSED
-            else []
-        )
+        if check.outcome is not Outcome.PASSED:
+            return [(self.tr("A nudge"), f"grade hint {lesson.id}")]
+        return []
 
     def print_labelled(self, rows: list[tuple[str, str]]) -> None:
         """Print rows of a label and a text; commands are not wrapped."""

@@ -1,4 +1,4 @@
-"""Problems of a lesson that no grading shows: files, hints, the stub, placeholders, translations."""
+"""Problems of a lesson that no grading shows: files, hints, stub, placeholders, translations."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ from grader.verify.summary import LessonSummary, judge_lesson
 class VerifyResult:
     """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
 
-    If the run was cut, ``proofs`` is empty and ``left`` counts the remaining gradings. With a file
-    of verdicts ``kept`` of them are in it, and ``complete`` says of each lesson from how many seeds,
-    counted from the first, all its cases are.
+    If the run was interrupted, ``proofs`` is empty and ``left`` counts the remaining gradings. With
+    a file of verdicts, ``kept`` of them are in it, and ``complete`` has the number of seeds, from 1
+    on, that are complete for each lesson.
     """
 
     problems: tuple[str, ...]

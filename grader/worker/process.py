@@ -4,8 +4,9 @@ It answers the judge's questions, one at a time, until its input ends:
 
 ``load``      compile the scenarios, execute the student's file
 ``describe``  what a name in the student's module is: a callable, a value, missing
-``call``      call something of the student's; keep inputs and outputs under a handle, so that products can be asked for
-``vjp``       the vector-Jacobian product of an earlier call; it is a call with a handle of its own, so this nests to any order
+``call``      call something of the student's; keep inputs and outputs under a handle
+``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
+              this nests to any order
 ``observe``   run a scenario on the student's module
 ``several``   several calls and products at once, one after another
 

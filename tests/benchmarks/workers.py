@@ -56,7 +56,7 @@ def main() -> None:
     rounds = options.parse_args().rounds
     warm_up()
     prepared = prepare()
-    layers = [layer for layer in LAYERS if layer not in ("descriptors", "namespaces")]
+    layers = [layer for layer in LAYERS if layer != "descriptors"]
     kinds = {"off": WorkerOptions(Limits(), "off", ()), "all": WorkerOptions(Limits(), "auto", ())}
     kinds |= {f"all but {layer}": WorkerOptions(Limits(), "auto", (layer,)) for layer in layers}
     try:

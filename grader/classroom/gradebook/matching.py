@@ -32,11 +32,9 @@ class RosterPerson:
     called: tuple[str, ...]
 
     def __str__(self) -> str:
-        return (
-            self.submission
-            if self.student.name == self.submission
-            else f"{self.student.name} ({self.submission})"
-        )
+        if self.student.name == self.submission:
+            return self.submission
+        return f"{self.student.name} ({self.submission})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +137,9 @@ def _lines_for(
 
 
 def _joined(student: StudentIdentity, listed: StudentIdentity | None) -> StudentIdentity:
-    return (
-        student if listed is None else StudentIdentity(listed.name, {**listed.ids, **student.ids})
-    )
+    if listed is None:
+        return student
+    return StudentIdentity(listed.name, {**listed.ids, **student.ids})
 
 
 def _ids(student: StudentIdentity) -> set[Key]:

@@ -65,11 +65,9 @@ class _OnDisk:
 
     def leaves(self, item: Entry) -> Iterator[FileEntry]:
         path = Path(self.folder, item.name)
-        return (
-            folder_leaves(path)
-            if item.kind is Kind.FOLDER
-            else iter([FileEntry(item.name, functools.partial(open_inside, path, path))])
-        )
+        if item.kind is Kind.FOLDER:
+            return folder_leaves(path)
+        return iter([FileEntry(item.name, functools.partial(open_inside, path, path))])
 
     def inside(self, item: Entry) -> list[Entry]:
         return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []

@@ -47,11 +47,9 @@ def _is_ours(level: Directory) -> Callable[[Entry], bool]:
 
 
 def _is_lesson(item: Entry, names: Mapping[str, str]) -> bool:
-    return (
-        item.name in names
-        if item.kind is Kind.FILE
-        else item.kind is Kind.FOLDER and item.name in names.values()
-    )
+    if item.kind is Kind.FILE:
+        return item.name in names
+    return item.kind is Kind.FOLDER and item.name in names.values()
 
 
 def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:

@@ -60,11 +60,9 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
                 seed=settings.seed,
                 tr=what.tr,
             )
-        return (
-            ExitCode.OK
-            if found is None or found.outcome is Outcome.PASSED
-            else ExitCode.NOT_FULL_MARKS
-        )
+        if found is None or found.outcome is Outcome.PASSED:
+            return ExitCode.OK
+        return ExitCode.NOT_FULL_MARKS
     click.echo(script(judged, found, path, what), nl=False)
     return ExitCode.NOT_FULL_MARKS
 

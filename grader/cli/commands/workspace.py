@@ -124,11 +124,9 @@ def show_first_steps(course: Course, folder: Path, tr: Catalogue, *, notebook: b
 
 def quoted(folder: Path) -> str:
     """Quote a folder for ``cd``; Windows' shells know only double quotes."""
-    return (
-        subprocess.list2cmdline([str(folder)])
-        if sys.platform == "win32"
-        else shlex.quote(str(folder))
-    )
+    if sys.platform == "win32":
+        return subprocess.list2cmdline([str(folder)])
+    return shlex.quote(str(folder))
 
 
 def readme_name(folder: Path, lang: str) -> str:

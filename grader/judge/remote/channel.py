@@ -181,7 +181,7 @@ class PipeChannel:
     One thread reads frames and one writes them, so this needs nothing that only Unix has. A chunk
     of an answer is read only when it is waited for: a worker that writes unasked fills its pipe and
     waits, and what it wrote can be seen before the next request. What the student printed is read
-    by whoever waits for an answer, so everything that was printed before an answer is there with it.
+    by whoever waits for an answer, so what was printed before an answer is there with it.
     """
 
     def __init__(

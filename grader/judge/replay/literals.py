@@ -74,11 +74,9 @@ def operation(name: str, given: list[str]) -> str:
     if name in CUSTOM:
         return f"{CUSTOM_CLASSES[name].__name__}.apply({', '.join(given)})"
     if name in ("cat", "stack"):
-        return (
-            f"torch.{name}(({', '.join(given)},))"
-            if name == "cat"
-            else f"torch.stack({', '.join(given)})"
-        )
+        if name == "cat":
+            return f"torch.{name}(({', '.join(given)},))"
+        return f"torch.stack({', '.join(given)})"
     if name == "softplus":
         return f"torch.nn.functional.softplus({given[0]})"
     if name == "where_positive":

@@ -92,10 +92,9 @@ class _Writer:
             if step.raised is None:
                 self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
             if expected is not None:
-                self.lines.append(
-                    'print("expected",'
-                    f" {literal(expected) if isinstance(expected, Tensor) else self.value(expected)})"
-                )
+                is_tensor = isinstance(expected, Tensor)
+                value = literal(expected) if is_tensor else self.value(expected)
+                self.lines.append(f'print("expected", {value})')
         head = [
             line
             for text in self.definitions.values()

@@ -1,25 +1,25 @@
-"""The sandbox: what is done to a freshly forked worker before it reads the student's file.
+"""The sandbox: how a freshly forked worker is confined before it reads the student's file.
 
-Theory of operation ------------------- The host prepares once (``prepare``): a scratch folder, a
-Landlock ruleset. It forks a worker; the worker confines itself (``confine``) and only then listens
-to the judge. No student's code has run by then, so the worker can be believed when it says what
-holds. Everything is denied, and what computing needs is given back. The layers, in the order in
-which they are applied:
+The fork server prepares a scratch folder and a Landlock ruleset once (``prepare``). Each worker
+confines itself (``confine``) and only then listens to the judge. No student's code has run by then,
+so what the worker says about its guarantees can be believed. The layers, in the order in which they
+are applied:
 
-*descriptors*    Standard input is empty, standard output and error are one pipe to the judge, the line to the judge stays; all else
-                 is closed. The environment was scrubbed when the host was started. The worker leads a session of its own and dies
-                 with its host.
-*limits*         rlimits: processor time, address space, file size, open files, no core dump. The wall clock is kept by the judge;
-                 threads and the scratch folder's size by the host (``watch``), which looks while it waits.
-*namespaces*     A user, network and IPC namespace of its own: depth beneath the layers that follow, since many hosts refuse it. Off by
-                 default, for what it costs (``NAMESPACES_BY_DEFAULT``).
-*landlock*       Files: the Python installation and the packages to read, the scratch folder to write, nothing else (``landlock``).
-*capabilities*   None, also where the host runs as root.
-*seccomp*        System calls: an allow-list (``seccomp``).
+*descriptors*
+    Standard input is empty, standard output and error are one pipe to the judge. All others are
+    closed, except the line to the judge. The worker leads a session and dies with its fork server.
+*limits*
+    rlimits: processor time, address space, file size, open files, no core dump. The judge keeps the
+    wall clock. The fork server watches threads and the size of the scratch folder (``monitor``).
+*landlock*
+    Only the Python installation and packages can be read, only the scratch folder written.
+*capabilities*
+    All are dropped, also if the fork server runs as root.
+*seccomp*
+    An allow-list of system calls.
 
-What is promised are guarantees, not layers: each of ``GUARANTEES`` names the layers that it rests
-on, and holds where all of them do. When a lesson has ended the host kills everything that it left,
-orphans included, and empties the scratch folder.
+Each of ``GUARANTEES`` names the layers that it needs, and holds if all of them do. After a lesson
+the fork server kills everything that is left and empties the scratch folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from grader.worker.sandbox import landlock, seccomp
 if sys.platform != "win32":
     import resource
 
-LAYERS = ("descriptors", "limits", "namespaces", "landlock", "capabilities", "seccomp")
+LAYERS = ("descriptors", "limits", "landlock", "capabilities", "seccomp")
 GUARANTEES: dict[str, tuple[str, ...]] = {
     "environment": ("descriptors",),
     "descriptors": ("descriptors",),
@@ -56,11 +56,9 @@ GUARANTEES: dict[str, tuple[str, ...]] = {
 }
 """What a worker is denied or held to, and the layers that it takes."""
 
-NAMESPACES_BY_DEFAULT = False
 LINUX: bool = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
 CAPSET = {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION = 0x20080522
 
@@ -151,8 +149,6 @@ def confine(
     wanted = (
         {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
     )
-    if not NAMESPACES_BY_DEFAULT:
-        wanted.discard("namespaces")
     if prepared.scratch is not None:
         move_to(prepared.scratch)
     held = {"descriptors"}
@@ -163,8 +159,6 @@ def confine(
     if "limits" in wanted:
         set_limits(limits)
         held.add("limits")
-    if "namespaces" in wanted and unshare():
-        held.add("namespaces")
     if "landlock" in wanted and prepared.ruleset is not None:
         landlock.apply(prepared.ruleset)
         held.add("landlock")
@@ -208,9 +202,8 @@ def close_all_but(keep: set[int]) -> None:
 
 def set_limits(limits: Limits) -> None:
     """Set the resource limits; the address space is capped where its size can be read (Linux)."""
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1)
-    )  # SIGXCPU first, SIGKILL a second later
+    # SIGXCPU first, SIGKILL a second later.
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
     bounds = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -226,12 +219,6 @@ def address_space_bytes() -> int:
     """The size of this process's address space (Linux)."""
     with open("/proc/self/statm", "rb") as statm:
         return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def unshare() -> bool:
-    """A user, network and IPC namespace of its own; False where the host refuses."""
-    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
-    return call is not None and call(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0
 
 
 def drop_capabilities() -> bool:

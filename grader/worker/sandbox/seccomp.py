@@ -46,22 +46,29 @@ CLONE_THREAD = 0x10000
 
 # name, number on x86_64, on aarch64 (- where there is none)
 ALLOWED = """
-    read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69; pwritev 296 70; lseek 8 62; close 3
-    57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; stat 4 -; fstat 5 80;
-    lstat 6 -; newfstatat 262 79; statx 332 291; access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
-    getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34; unlink 87 -; unlinkat 263 35; rmdir 84 -;
-    rename 82 -; renameat 264 38; renameat2 316 276; ftruncate 77 46; fallocate 285 47; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
-    umask 95 166; flock 73 32; copy_file_range 326 285; sendfile 40 71; mmap 9 222; munmap 11 215; mremap 25 216; mprotect 10 226; madvise
-    28 233; brk 12 214; msync 26 227; mincore 27 232; membarrier 324 283; futex 202 98; set_robust_list 273 99; get_robust_list 274 100;
-    rseq 334 293; set_tid_address 218 96; gettid 186 178; getpid 39 172; getppid 110 173; getuid 102 174; geteuid 107 175; getgid 104 176;
-    getegid 108 177; getresuid 118 148; getresgid 120 150; getgroups 115 158; getpgrp 111 -; rt_sigaction 13 134; rt_sigprocmask 14 135;
-    rt_sigreturn 15 139; rt_sigsuspend 130 133; rt_sigpending 127 136; rt_sigtimedwait 128 137; sigaltstack 131 132; pause 34 -; alarm 37
-    -; setitimer 38 103; getitimer 36 102; clock_gettime 228 113; clock_getres 229 114; clock_nanosleep 230 115; nanosleep 35 101;
-    gettimeofday 96 169; time 201 -; times 100 153; getrusage 98 165; sysinfo 99 179; uname 63 160; sched_yield 24 124; sched_getaffinity
-    204 123; sched_getparam 143 121; sched_getscheduler 145 120; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
-    getpriority 140 141; poll 7 -; ppoll 271 73; select 23 -; pselect6 270 72; epoll_create1 291 20; epoll_create 213 -; epoll_ctl 233 21;
-    epoll_wait 232 -; epoll_pwait 281 22; eventfd2 290 19; restart_syscall 219 128; getrandom 318 278; arch_prctl 158 -; exit 60 93;
-    exit_group 231 94; getcpu 309 168; getrlimit 97 163
+    read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69;
+    pwritev 296 70; lseek 8 62; close 3 57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24;
+    pipe 22 -; pipe2 293 59; stat 4 -; fstat 5 80; lstat 6 -; newfstatat 262 79; statx 332 291;
+    access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
+    getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34;
+    unlink 87 -; unlinkat 263 35; rmdir 84 -; rename 82 -; renameat 264 38; renameat2 316 276;
+    ftruncate 77 46; fallocate 285 47; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
+    umask 95 166; flock 73 32; copy_file_range 326 285; sendfile 40 71; mmap 9 222; munmap 11 215;
+    mremap 25 216; mprotect 10 226; madvise 28 233; brk 12 214; msync 26 227; mincore 27 232;
+    membarrier 324 283; futex 202 98; set_robust_list 273 99; get_robust_list 274 100; rseq 334 293;
+    set_tid_address 218 96; gettid 186 178; getpid 39 172; getppid 110 173; getuid 102 174;
+    geteuid 107 175; getgid 104 176; getegid 108 177; getresuid 118 148; getresgid 120 150;
+    getgroups 115 158; getpgrp 111 -; rt_sigaction 13 134; rt_sigprocmask 14 135;
+    rt_sigreturn 15 139; rt_sigsuspend 130 133; rt_sigpending 127 136; rt_sigtimedwait 128 137;
+    sigaltstack 131 132; pause 34 -; alarm 37 -; setitimer 38 103; getitimer 36 102;
+    clock_gettime 228 113; clock_getres 229 114; clock_nanosleep 230 115; nanosleep 35 101;
+    gettimeofday 96 169; time 201 -; times 100 153; getrusage 98 165; sysinfo 99 179; uname 63 160;
+    sched_yield 24 124; sched_getaffinity 204 123; sched_getparam 143 121;
+    sched_getscheduler 145 120; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
+    getpriority 140 141; poll 7 -; ppoll 271 73; select 23 -; pselect6 270 72; epoll_create1 291 20;
+    epoll_create 213 -; epoll_ctl 233 21; epoll_wait 232 -; epoll_pwait 281 22; eventfd2 290 19;
+    restart_syscall 219 128; getrandom 318 278; arch_prctl 158 -; exit 60 93; exit_group 231 94;
+    getcpu 309 168; getrlimit 97 163
 """
 
 BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:  # the supervisor must not load it
     from torch import Tensor
 
-# ------------------------------------------------------------------------------- torch: imported late
+# ----------------------------------------------------------------------------- torch: imported late
 
 GRADCHECK_IMPORTS = "torch.fx.experimental.symbolic_shapes"
 """What gradcheck imports when it first runs. The fork server imports it before it forks."""
@@ -30,7 +30,7 @@ def import_for_gradcheck() -> None:
     importlib.import_module(GRADCHECK_IMPORTS)
 
 
-# ------------------------------------------------------------------------------------ torch: autograd
+# ---------------------------------------------------------------------------------- torch: autograd
 
 version_counter = cast("Any", attrgetter("_version"))
 """A tensor's version counter. It tells whether the student's code wrote into an input."""
@@ -67,7 +67,7 @@ def without_torch_function() -> AbstractContextManager[Any]:
     return torch._C.DisableTorchFunction()
 
 
-# ------------------------------------------------------------------------- torch: the nodes of a graph
+# ---------------------------------------------------------------------- torch: the nodes of a graph
 
 RAW_SAVED, SAVED = "_raw_saved_", "_saved_"
 
@@ -120,7 +120,7 @@ def has_no_unpack_hook(packed: Any) -> bool:
     return getattr(packed, "unpack_hook", False) is None
 
 
-# ------------------------------------------------------------------------------------ torch: messages
+# ---------------------------------------------------------------------------------- torch: messages
 
 CANNOT_ALLOCATE = "can't allocate memory"
 """The allocator's words for ENOMEM. A report then names the memory limit."""
@@ -160,7 +160,7 @@ def _matrix(text: str) -> Tensor | None:
         return None
 
 
-# --------------------------------------------------------------------- pytest and pytest-json-report
+# -------------------------------------------------------------------- pytest and pytest-json-report
 
 PLUGINS_LEFT_OUT = (
     "cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin "

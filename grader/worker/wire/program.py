@@ -70,8 +70,9 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "blend": cast(Any, Blend).apply,
 }
 METHODS = frozenset(
-    """exp log sin cos tanh sqrt square abs relu sigmoid softplus sum mean prod clone detach reshape view t permute
-    expand squeeze unsqueeze flatten chunk split unbind contiguous clamp reciprocal""".split()
+    """exp log sin cos tanh sqrt square abs relu sigmoid softplus sum mean prod clone detach reshape
+    view t permute expand squeeze unsqueeze flatten chunk split unbind contiguous clamp reciprocal
+    """.split()
 )
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cat": lambda *parts: torch.cat(parts),

@@ -6,8 +6,9 @@ Python                JSON
 None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
 float, str            counts as its base; NumPy's float64 is one, its integers and bool count so)
 list                  an array
-anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``, ``bytes``,
-                      ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``, ``opaque``
+anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``,
+                      ``bytes``, ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``,
+                      ``opaque``
 ====================  =====================================================================
 
 A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which
@@ -155,8 +156,8 @@ class Decoder:
         self._position = 0
 
     def decode(self, data: Any) -> Any:
-        """The value, with a ``TensorRef`` where each tensor goes. No data makes it raise anything but
-        BrokenFrame; memory that runs out is the matter of whoever decodes.
+        """Return the value, with a ``TensorRef`` for each tensor; raises only BrokenFrame, or
+        MemoryError, which is the caller's matter.
         """
         try:
             return self._decode(data, 0)

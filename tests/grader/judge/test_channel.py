@@ -1,4 +1,4 @@
-"""A worker's line: nothing printed is lost, nothing piles up, no answer comes before its question."""
+"""A worker's line: no output is lost or piles up, and no answer comes before its question."""
 
 from __future__ import annotations
 

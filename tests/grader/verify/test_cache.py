@@ -1,5 +1,4 @@
-"""A run of ``grade verify`` that was cut goes on: what is kept is what was graded of the same thing, and the end is
-that of one run.
+"""``grade verify --keep``: an interrupted run continues, and ends as one run does.
 
 The small course's five cases are graded a few times; what was graded is counted by the judge's
 tasks, or by the file's own rows.
@@ -295,10 +294,16 @@ def test_a_cut_run_tells_the_trouble_that_it_had(
         ((), []),
         ((("a", 1),), ["complete from seed 1: a"]),
         ((("a", 3), ("b", 3)), ["complete from seeds 1 to 3: all lessons"]),
-        ((("a", 3), ("b", 2), ("c", 3), ("d", 0)),
-         ["complete from seeds 1 to 3: a, c", "complete from seeds 1 to 2: b", "complete from no seed: d"]),
+        (
+            (("a", 3), ("b", 2), ("c", 3), ("d", 0)),
+            [
+                "complete from seeds 1 to 3: a, c",
+                "complete from seeds 1 to 2: b",
+                "complete from no seed: d",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_lessons_that_are_equally_far_are_told_together(
     complete: tuple[tuple[str, int], ...], lines: list[str]
 ) -> None:

@@ -46,8 +46,8 @@ def test_the_sums_are_those_of_the_rows() -> None:
     )
     said = re.sub(r"\s+", " ", TEXT)
     assert (
-        f"prints this table: {checks} checks, {mistakes} wrong answers, {near_misses} near misses and"
-        f" {accepted} other right answers." in said
+        f"prints this table: {checks} checks, {mistakes} wrong answers, {near_misses} near misses"
+        f" and {accepted} other right answers." in said
     )
     cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted
     assert f"`make prove` makes {cases * 20:,} gradings from 20 seeds." in said

@@ -40,7 +40,7 @@ def test_a_process_that_fails_is_a_problem(monkeypatch: Patch) -> None:
     assert "No module named 'grader.judge.no_such_module'" in sentence
 
 
-# ------------------------------------------------------------------------------ what another version does
+# ------------------------------------------------------------------------ what another version does
 
 
 def steps_the_other_way(patch: Patch) -> None:
@@ -143,7 +143,7 @@ def test_what_a_version_lacks_is_said_and_what_it_breaks(
     assert all(map(str.startswith, said, sentences)), said
 
 
-# -------------------------------------------------------------------------------------- the one place
+# ------------------------------------------------------------------------------------ the one place
 
 OURS_OR_PYTHONS = {"os._exit", "sys._getframe", "_fields"}
 PRIVATE_MODULE = re.compile(r"\btorch\._|\b_pytest\.")
@@ -155,7 +155,7 @@ def is_private(name: str) -> bool:
 
 
 def reaching(source: str) -> Iterator[str]:
-    """The places where a module uses a private name that it does not define, or words of torch's."""
+    """The places where a module uses somebody's private name, or words of torch's."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
