@@ -82,8 +82,8 @@ from grader.judge.figures import drawing, graph_figure, graphs_figure, predictio
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import Student
+from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
-from grader.worker.wire.references import Opaque
 from grader.worker.wire.trace import trace
 
 __all__ = [  # what a lesson may use; a test pins the list

@@ -144,7 +144,7 @@ def hint(
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
-    from grader.cli.commands.lessons import show_hint
+    from grader.cli.commands.hint import show_hint
 
     show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
 
@@ -208,7 +208,7 @@ def solution(lesson: str, give_up: bool, lang: str | None, course_root: Path | N
 
     Example: grade solution custom_sigmoid
     """
-    from grader.cli.commands.lessons import show_solution
+    from grader.cli.commands.solution import show_solution
 
     show_solution(course(course_root), Path(), lesson, give_up=give_up, lang=lang)
 

@@ -88,7 +88,7 @@ def check_names(
 ) -> list[str]:
     """Complete ``LESSON.CHECK`` for the shell: lessons and, after a dot, their checks."""
     from grader.core.errors import GraderError
-    from grader.course.source import Source
+    from grader.course.analysis.source import Source
 
     named, dot, _ = incomplete.partition(".")
     if not dot:

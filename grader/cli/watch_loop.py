@@ -22,8 +22,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from grader.core.report import LessonResult, Outcome, Report
+from grader.course.analysis.source import Source
 from grader.course.lesson_file import LessonFile
-from grader.course.source import Source
 
 HALF_WRITTEN_SECONDS = 0.15
 """How long a file that can't be right may wait for its other half."""

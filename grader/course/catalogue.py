@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import CourseError
-from grader.course.definitions import is_docstring
+from grader.course.analysis.definitions import is_docstring
 
 CELL = re.compile(r"# %%(.*)")
 NAME = re.compile(r"\w+")

@@ -19,7 +19,7 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.core.engine import hash_files
+from grader.core.engine_identity import hash_files
 from grader.core.errors import CourseError, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import LOCALE

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.core.records import Record
-from grader.course.notebooks import SUFFIX, LeftOut
+from grader.course.notebook.reader import SUFFIX, LeftOut
 
 NOTHING: Mapping[str, str] = {}
 

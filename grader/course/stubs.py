@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 
 from grader.core.errors import CourseError
-from grader.course.definitions import defined_names, is_docstring, is_ellipsis
+from grader.course.analysis.definitions import defined_names, is_docstring, is_ellipsis
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 

@@ -17,7 +17,6 @@ from dataclasses import astuple
 from pathlib import Path, PurePath, PurePosixPath
 
 from grader.core.errors import SubmissionError
-from grader.course.decode import MAX_FILE_BYTES, decode, writable
 from grader.course.files import (
     ZIP_SUFFIX,
     FileEntry,
@@ -27,7 +26,8 @@ from grader.course.files import (
     zip_leaves,
 )
 from grader.course.lesson_file import LessonFile
-from grader.course.notebooks import MAX_NOTEBOOK_BYTES, SUFFIX
+from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, SUFFIX
+from grader.course.text_encoding import MAX_FILE_BYTES, decode, writable
 from grader.course.zips import open_zip
 
 SUFFIXES = (".py", SUFFIX)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.judge.remote.session import Student
-from grader.worker.wire.references import Opaque, StudentRef
+from grader.worker.wire.placeholders import Opaque, StudentRef
 
 TOLERANCES = {
     torch.float64: (1e-7, 1e-9),

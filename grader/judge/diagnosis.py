@@ -28,9 +28,9 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
-from grader.core.format import text
 from grader.core.i18n import Catalogue, Phrase, phrase
-from grader.course.source import Source
+from grader.core.value_text import text
+from grader.course.analysis.source import Source
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 
-from grader.course.scopes import dotted_name
-from grader.course.source import Source
+from grader.course.analysis.scopes import dotted_name
+from grader.course.analysis.source import Source
 
 REACHING_OUT = {
     "sys._getframe": "walks the frames of the process",

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.core.errors import MissingName
 from grader.core.protocol import LessonSpec
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.worker.wire.values import round_trip
 
 

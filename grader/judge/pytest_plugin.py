@@ -20,8 +20,9 @@ from grader.core.errors import EngineFault
 from grader.core.i18n import load
 from grader.core.protocol import LessonSpec
 from grader.core.report import Outcome
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of
+from grader.judge.exception_verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
@@ -32,7 +33,6 @@ from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import script_of
 from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
-from grader.judge.verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
 from grader.worker.wire.exceptions import explain
 
 

@@ -13,7 +13,7 @@ from grader.core.i18n import Catalogue
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.checks import CheckSpec
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
@@ -26,12 +26,12 @@ from grader.judge.diagnosis import (
     mistakes_in,
     show_fact,
 )
+from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.replay.snippet import snippet
 from grader.judge.submission_run import SubmissionRun
-from grader.judge.verdicts import CheckVerdict
 
 MAX_SOURCE_LINE = 400
 """How many characters of a line a report shows."""

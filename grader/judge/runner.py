@@ -22,7 +22,7 @@ from pytest_jsonreport.plugin import JSONReport
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, Task
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
 from grader.judge.remote.proxies import RemoteStudent

@@ -9,7 +9,7 @@ import pytest
 
 from grader.core.i18n import Catalogue
 from grader.core.report import Outcome
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.checks import CheckSpec
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession, Traffic

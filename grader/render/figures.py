@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
-from grader.core.format import number
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
+from grader.core.value_text import number
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import TreeLine, tree_lines

@@ -13,10 +13,10 @@ import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.core.format import pair
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
+from grader.core.value_text import pair
 from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.render.locations import place
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from grader.core.format import pair, text
 from grader.core.i18n import Catalogue
 from grader.core.paths import templates
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
 from grader.core.sanitize import clean
 from grader.core.scoring import add_up
+from grader.core.value_text import pair, text
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.core.format import pair, text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
+from grader.core.value_text import pair, text
 from grader.render.figures import figure_lines
 from grader.render.labels import MARKS
 from grader.render.locations import place

@@ -202,9 +202,8 @@ class WorkerBroker:
     def serve_until_done(self) -> bool:
         """Serve until the judge says that it is done (True) or ends without (False)."""
         deadline = time.monotonic() + self.options.limits.lesson_seconds + GRACE_SECONDS
-        with cast(
-            BinaryIO, self.control.makefile("rb", buffering=0)
-        ) as requests:  # select would see nothing of what a buffer holds
+        # Unbuffered, because select does not see what a buffer holds.
+        with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
                 if not select.select([self.control], [], [], monitor.SECONDS)[0]:
                     self.kill_if_overusing()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from grader import __version__
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from grader.core import sqlite
-from grader.core.engine import engine_hash_now, torch_version
+from grader.core.engine_identity import engine_hash_now, torch_version
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.runtime.grading import Settings

@@ -25,9 +25,9 @@ from browser import browser  # noqa: F401 - a fixture
 
 from grader.core.limits import Limits
 from grader.core.protocol import WorkerOptions
+from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.manifest import load_course
-from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession

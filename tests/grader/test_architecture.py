@@ -37,7 +37,7 @@ def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     """Everything that the command needs beside a host starts without them."""
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
     # A process of its own, which runs a user's file with the user's rights.
-    apart = ("render.graph.subprocess",)
+    apart = ("render.graph.tracing_process",)
     light = ("core", "course", "render", "classroom", "verify", "cli")
     ours = ", ".join(
         sorted(

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.core.engine import engine_files, engine_hash, hash_files
+from grader.core.engine_identity import engine_files, engine_hash, hash_files
 from grader.course.manifest import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent
@@ -115,7 +115,7 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
     shipped = {path.relative_to(templates) for path in templates.rglob("*") if path.is_file()}
     assert {f"grader/_templates/{path.as_posix()}" for path in shipped} <= names
     assert {
-        "grader/report.schema.json",
+        "grader/core/report.schema.json",
         "grader/_templates/report.html",
         "grader/_templates/report.css",
     } <= names

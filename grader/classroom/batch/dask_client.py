@@ -21,7 +21,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from grader.classroom.batch.dask_worker import REMEDY, answer, task_for
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import UsageError
 from grader.core.records import Record
 from grader.course.course import Course

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.classroom.gradebook.records import Adjustment
 from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile

@@ -22,7 +22,7 @@ from grader.classroom.batch.regrade import lesson_of, with_check
 from grader.classroom.gradebook.records import Adjustment
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import SubmissionError, UsageError
 from grader.core.report import Report
 from grader.course.lesson_file import LessonFile

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.core.format import pair, text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
+from grader.core.value_text import pair, text
 from grader.render.labels import WORDS
 from grader.render.locations import place
 

@@ -52,11 +52,7 @@ def match(
     *,
     taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster, by line, against submissions, given as name and students; ``taken`` are names
-    that no absent student may get.
-
-    Without a roster nothing is known of anybody.
-    """
+    """Match a roster to submissions' students; no absent student gets a ``taken`` name."""
     listed = dict(roster)
     if not listed:
         return MatchedStudents({}, (), ())
@@ -105,14 +101,11 @@ def match(
     }
     absent = {line: student for line, student in listed.items() if line not in set(lines.values())}
     strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
-    if listed and strangers:
-        shown = ", ".join(strangers[:10]) + (
-            f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        )
-        notes.append(f"not found on the roster: {shown}")
-    return MatchedStudents(
-        students, tuple(_lines_for(absent, doubts, {*groups, *taken})), tuple(notes)
-    )
+    if strangers:
+        more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
+        notes.append(f"not found on the roster: {', '.join(strangers[:10])}{more}")
+    rows = _lines_for(absent, doubts, {*groups, *taken})
+    return MatchedStudents(students, tuple(rows), tuple(notes))
 
 
 def _lines_for(

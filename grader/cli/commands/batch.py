@@ -33,7 +33,7 @@ from grader.core.i18n import load, wanted_language
 from grader.core.report import Report
 from grader.core.sanitize import clean
 from grader.course.course import Course, Lesson
-from grader.course.decode import writable
+from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

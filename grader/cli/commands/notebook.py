@@ -19,10 +19,10 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
-from grader.course.decode import read_cell
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.submission import read_submission
+from grader.course.text_encoding import read_cell
 from grader.render.html import folded, render_page, to_open
 from grader.render.learner_page import LearnerExtras
 from grader.render.terminal import make_console, plain_text

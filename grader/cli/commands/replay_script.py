@@ -22,7 +22,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.core.sanitize import clean
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
-from grader.course.notebook_cells import cells_of, loading
+from grader.course.notebook.cells import cells_of, loading
 from grader.render.terminal import make_console, show_whole
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson
@@ -110,7 +110,7 @@ def comment(text: str) -> str:
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    from grader.course.source import Source
+    from grader.course.analysis.source import Source
 
     for file in (*lesson.visible_checks, *lesson.hidden_checks):
         text = file.read_text("utf-8")

@@ -11,7 +11,7 @@ from rich.text import Text
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
 from grader.course.course import Lesson
-from grader.course.notebooks import SUFFIX, as_notebook
+from grader.course.notebook.reader import SUFFIX, as_notebook
 from grader.render.terminal import make_console
 
 

@@ -17,9 +17,9 @@ from grader.course.course import Course
 from grader.course.stubs import stub_of
 from grader.render.terminal import make_console
 from grader.runtime.grading import Settings
+from grader.verify.internals import missing_internals
 from grader.verify.verify import VerifyResult
 from grader.verify.verify import verify as run_verification
-from grader.verify.versions import missing_internals
 
 
 def verify_course(
@@ -35,14 +35,10 @@ def verify_course(
 ) -> ExitCode:
     """Verify lessons and list all problems. After Ctrl-C, say what ``keep`` holds and raise."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
-    if write_stubs:
-        for lesson in lessons:
-            lesson.folder.mkdir(parents=True, exist_ok=True)
-            lesson.stub.write_text(
-                stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution)),
-                "utf-8",
-                newline="\n",
-            )
+    for lesson in lessons if write_stubs else ():
+        lesson.folder.mkdir(parents=True, exist_ok=True)
+        stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
+        lesson.stub.write_text(stub, "utf-8", newline="\n")
     settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
     console = make_console(stderr=True)
     with (

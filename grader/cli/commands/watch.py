@@ -13,7 +13,8 @@ from types import FrameType
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.commands.lessons import show_hint, show_lessons, show_next
+from grader.cli.commands.hint import show_hint
+from grader.cli.commands.lessons import show_lessons, show_next
 from grader.cli.commands.watch_screen import EXPLAINED, Screen
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind

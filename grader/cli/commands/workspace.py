@@ -19,7 +19,7 @@ from grader.core.i18n import Catalogue, engine_catalogue, load, wanted_language
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.notebooks import SUFFIX, as_notebook
+from grader.course.notebook.reader import SUFFIX, as_notebook
 from grader.course.progress import Progress
 from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
 from grader.course.roadmap import course_summary, next_lesson, opened_by

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import WorkerLost
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.worker_sources import WorkerProcess
 from grader.worker.wire.batching import Request
-from grader.worker.wire.references import StudentRef
+from grader.worker.wire.placeholders import StudentRef
 
 
 class SessionProtocol(Protocol):

@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.proxies import Connection
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.batching import Request

@@ -23,13 +23,13 @@ from torch import Tensor
 
 from grader.core.errors import MissingName, StudentCodeError
 from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
 from grader.judge.remote.rpc import RpcClient, missing_name, part
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
-from grader.worker.wire.references import TensorRef
+from grader.worker.wire.placeholders import TensorRef
 from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.course.definitions import defined_names
+from grader.course.analysis.definitions import defined_names
 from grader.judge.replay.literals import NoLiteral
 
 

@@ -25,8 +25,8 @@ from grader.judge.replay.steps import (
     parts_of,
     returns_nothing,
 )
+from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program, Register, pieces
-from grader.worker.wire.references import StudentRef
 
 PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
 

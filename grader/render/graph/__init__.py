@@ -5,5 +5,5 @@
 graph, the rest gets data.
 """
 
-TRACING_PROCESS = f"{__name__}.subprocess"
+TRACING_PROCESS = f"{__name__}.tracing_process"
 """The main module of a process; named here, so that who starts it need not import it."""

@@ -6,6 +6,7 @@ In a page there is no style attribute: strength is an opacity, which is an attri
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from html import escape
@@ -13,9 +14,9 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from grader.core.format import number
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
+from grader.core.value_text import number
 from grader.render.graph.svg import SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0
@@ -112,16 +113,8 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
         input=pair.input,
         count=len(differing),
     )
-    largest = max(
-        (
-            abs(v)
-            for m in (pair.analytic, pair.numeric)
-            for row in m
-            for v in row
-            if math.isfinite(v)
-        ),
-        default=0.0,
-    )
+    entries = itertools.chain(*pair.analytic, *pair.numeric)
+    largest = max((abs(value) for value in entries if math.isfinite(value)), default=0.0)
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
@@ -150,11 +143,8 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
                 f'<text class="small" x="{start - 20:.1f}" y="{y + 17:.1f}">{label}</text>'
             )
             for j, value in enumerate(row):
-                parts.append(
-                    _cell(
-                        pair.entry(i, j), value, start + j * cell, y, cell, largest, numbers=numbers
-                    )
-                )
+                x, name = start + j * cell, pair.entry(i, j)
+                parts.append(_cell(name, value, x, y, cell, largest, numbers=numbers))
         parts += [
             _frame(start + j * cell, HEAD + i * CELL_HEIGHT, cell) for i, j in sorted(differing)
         ]

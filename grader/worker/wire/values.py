@@ -28,8 +28,8 @@ import torch
 from torch import Tensor
 
 from grader.worker.wire.frames import BrokenFrame
+from grader.worker.wire.placeholders import Opaque, StudentRef, TensorRef
 from grader.worker.wire.program import Program, Register
-from grader.worker.wire.references import Opaque, StudentRef, TensorRef
 from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
 
 MAX_DEPTH = 64

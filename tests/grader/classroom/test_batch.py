@@ -27,7 +27,7 @@ from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import FILE, Gradebook
 from grader.cli.commands.adjust import adjust
 from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.core.engine import engine_hash
+from grader.core.engine_identity import engine_hash
 from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.paths import PACKAGE
 from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
@@ -117,7 +117,7 @@ def other_engine(
         with (copy / "core" / "scoring.py").open("a", encoding="utf-8") as stream:
             stream.write("HALF = 0.5\n")
         with monkeypatch.context() as patched:
-            patched.setattr("grader.core.engine.PACKAGE", copy)
+            patched.setattr("grader.core.engine_identity.PACKAGE", copy)
             engine_hash.cache_clear()
             yield
         engine_hash.cache_clear()
@@ -202,7 +202,9 @@ def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
 ) -> None:
     """Each is valid against the report's schema once it has times again."""
     batch()
-    schema = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
+    schema = json.loads(
+        (Path(grader.__file__).parent / "core" / "report.schema.json").read_text("utf-8")
+    )
     for name in ("alice", "bob", "carol"):
         data = results_by_name(tmp_path / "out")[name]
         known = data.pop("gradebook")

@@ -30,13 +30,13 @@ from grader.classroom.batch.dask_worker import CourseReference, answer, task_for
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.core.engine import engine_hash, torch_version
+from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
-from grader.course.notebooks import LeftOut
+from grader.course.notebook.reader import LeftOut
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

@@ -157,7 +157,7 @@ def test_the_json_is_as_its_schema_has_it() -> None:
         found,
         json.loads((PACKAGE / "classroom" / "exports" / "export.schema.json").read_text("utf-8")),
     )
-    reports = json.loads((PACKAGE / "report.schema.json").read_text("utf-8"))
+    reports = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
     for one in found:
         if one["report"]:
             jsonschema.validate(one["report"], reports)

@@ -345,7 +345,10 @@ def test_in_a_bundle_all_right_is_never_full_marks(
     assert "5.5 points held back" in run.stdout
     data: dict[str, Any] = json.loads((bundle / "report.json").read_text("utf-8"))
     jsonschema.validate(
-        data, json.loads((bundle / "engine" / "grader" / "report.schema.json").read_text("utf-8"))
+        data,
+        json.loads(
+            (bundle / "engine" / "grader" / "core" / "report.schema.json").read_text("utf-8")
+        ),
     )
     (lesson,) = data["lessons"]
     found = [lesson[key] for key in ("status", "score", "max_score", "held_checks", "held_points")]

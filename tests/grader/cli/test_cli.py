@@ -128,7 +128,9 @@ def test_what_is_not_right_yet_ends_with_1(wrong_run: Run) -> None:
 def test_the_json_file_is_a_report(wrong_run: Run) -> None:
     """As the schema has it, with the seed that was asked for; no page where none was wanted."""
     data = json.loads((wrong_run.folder / "report.json").read_text("utf-8"))
-    jsonschema.validate(data, json.loads((PACKAGE / "report.schema.json").read_text("utf-8")))
+    jsonschema.validate(
+        data, json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
+    )
     assert (data["submission"], data["score"], data["seed"]) == ("work", 5.0, 11)
     assert not (wrong_run.folder / "report.html").exists()
 

@@ -19,8 +19,8 @@ from click.shell_completion import ShellComplete
 
 import grader
 from grader.cli import cli, main
+from grader.cli.commands.hint import at_hand
 from grader.cli.commands.learner_page import keep
-from grader.cli.commands.lessons import at_hand
 from grader.cli.commands.workspace import Learner, make_workspace, record, show_completed
 from grader.core.errors import ExitCode
 from grader.core.report import Report
@@ -581,7 +581,9 @@ def test_the_page_shows_the_end_when_there_is_one(
 
 
 MODULES = (
+    "cli/commands/hint.py",
     "cli/commands/lessons.py",
+    "cli/commands/solution.py",
     "cli/commands/workspace.py",
     "cli/commands/reset.py",
     "cli/commands/watch.py",

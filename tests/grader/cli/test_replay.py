@@ -23,9 +23,9 @@ from grader.cli.commands.replay_script import comment, script
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult
+from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
-from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
 from grader.judge.debugger import told

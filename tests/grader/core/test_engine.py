@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.engine import engine_files, engine_hash, hash_files
+from grader.core.engine_identity import engine_files, engine_hash, hash_files
 from grader.core.paths import PACKAGE
 
 
@@ -64,7 +64,7 @@ def test_the_hash_stays_where_nothing_is_decided(name: str, copy: Path) -> None:
 
 def test_torch_is_not_imported_to_tell_its_version() -> None:
     code = (
-        "import sys; from grader.core.engine import torch_version;"
+        "import sys; from grader.core.engine_identity import torch_version;"
         " print(torch_version(), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

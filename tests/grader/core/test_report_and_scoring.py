@@ -17,7 +17,7 @@ import torch
 
 import grader
 from grader.cli.commands.grade import write_file
-from grader.core.engine import engine_hash
+from grader.core.engine_identity import engine_hash
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -29,14 +29,16 @@ from grader.core.report import (
 )
 from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
-from grader.course.decode import decode
+from grader.course.text_encoding import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
+from grader.worker.wire.placeholders import Opaque, StudentRef
 from grader.worker.wire.program import program
-from grader.worker.wire.references import Opaque, StudentRef
 
-SCHEMA = json.loads((Path(grader.__file__).parent / "report.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(
+    (Path(grader.__file__).parent / "core" / "report.schema.json").read_text("utf-8")
+)
 WRONG = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]
 
 

@@ -18,15 +18,15 @@ from grader.core.i18n import engine_catalogue
 
 PACKAGE = Path(grader.__file__).parent
 MODULES = """
-    cli/__init__ cli/commands/grade cli/commands/graph cli/commands/learner_page
-    cli/commands/lessons cli/commands/notebook cli/commands/replay
+    cli/__init__ cli/commands/grade cli/commands/graph cli/commands/hint
+    cli/commands/learner_page cli/commands/lessons cli/commands/notebook cli/commands/replay
     cli/commands/replay_debug cli/commands/replay_script cli/commands/replay_target
-    cli/commands/reset cli/commands/selection cli/commands/spinner cli/commands/watch
-    cli/commands/watch_screen cli/commands/workspace cli/file_events cli/help cli/learner
-    cli/magics core/i18n course/decode course/files course/lesson_file course/manifest
-    course/notebook_magics course/notebooks course/submission course/zips judge/debugger
-    judge/remote/worker_sources render/graph/subprocess render/lesson_table render/terminal
-    render/terminal_lines cli/debugging
+    cli/commands/reset cli/commands/selection cli/commands/solution cli/commands/spinner
+    cli/commands/watch cli/commands/watch_screen cli/commands/workspace cli/debugging
+    cli/file_events cli/help cli/learner cli/magics core/i18n course/files course/lesson_file
+    course/manifest course/notebook/magics course/notebook/reader course/submission
+    course/text_encoding course/zips judge/debugger judge/remote/worker_sources
+    render/graph/tracing_process render/lesson_table render/terminal render/terminal_lines
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"tr", "wrong", "phrase"}

@@ -28,13 +28,13 @@ from grader.cli.commands.reset import reset_lessons
 from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
+from grader.course.analysis.source import Source
 from grader.course.course import Course
-from grader.course.decode import MAX_FILE_BYTES, decode
 from grader.course.lesson_file import LessonFile
-from grader.course.notebook_magics import without_magics
-from grader.course.notebooks import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook
-from grader.course.source import Source
+from grader.course.notebook.magics import without_magics
+from grader.course.notebook.reader import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook
 from grader.course.submission import digest, read_submission
+from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.github import error_lines
 from grader.render.html import render_page
@@ -433,7 +433,7 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report)
 def test_the_report_fits_its_schema_and_comes_back_from_json(wrong_report: Report) -> None:
     data = json.loads(json.dumps(wrong_report.as_json()))
     jsonschema.validate(
-        data, json.loads((Path(grader.__file__).parent / "report.schema.json").read_text())
+        data, json.loads((Path(grader.__file__).parent / "core" / "report.schema.json").read_text())
     )
     assert Report.from_json(data) == wrong_report
 

@@ -58,7 +58,7 @@ def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
     )
     jsonschema.validate(
         json.loads(json.dumps(report.as_json())),
-        json.loads((PACKAGE / "report.schema.json").read_text("utf-8")),
+        json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8")),
     )
     assert (report.course.id, report.course.version) == ("household-sums", "3.1")
     named = [check.diagnosis for check in report.lessons[0].checks if check.diagnosis]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.course.analysis.scopes import DEFINING, bound_names, imports_in
 from grader.course.catalogue import read_catalogue
 from grader.course.manifest import find_course
-from grader.course.scopes import DEFINING, bound_names, imports_in
 
 ROOT = find_course()
 ODDITIES = """

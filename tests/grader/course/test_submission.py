@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from grader.core.errors import SubmissionError
 from grader.core.i18n import engine_catalogue
-from grader.course.decode import MAX_FILE_BYTES, decode
 from grader.course.lesson_file import LessonFile
-from grader.course.notebooks import LeftOut
+from grader.course.notebook.reader import LeftOut
 from grader.course.submission import read_submission
+from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.course.zips import MAX_MEMBERS
 from grader.runtime.grading import Settings, task_for
 

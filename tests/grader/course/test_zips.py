@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files, zips
-from grader.course.decode import MAX_FILE_BYTES
 from grader.course.files import FileEntry
 from grader.course.lesson_file import LessonFile
 from grader.course.submission import digest, read_leaves, read_submission
+from grader.course.text_encoding import MAX_FILE_BYTES
 from grader.course.zips import MAX_MEMBERS, member_path, open_zip
 
 LESSONS = ("tiny", "small")

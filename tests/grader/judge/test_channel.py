@@ -14,7 +14,7 @@ import pytest
 
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.channel import PipeChannel, SocketChannel
 from grader.judge.remote.proxies import Connection
 from grader.judge.remote.rpc import RpcClient

@@ -18,12 +18,12 @@ import pytest
 import torch
 from rich.console import Console
 
-import grader
 from grader.classroom.redact import withheld
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
+from grader.core.paths import PACKAGE
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -33,11 +33,12 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
+from grader.course.analysis.source import Source
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
-from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.assertions import assert_gradient, assert_that
+from grader.judge.exception_verdicts import verdict_of
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
     Figure,
@@ -54,7 +55,6 @@ from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.jacobians import jacobian_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import worded
-from grader.judge.verdicts import verdict_of
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.html import render_page
@@ -63,7 +63,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.worker.wire.trace import trace
 
-SCHEMA = json.loads(Path(grader.__file__).with_name("report.schema.json").read_text("utf-8"))
+SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
 FIGURE = {"$ref": "#/$defs/figure", "$defs": SCHEMA["$defs"]}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.output import Output
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession

@@ -12,14 +12,14 @@ import pytest
 from grader.core.errors import SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.course.analysis.source import Source
 from grader.course.course import Course
-from grader.course.decode import decode
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
-from grader.course.source import Source
 from grader.course.submission import read_submission
+from grader.course.text_encoding import decode
+from grader.judge.exception_verdicts import raised
 from grader.judge.remote.worker_sources import REFUSED
-from grader.judge.verdicts import raised
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, grade_submission
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from grader.course.analysis.source import Source
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
-from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.checks import CheckSpec
 from grader.judge.local_student import LocalStudent

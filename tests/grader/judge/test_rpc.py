@@ -10,7 +10,7 @@ import torch
 
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.output import Output
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession

@@ -27,8 +27,8 @@ from grader.core.graph_data import MAX_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.protocol import TraceRequest
 from grader.render.graph.layout import lay_out
-from grader.render.graph.subprocess import GraphRequestError, drawn
 from grader.render.graph.svg import draw_svg, lines_of, size_of
+from grader.render.graph.tracing_process import GraphRequestError, drawn
 from grader.render.graph.tree import tree_lines, tree_text
 from grader.worker.wire.program import Cube
 from grader.worker.wire.trace import trace

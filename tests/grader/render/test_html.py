@@ -15,7 +15,7 @@ import pytest
 
 from grader.core.report import Outcome
 from grader.course.course import Course
-from grader.course.decode import decode
+from grader.course.text_encoding import decode
 from grader.render.html import render_page, style, style_hash
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

@@ -15,9 +15,9 @@ from browser import Browser
 from grader.cli.commands.learner_page import keep
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course
-from grader.course.decode import decode
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
+from grader.course.text_encoding import decode
 from grader.render.code import TEXTS_KEPT, beside, coloured, excerpt
 from grader.render.html import render_page
 from grader.render.learner_page import LearnerExtras, LessonHistory, sparkline

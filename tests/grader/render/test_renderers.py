@@ -20,7 +20,6 @@ import pytest
 import torch
 from rich.cells import cell_len
 
-from grader.core.format import pair, text
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import (
     CheckResult,
@@ -33,6 +32,7 @@ from grader.core.report import (
 )
 from grader.core.sanitize import MAX_CHARACTERS, clean
 from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
+from grader.core.value_text import pair, text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
 from grader.render.html import inlined, render_page, style

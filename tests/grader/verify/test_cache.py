@@ -114,7 +114,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The installed engine, as far as its hash goes: a copy, to change."""
     skipped = shutil.ignore_patterns("__pycache__", "_course")
     copy = Path(shutil.copytree(PACKAGE, tmp_path / "grader", ignore=skipped))
-    monkeypatch.setattr("grader.core.engine.PACKAGE", copy)
+    monkeypatch.setattr("grader.core.engine_identity.PACKAGE", copy)
     return copy
 
 

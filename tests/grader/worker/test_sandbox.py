@@ -20,7 +20,7 @@ from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE as ENGINE
 from grader.core.protocol import WorkerOptions
-from grader.course.source import Source
+from grader.course.analysis.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession

@@ -26,8 +26,8 @@ from grader.worker.wire.frames import (
     sizes,
     unpack,
 )
+from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import Program, program
-from grader.worker.wire.references import Opaque
 from grader.worker.wire.tensors import DTYPES
 from grader.worker.wire.values import Decoder, Encoder, decode, fill, round_trip
 

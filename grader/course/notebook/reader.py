@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.core.errors import SubmissionError
-from grader.course.notebook_magics import CELL_MAGIC, FOREIGN, TAGGED, without_magics
+from grader.course.notebook.magics import CELL_MAGIC, FOREIGN, TAGGED, without_magics
 
 SUFFIX = ".ipynb"
 MAX_NOTEBOOK_BYTES = 20 << 20

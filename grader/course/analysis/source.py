@@ -7,9 +7,9 @@ import bisect
 import functools
 from dataclasses import dataclass
 
-from grader.course.definitions import Definition, defined_names, is_docstring, same_tree
-from grader.course.references import References
-from grader.course.scopes import DEFINING, FUNCTIONS, bound_names, imported
+from grader.course.analysis.definitions import Definition, defined_names, is_docstring, same_tree
+from grader.course.analysis.references import References
+from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""

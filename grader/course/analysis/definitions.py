@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from grader.course.scopes import is_stored
+from grader.course.analysis.scopes import is_stored
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 

@@ -8,8 +8,8 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 
-from grader.course.definitions import Definition
-from grader.course.scopes import (
+from grader.course.analysis.definitions import Definition
+from grader.course.analysis.scopes import (
     COMPREHENSIONS,
     DEFINING,
     FUNCTIONS,

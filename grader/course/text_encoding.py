@@ -8,7 +8,7 @@ import tokenize
 
 from grader.core.errors import SubmissionError
 from grader.course.lesson_file import LessonFile
-from grader.course.notebooks import MAX_NOTEBOOK_BYTES, read_code, read_notebook
+from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, read_code, read_notebook
 
 MAX_FILE_BYTES = 1 << 20
 READABLE = (

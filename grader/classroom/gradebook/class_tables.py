@@ -1,0 +1,87 @@
+"""What a gradebook knows of the class itself: its secret, its roster, who handed nothing in."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+
+from grader.classroom.gradebook.queries import GradebookReader, students_as_json
+from grader.classroom.imports.records import StudentIdentity
+from grader.core.sqlite import transaction
+from grader.course.text_encoding import writable
+
+
+class ClassTables(GradebookReader):
+    """The tables about the class, for reading and writing."""
+
+    def seed_for(self, digest: str) -> int:
+        """Return a submission's seed: 32 bits of HMAC-SHA256(class secret, digest)."""
+        (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
+        return int.from_bytes(hmac.digest(secret, digest.encode(), "sha256")[:4], "big")
+
+    def set_secret(self, seed: int | None) -> None:
+        """Set the class's secret: derived from a seed, or random if there is none yet."""
+        with transaction(self.db) as db:
+            if seed is not None:
+                secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
+                    " = excluded.secret",
+                    [secret],
+                )
+            else:
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING",
+                    [secrets.token_bytes(32)],
+                )
+
+    def set_class(self, values: Mapping[str, str]) -> None:
+        """Keep what is known of the class: columns of the table ``class``, by name."""
+        with transaction(self.db) as db:
+            for column, value in values.items():
+                db.execute(f"UPDATE class SET {column} = ?", [value])
+
+    def about(self, column: str) -> str:
+        return str(self.db.execute(f"SELECT {column} FROM class").fetchone()[0])
+
+    def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM passed_over")
+            db.executemany(
+                "INSERT INTO passed_over VALUES (?, ?)",
+                [(writable(entry), writable(reason)) for entry, reason in passed],
+            )
+
+    def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM roster")
+            db.executemany(
+                "INSERT INTO roster VALUES (?, ?, ?)",
+                [(line, one.name, json.dumps(one.ids)) for line, one in students],
+            )
+
+    def roster(self) -> list[tuple[int, StudentIdentity]]:
+        return [
+            (line, StudentIdentity(name, json.loads(ids)))
+            for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")
+        ]
+
+    def names(self) -> set[str]:
+        return {
+            name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")
+        }
+
+    def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
+        """List students without a submission: name of the row, student, a problem if uncertain."""
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM submissions WHERE missing > 0")
+            db.executemany(
+                "INSERT INTO submissions (name, students, missing, problem) VALUES (?, ?, ?, ?)",
+                [
+                    (name, students_as_json((student,)), 2 if problem else 1, problem)
+                    for name, student, problem in absent
+                ],
+            )

@@ -1,0 +1,122 @@
+"""``grade hint``: one step further each time, for what failed last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from grader.cli.commands.workspace import Learner
+from grader.core.errors import UsageError
+from grader.course.course import Course, Lesson
+from grader.course.progress import LAST_STEP, Progress
+from grader.course.roadmap import next_lesson
+from grader.render.terminal import make_console
+
+
+def show_hint(
+    course: Course,
+    place: Path,
+    lesson_id: str | None,
+    name: str | None,
+    *,
+    step: int | None,
+    lang: str | None,
+    console: Console | None = None,
+) -> None:
+    """Print the requested hint, or in a workspace the next one for what failed last."""
+    learner, console = Learner.at(course, place, lang), console or make_console()
+    tr, progress = learner.tr, learner.progress
+    lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
+    hints = lesson.hints()
+    if name is not None and name not in hints:
+        there = ", ".join(hints) or "-"
+        raise UsageError(
+            tr(
+                "{lesson} has no hint for {name}. There are hints for: {names}",
+                lesson=lesson.id,
+                name=repr(name),
+                names=there,
+            )
+        )
+    if name is None and step is None and learner.keeps:
+        name = in_the_way(lesson, hints, progress)
+    remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
+    most = len(hints[name]) if name else LAST_STEP
+    step = step or min(remembered + 1, most)
+    shown = {
+        key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)
+    }
+    if not shown:
+        raise UsageError(
+            tr("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step)
+        )
+    own = learner.words(lesson)
+    for key, steps in shown.items():
+        # "1 / 3" would read as points.
+        which = tr("hint {step} of {steps}", step=step, steps=len(steps))
+        console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
+        console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
+        remember_hint(learner, lesson, key, step)
+    show_further(
+        learner,
+        lesson,
+        name or next(iter(shown)),
+        step,
+        most=max(map(len, shown.values())),
+        console=console,
+    )
+
+
+def at_hand(learner: Learner, progress: Progress) -> Lesson:
+    """Return the only lesson here, else the first that was wrong last, else the next one."""
+    files = learner.files()
+    here = [lesson for lesson in learner.course.lessons if lesson.id in files]
+    wrong = [lesson for lesson in here if progress.of(lesson.id).wrong]
+    following = next_lesson(learner.course, progress) or learner.course.lessons[0]
+    return next(iter(here if len(here) == 1 else wrong), following)
+
+
+def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:
+    """The function that failed last, else the first of the lesson; None where it has no hints."""
+    names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
+    return next((name for name in names if name in hints), None)
+
+
+def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
+    """Keep the step that was reached; ignore a file that can't be written."""
+
+    def reached(progress: Progress) -> Progress:
+        mine = progress.of(lesson.id)
+        return progress.having(
+            lesson.id, replace(mine, hints={**mine.hints, name: max(step, mine.hints.get(name, 0))})
+        )
+
+    learner.keep(reached)
+
+
+def show_further(
+    learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
+) -> None:
+    tr = learner.tr
+    if step < most:
+        console.print(
+            Text(
+                f"\n{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}",
+                style="dim",
+            )
+        )
+    elif learner.keeps:
+        console.print(
+            Text(
+                "\n"
+                + tr(
+                    "That was the last step. The whole: {command}",
+                    command=f"grade solution {lesson.id} --give-up",
+                ),
+                style="dim",
+            )
+        )
