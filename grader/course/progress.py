@@ -1,16 +1,17 @@
 """How far a learner has come: one small file in the workspace, which ``grade`` reads and writes and
 no score depends on.
 
-``.gradlings.json`` is there where ``grade init`` made a folder, and only there is it written. It is
-read with tolerance: what is not as it should be counts as not there, keys that this version doesn't
-know are kept, a file that is no JSON is set aside. It is written as a whole or not at all.
+``grade init`` makes the file ``.gradlings.json`` in a new folder, and only there is it written.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, NamedTuple
 
+import msgspec
+
+from grader.core.records import Record
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 
 VERSION = 1
@@ -18,6 +19,8 @@ HISTORY_LENGTH = 60
 """How many changes of a lesson's score are kept."""
 LAST_STEP = 3
 """The last step of the hints."""
+COUNT = msgspec.Meta(ge=0)
+STEP = msgspec.Meta(ge=0, le=LAST_STEP)
 WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
 """Outcomes of a check that is right, waits for another, or for something to be written."""
 
@@ -32,8 +35,7 @@ class MistakeRecord:
     title: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePoint:
+class ScorePoint(NamedTuple):
     """A lesson's score from some time on."""
 
     at: str
@@ -45,21 +47,20 @@ class LessonProgress:
     """What is known of one lesson.
 
     ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong
-    in it, each with its own seed; ``kept`` what a newer version wrote.
+    in it, each with its own seed.
     """
 
-    attempts: int = 0
-    best: float = 0.0
-    last: float = 0.0
-    bonus: float = 0.0
+    attempts: Annotated[int, COUNT] = 0
+    best: Annotated[float, COUNT] = 0.0
+    last: Annotated[float, COUNT] = 0.0
+    bonus: Annotated[float, COUNT] = 0.0
     completed_at: str | None = None
     gave_up_at: str | None = None
     stuck_on: str | None = None
-    wrong: dict[str, int] = field(default_factory=dict)
-    hints: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, Annotated[int, COUNT]] = field(default_factory=dict)
+    hints: dict[str, Annotated[int, STEP]] = field(default_factory=dict)
     mistakes: dict[str, MistakeRecord] = field(default_factory=dict)
     history: tuple[ScorePoint, ...] = ()
-    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -93,12 +94,11 @@ class LessonProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Record):
     """All lessons' progress by id."""
 
     lessons: dict[str, LessonProgress] = field(default_factory=dict)
     version: int = VERSION
-    kept: dict[str, Any] = field(default_factory=dict)
 
     def of(self, lesson: str) -> LessonProgress:
         return self.lessons.get(lesson) or LessonProgress()
