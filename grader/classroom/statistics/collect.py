@@ -1,15 +1,12 @@
-"""From a stream of gradebook entries to a ``Classroom``: each entry is looked at once, and only
-what the class needs is kept.
+"""From a stream of gradebook entries to a ``Classroom``. Each entry is looked at once.
 
-Of what most people do (make a mistake, get a check wrong) that is a number and a few names. A row
-for each there is too: give ``collect_statistics`` ``rows.RowsOnDisk`` where they should not be held
-in memory.
+What many people do is kept as a number and a few names. Only the rows of the table grow with the
+class: give ``collect_statistics`` a ``RowsOnDisk`` to keep them out of memory.
 """
 
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -18,15 +15,17 @@ from grader.classroom.statistics.item_analysis import both_of_either, histogram
 from grader.classroom.statistics.records import (
     JUDGED,
     Changed,
+    CheckFacts,
     ClassNote,
     Classroom,
+    LessonFacts,
+    MistakeCount,
     Row,
     Rows,
     State,
     StudentSummary,
     Together,
 )  # fmt: skip
-from grader.classroom.statistics.tallies import CheckTally, LessonTally, MistakeTally
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
@@ -38,80 +37,72 @@ LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 def collect_statistics(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
 ) -> Classroom:
-    """The class that these entries are; lessons and checks in the columns' order, what the columns
-    don't have after them.
-
-    ``rows`` is where the rows are put, a list if none is given.
-    """
-    tally = _ClassTally(columns, [] if rows is None else rows)
+    """Count a class, lessons and checks in the columns' order; others come after them."""
+    collector = _Collector(columns, [] if rows is None else rows)
     for entry in entries:
-        tally.add(entry)
-    return tally.classroom()
+        collector.add(entry)
+    return collector.finish()
 
 
-class _ClassTally:
-    """What has been seen so far."""
+class _Collector:
+    """Adds entries to a classroom."""
 
     def __init__(self, columns: Sequence[LessonColumn], rows: Rows) -> None:
+        self.room = Classroom(rows)
         self.check_numbers = itertools.count()
-        self.lessons: dict[str, LessonTally] = {}
+        self.mistakes: dict[tuple[str, str], MistakeCount] = {}
+        self.pairs: Counter[tuple[int, int]] = Counter()
+        self.lessons: dict[str, LessonFacts] = {}
         for column in columns:
             lesson = self.lesson(column.id, column.title, column.max_score)
             for check in column.checks:
-                lesson.checks[check.id] = CheckTally(next(self.check_numbers), check)
-        self.mistakes: dict[tuple[str, str], MistakeTally] = {}
-        self.pairs: Counter[tuple[int, int]] = Counter()
-        self.courses: dict[str, None] = {}
-        self.rows = rows
-        self.scores = array("d")
-        self.max_score = 0.0
-        self.faults: list[ClassNote] = []
-        self.problems: list[ClassNote] = []
-        self.missing: list[StudentSummary] = []
-        self.limits: list[ClassNote] = []
-        self.flags: list[ClassNote] = []
-        self.adjustments: list[Changed] = []
-        self.unconfined = 0
+                self.check(lesson, check)
 
-    def lesson(self, lesson_id: str, title: str, max_score: float) -> LessonTally:
+    def lesson(self, lesson_id: str, title: str, max_score: float) -> LessonFacts:
         if lesson_id not in self.lessons:
-            self.lessons[lesson_id] = LessonTally(title, max_score)
+            self.lessons[lesson_id] = LessonFacts(lesson_id, title, max_score)
+            self.room.lessons.append(self.lessons[lesson_id])
         return self.lessons[lesson_id]
 
+    def check(self, lesson: LessonFacts, column: CheckColumn) -> CheckFacts:
+        if column.id not in lesson.by_id:
+            number = next(self.check_numbers)
+            lesson.by_id[column.id] = CheckFacts(number, lesson.id, column)
+        return lesson.by_id[column.id]
+
     def add(self, entry: GradebookEntry) -> None:
-        person = StudentSummary(entry.name, entry.label, entry.report is not None)
+        room, report = self.room, entry.report
+        person = StudentSummary(entry.name, entry.label, report is not None)
         states = {State.LATE} if entry.late else set()
         if entry.missing:
-            self.missing.append(person)
+            room.missing.append(person)
             states.add(State.MISSING)
         elif entry.fault:
-            self.faults.append(
-                ClassNote(person, "the submission", entry.problem or "it could not be judged")
-            )
+            said = entry.problem or "it could not be judged"
+            room.faults.append(ClassNote(person, "the submission", said))
             states.add(State.FAULT)
-        elif entry.report is None:
-            self.problems.append(
-                ClassNote(person, "the submission", entry.problem or "it could not be read")
-            )
+        elif report is None:
+            said = entry.problem or "it could not be read"
+            room.problems.append(ClassNote(person, "the submission", said))
             states.add(State.PROBLEM)
         if entry.adjustments:
-            self.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
+            room.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)
         mistakes: set[int] = set()
         wrong: list[int] = []
-        if entry.report is not None:
-            mistakes, wrong = self.add_report(person, entry.report, states)
+        if report is not None:
+            self.add_report(person, report, states, mistakes, wrong)
             if State.FAULT not in states:
-                self.scores.append(entry.score)
-            if entry.report.max_score and entry.score >= entry.report.max_score:
+                room.scores.append(entry.score)
+            if report.max_score and entry.score >= report.max_score:
                 states.add(State.FULL)
         shares, points = self.lesson_scores(entry)
-        self.rows.append(
+        room.rows.append(
             Row(
                 person=person,
                 score=entry.score,
-                max_score=entry.report.max_score if entry.report else 0.0,
-                bonus=entry.report.bonus if entry.report else 0.0,
+                max_score=report.max_score if report else 0.0,
+                bonus=report.bonus if report else 0.0,
                 adjusted_by=entry.adjusted_by,
                 lessons=shares,
                 points=points,
@@ -122,31 +113,43 @@ class _ClassTally:
         )
 
     def add_report(
-        self, person: StudentSummary, report: Report, states: set[State]
-    ) -> tuple[set[int], list[int]]:
-        """Count a report; return the numbers of its mistakes and of its checks that failed."""
-        self.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
-        self.max_score = max(self.max_score, report.max_score)
-        self.unconfined += bool(report.sandbox.missing)
+        self,
+        person: StudentSummary,
+        report: Report,
+        states: set[State],
+        mistakes: set[int],
+        wrong: list[int],
+    ) -> None:
+        """Count a report; note the numbers of its mistakes and of its checks that failed."""
+        room = self.room
+        room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
+        room.max_score = max(room.max_score, report.max_score)
+        room.unconfined += bool(report.sandbox.missing)
         if report.flags:
-            self.flags += [ClassNote(person, "", flag) for flag in report.flags]
+            room.flags += [ClassNote(person, "", flag) for flag in report.flags]
             states.add(State.FLAG)
-        mistakes: set[int] = set()
-        wrong: list[int] = []
         for result in report.lessons:
-            tally = self.lesson(result.id, result.title, result.max_score)
-            tally.statuses[result.status] += 1
+            lesson = self.lesson(result.id, result.title, result.max_score)
+            lesson.statuses[result.status] += 1
             if result.status is LessonStatus.INVALID:
-                self.problems.append(
-                    ClassNote(person, result.title, result.message or "it could not be loaded")
-                )
+                said = result.message or "it could not be loaded"
+                room.problems.append(ClassNote(person, result.title, said))
                 states.add(State.INVALID)
             if result.status in BEGAN:
-                tally.scores.append(result.score)
-                tally.seconds.append(result.seconds)
-            self.add_checks(person, report, result, states, mistakes, wrong)
+                lesson.scores.append(result.score)
+                lesson.seconds.append(result.seconds)
+            self.add_faults(person, result, states)
+            if result.status in BEGAN:
+                self.add_checks(person, report, result, states, mistakes, wrong)
         self.pairs.update(itertools.combinations(sorted(mistakes), 2))
-        return mistakes, wrong
+
+    def add_faults(self, person: StudentSummary, lesson: LessonResult, states: set[State]) -> None:
+        for check in lesson.checks:
+            if check.outcome is Outcome.GRADER_ERROR:
+                where = f"{lesson.title}: {check.title}"
+                note = ClassNote(person, where, check.message or "", check.note or "")
+                self.room.faults.append(note)
+                states.add(State.FAULT)
 
     def add_checks(
         self,
@@ -159,71 +162,43 @@ class _ClassTally:
     ) -> None:
         limits: dict[str, list[str]] = {}
         for check in lesson.checks:
-            if check.outcome is Outcome.GRADER_ERROR:
-                self.faults.append(
-                    ClassNote(
-                        person,
-                        f"{lesson.title}: {check.title}",
-                        check.message or "",
-                        check.note or "",
-                    )
-                )
-                states.add(State.FAULT)
-            if lesson.status not in BEGAN:
-                continue
             rest = report.score if check.bonus else report.score - check.points
-            tally = self.check(lesson.id, check)
-            tally.add(person, check, rest)
+            column = CheckColumn(check.id, check.title, check.max_points, check.bonus, check.hidden)
+            facts = self.check(self.lessons[lesson.id], column)
+            facts.add(person, check, rest)
             if check.outcome in JUDGED and check.outcome is not Outcome.PASSED:
-                wrong.append(tally.number)
+                wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)
             if check.diagnosis:
                 mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
         for message, titles in limits.items():
             more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-            self.limits.append(ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message))
+            note = ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message)
+            self.room.limits.append(note)
             states.add(State.LIMIT)
-
-    def check(self, lesson_id: str, check: CheckResult) -> CheckTally:
-        checks = self.lessons[lesson_id].checks
-        if check.id not in checks:
-            column = CheckColumn(check.id, check.title, check.max_points, check.bonus, check.hidden)
-            checks[check.id] = CheckTally(next(self.check_numbers), column)
-        return checks[check.id]
 
     def made(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, diagnosis: str
     ) -> int:
-        """Count a mistake, once for each person; its number."""
+        """Count a mistake, once for each person; return its number."""
         key = (lesson_id, diagnosis)
         if key not in self.mistakes:
             title = check.diagnosis_title or diagnosis
-            self.mistakes[key] = MistakeTally(
+            self.mistakes[key] = MistakeCount(
                 len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or ""
             )
-        tally = self.mistakes[key]
-        tally.people.add(person)
-        return tally.number
+        self.mistakes[key].people.add(person)
+        return self.mistakes[key].number
 
     def lesson_scores(
         self, entry: GradebookEntry
     ) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Return each lesson's share and points with adjustments; None if not handed in."""
-        there = (
-            {
-                result.id
-                for result in entry.report.lessons
-                if result.status is not LessonStatus.MISSING
-            }
-            if entry.report
-            else set()
-        )
+        results = entry.report.lessons if entry.report else ()
+        there = {one.id for one in results if one.status is not LessonStatus.MISSING}
         there |= {one.lesson for one in entry.adjustments if one.lesson is not None}
-        points = [
-            entry.lesson_score(lesson_id) if lesson_id in there else None
-            for lesson_id in self.lessons
-        ]
+        points = [entry.lesson_score(one) if one in there else None for one in self.lessons]
         most = [lesson.max_score for lesson in self.lessons.values()]
         shares = [
             None if p is None else min(1.0, p / m) if m else 0.0
@@ -231,31 +206,18 @@ class _ClassTally:
         ]
         return tuple(shares), tuple(points)
 
-    def classroom(self) -> Classroom:
-        mistakes = [tally.facts() for tally in self.mistakes.values()]
+    def finish(self) -> Classroom:
+        room, mistakes = self.room, list(self.mistakes.values())
+        room.mistakes = sorted(mistakes, key=lambda one: (-one.people.count, one.number))
+        for mistake in room.mistakes:
+            self.lessons[mistake.lesson].mistakes.append(mistake)
         counts = [mistake.people.count for mistake in mistakes]
-        ranked = sorted(mistakes, key=lambda mistake: (-mistake.people.count, mistake.number))
-        pairs = both_of_either(self.pairs.items(), counts, FEWEST_TOGETHER)
-        max_score = sum(lesson.max_score for lesson in self.lessons.values()) or self.max_score
-        return Classroom(
-            courses=tuple(self.courses),
-            max_score=max_score,
-            rows=self.rows,
-            scores=tuple(self.scores),
-            bins=histogram(self.scores, max_score),
-            lessons=tuple(
-                lesson.facts(lesson_id, ranked) for lesson_id, lesson in self.lessons.items()
-            ),
-            mistakes=tuple(ranked),
-            together=tuple(
-                Together(mistakes[one], mistakes[other], both, part)
-                for one, other, both, part in pairs
-            ),
-            faults=tuple(self.faults),
-            problems=tuple(self.problems),
-            missing=tuple(self.missing),
-            limits=tuple(self.limits),
-            flags=tuple(self.flags),
-            adjustments=tuple(self.adjustments),
-            unconfined=self.unconfined,
-        )
+        room.together = [
+            Together(mistakes[one], mistakes[other], both, part)
+            for one, other, both, part in both_of_either(
+                self.pairs.items(), counts, FEWEST_TOGETHER
+            )
+        ]
+        room.max_score = sum(lesson.max_score for lesson in room.lessons) or room.max_score
+        room.bins = histogram(room.scores, room.max_score)
+        return room

@@ -1,16 +1,19 @@
-"""What is known of a class when all of its submissions have passed by."""
+"""What is known of a class; it grows as ``collect`` reads the gradebook."""
 
 from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import statistics
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn
-from grader.classroom.statistics.item_analysis import Bin, share
-from grader.core.report import LessonStatus, Outcome
+from grader.classroom.statistics.item_analysis import Bin, Moments, point_biserial, share
+from grader.core.report import CheckResult, LessonStatus, Outcome
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
@@ -52,12 +55,20 @@ class StudentSummary:
     has_report: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class People:
     """How many people something is true of, and the first ``NAMED`` of them."""
 
     count: int = 0
-    first: tuple[StudentSummary, ...] = ()
+    first: list[StudentSummary] = field(default_factory=list)
+    last: StudentSummary | None = None
+
+    def add(self, person: StudentSummary) -> None:
+        """Count a person, but not twice in a row."""
+        if person is not self.last:
+            self.count += 1
+            self.last = person
+            self.first += [person] * (self.count <= NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +119,38 @@ class Changed:
     adjustment: Adjustment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CheckFacts:
-    """One check over the class: how often each outcome, and how well it tells strong from weak
-    (``items.point_biserial``).
+    """One check over the class: outcomes, and moments of the scores on everything else.
 
-    ``wrong`` are those who got it wrong without a mistake that we know; ``example`` is the message
-    that one of them got.
+    ``wrong`` are those who got it wrong without a known mistake; ``example`` is the message that
+    one of them got.
     """
 
     number: int
     lesson: str
     column: CheckColumn
-    outcomes: Mapping[Outcome, int]
-    discrimination: float | None
-    wrong: People = People()
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    right: Moments = field(default_factory=Moments)
+    not_right: Moments = field(default_factory=Moments)
+    wrong: People = field(default_factory=People)
     example: str = ""
+
+    def add(self, person: StudentSummary, result: CheckResult, rest: float) -> None:
+        """Count a result; ``rest`` is the person's score without this check's points."""
+        self.outcomes[result.outcome] += 1
+        if result.outcome is Outcome.PASSED:
+            self.right.add(rest)
+        elif result.outcome in JUDGED:
+            self.not_right.add(rest)
+            if not result.diagnosis:
+                self.wrong.add(person)
+                self.example = self.example or result.message or ""
+
+    @property
+    def discrimination(self) -> float | None:
+        """How well it tells strong from weak submissions (``point_biserial``)."""
+        return point_biserial(self.right, self.not_right)
 
     @property
     def passed(self) -> int:
@@ -154,18 +181,13 @@ class CheckFacts:
         """Why the check itself is to be looked at first, if it is."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"nobody of {self.judged} passes it"
-        if (
-            self.discrimination is not None
-            and self.discrimination * math.sqrt(self.judged - 1) < AGAINST
-        ):
-            return (
-                "those with the better scores get it wrong (discrimination"
-                f" {self.discrimination:.2f})"
-            )
+        telling = self.discrimination
+        if telling is not None and telling * math.sqrt(self.judged - 1) < AGAINST:
+            return f"those with the better scores get it wrong (discrimination {telling:.2f})"
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MistakeCount:
     """How often a mistake was made; ``evidence`` is an example from the check ``check``."""
 
@@ -173,9 +195,9 @@ class MistakeCount:
     id: str
     lesson: str
     title: str
-    people: People
     check: str
     evidence: str
+    people: People = field(default_factory=People)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +210,34 @@ class Together:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LessonFacts:
     """One lesson's statistics: statuses, scores, times, checks, and mistakes by frequency."""
 
     id: str
     title: str
     max_score: float
-    statuses: Mapping[LessonStatus, int]
-    mean: float | None
-    median_seconds: float | None
-    longest_seconds: float | None
-    checks: tuple[CheckFacts, ...]
-    mistakes: tuple[MistakeCount, ...]
+    statuses: Counter[LessonStatus] = field(default_factory=Counter)
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+    by_id: dict[str, CheckFacts] = field(default_factory=dict)
+    mistakes: list[MistakeCount] = field(default_factory=list)
+
+    @property
+    def checks(self) -> tuple[CheckFacts, ...]:
+        return tuple(self.by_id.values())
+
+    @property
+    def mean(self) -> float | None:
+        return statistics.fmean(self.scores) if self.scores else None
+
+    @property
+    def median_seconds(self) -> float | None:
+        return statistics.median(self.seconds) if self.seconds else None
+
+    @property
+    def longest_seconds(self) -> float | None:
+        return max(self.seconds, default=None)
 
     @property
     def began(self) -> int:
@@ -213,25 +250,25 @@ class LessonFacts:
         return share(self.statuses.get(LessonStatus.PASSED, 0), self.began)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Classroom:
     """A class. ``scores`` has only those of submissions that were judged completely."""
 
-    courses: tuple[str, ...]
-    max_score: float
     rows: Rows
-    scores: tuple[float, ...]
-    bins: tuple[Bin, ...]
-    lessons: tuple[LessonFacts, ...]
-    mistakes: tuple[MistakeCount, ...]
-    together: tuple[Together, ...]
-    faults: tuple[ClassNote, ...]
-    problems: tuple[ClassNote, ...]
-    missing: tuple[StudentSummary, ...]
-    limits: tuple[ClassNote, ...]
-    flags: tuple[ClassNote, ...]
-    adjustments: tuple[Changed, ...]
-    unconfined: int
+    courses: dict[str, None] = field(default_factory=dict)
+    max_score: float = 0.0
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    bins: tuple[Bin, ...] = ()
+    lessons: list[LessonFacts] = field(default_factory=list)
+    mistakes: list[MistakeCount] = field(default_factory=list)
+    together: list[Together] = field(default_factory=list)
+    faults: list[ClassNote] = field(default_factory=list)
+    problems: list[ClassNote] = field(default_factory=list)
+    missing: list[StudentSummary] = field(default_factory=list)
+    limits: list[ClassNote] = field(default_factory=list)
+    flags: list[ClassNote] = field(default_factory=list)
+    adjustments: list[Changed] = field(default_factory=list)
+    unconfined: int = 0
     """How many were judged with a guarantee of the sandbox missing."""
 
     @property
