@@ -41,7 +41,8 @@ def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> 
             path.replace(path.with_name(FILE + ".damaged"))
     changed = change(progress or Progress())
     if changed.version <= VERSION:
-        text = json.dumps(changed.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+        data = {"version": VERSION, **changed.as_json()}
+        text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
         _write(path, text + "\n")
     return changed
 

@@ -8,7 +8,6 @@ import json
 import sqlite3
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 
 from grader.core import sqlite
 from grader.core.engine_identity import engine_hash_now, torch_version
@@ -57,12 +56,7 @@ class VerdictCache:
     def __enter__(self) -> VerdictCache:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._db.close()
         if isinstance(error, sqlite3.Error):
             raise self._refusal(error) from None
@@ -72,7 +66,7 @@ class VerdictCache:
         rows = self._db.execute(query, [self._key(case)]).fetchall()
         try:
             return {seed: _result_from(text) for seed, text in rows}
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except ValueError as error:
             raise sqlite3.DatabaseError(f"malformed verdict: {error!r}") from None
 
     def add(self, case: Case, seed: int, result: CaseResult) -> None:
@@ -84,7 +78,7 @@ class VerdictCache:
                 " everything by the files as they are now"
             )
         if not result.trouble:
-            row = [self._key(case), seed, self._grader, json.dumps(asdict(result))]
+            row = [self._key(case), seed, self._grader, json.dumps(result.as_json())]
             with sqlite.transaction(self._db) as db:
                 db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
 
@@ -115,7 +109,4 @@ class VerdictCache:
 @functools.cache
 def _result_from(text: str) -> CaseResult:
     """Read a result; cached, so that equal ones are one object and memory hardly grows."""
-    data = json.loads(text)
-    about = tuple((name, tuple(names)) for name, names in data.pop("about"))
-    trouble, untranslated = tuple(data.pop("trouble")), tuple(data.pop("untranslated"))
-    return CaseResult(trouble=trouble, untranslated=untranslated, about=about, **data)
+    return CaseResult.from_json(json.loads(text))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from grader.core.records import Record
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Lesson
@@ -32,7 +33,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseResult:
+class CaseResult(Record):
     """What a grading showed. ``about`` is the lesson's catalogue: its mistakes, with what each is
     about.
 

@@ -13,7 +13,6 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 from grader.classroom.gradebook.class_tables import ClassTables
 from grader.classroom.gradebook.migrations import migrate
@@ -101,12 +100,7 @@ class Gradebook(ClassTables):
     def __enter__(self) -> Gradebook:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.db.close()
         if isinstance(error, sqlite3.Error):
             raise refusal(self.path, error) from None

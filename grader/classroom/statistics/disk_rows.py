@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
-from grader.classroom.statistics.records import Row, State, StudentSummary
+from grader.classroom.statistics.records import Row
 
 
 class RowsOnDisk:
@@ -23,17 +20,12 @@ class RowsOnDisk:
     def __enter__(self) -> RowsOnDisk:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def append(self, row: Row, /) -> None:
         self._file.seek(0, 2)
-        self._file.write(json.dumps(dataclasses.astuple(row)).encode() + b"\n")
+        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
         self._count += 1
 
     def __len__(self) -> int:
@@ -45,21 +37,4 @@ class RowsOnDisk:
             self._file.seek(place)
             line = self._file.readline()
             place += len(line)
-            yield _row(json.loads(line))
-
-
-def _row(data: list[Any]) -> Row:
-    person, score, max_score, bonus, adjusted_by, *lists = data
-    lessons, points, states, mistakes, wrong = map(tuple, lists)
-    return Row(
-        StudentSummary(*person),
-        score,
-        max_score,
-        bonus,
-        adjusted_by,
-        lessons,
-        points,
-        tuple(map(State, states)),
-        mistakes,
-        wrong,
-    )
+            yield Row.from_json(json.loads(line))

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn
 from grader.classroom.statistics.item_analysis import Bin, Moments, point_biserial, share
+from grader.core.records import Record
 from grader.core.report import CheckResult, LessonStatus, Outcome
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
@@ -72,7 +73,7 @@ class People:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """A line of the table of submissions.
 
     ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not

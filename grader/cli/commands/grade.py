@@ -7,11 +7,12 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.cli.commands.selection import select
+from grader.cli.output_file import write_file
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
@@ -113,15 +114,3 @@ def show_on_github(
         except OSError as error:
             message = "{path} can't be written: {reason}. It is what GITHUB_STEP_SUMMARY names"
             raise UsageError(message, path=file, reason=str(error.strerror)) from None
-
-
-def write_file(path: Path | None, make: Callable[[], str]) -> None:
-    """Write a text if a path is given, lone surrogates escaped; raises UsageError."""
-    try:
-        if path is not None:
-            path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
-    except OSError as error:
-        message = "{path} can't be written: {reason}. Name another place with {options}"
-        raise UsageError(
-            message, path=str(error.filename), reason=str(error.strerror), options="--html, --json"
-        ) from None

@@ -10,13 +10,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
+from grader.cli.output_file import write_file
 from grader.core.errors import UsageError
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
@@ -130,8 +130,12 @@ def show_graph(
         console.print(
             Text(tr("The result needs no gradient, so there is no graph behind it."), "yellow")
         )
-    write(svg, lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n")
-    write(html, lambda: graph_page(picture, tr, title))
+    write_file(
+        svg,
+        lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n",
+        options="--svg, --html",
+    )
+    write_file(html, lambda: graph_page(picture, tr, title), options="--svg, --html")
     for place in (svg, html):
         if place is not None:
             console.print(Text(str(place), "dim"))
@@ -151,15 +155,3 @@ def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
         style_hash=style_hash(sheet),
         tr=tr,
     )
-
-
-def write(path: Path | None, make: Callable[[], str]) -> None:
-    """Write a text where a path is given; raises UsageError where that can't be done."""
-    try:
-        if path is not None:
-            path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
-    except OSError as error:
-        message = "{path} can't be written: {reason}. Name another place with {options}"
-        raise UsageError(
-            message, path=str(error.filename), reason=str(error.strerror), options="--svg, --html"
-        ) from None

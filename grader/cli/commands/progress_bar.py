@@ -7,7 +7,6 @@ import math
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from types import TracebackType
 from typing import TypeVar
 
 from rich.console import Console
@@ -59,12 +58,7 @@ class Meter:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

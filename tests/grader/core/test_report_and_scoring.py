@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import grader
-from grader.cli.commands.grade import write_file
+from grader.cli.output_file import write_file
 from grader.core.engine_identity import engine_hash
 from grader.core.report import (
     CheckResult,
