@@ -1,10 +1,7 @@
-"""gradlings: a course on PyTorch autograd that grades itself, and the engine that grades it.
+"""gradlings: a course on PyTorch autograd that grades itself, and its grader.
 
-The engine's theory of operation is in ``grader/README.md``. Importing this package imports neither
-torch nor pytest.
-
-``grader.draw(tensor)`` draws the graph behind a tensor; ``%load_ext grader`` adds ``%grade`` and
-``%%grade`` to a notebook.
+``grader/README.md`` explains how it works. Importing this package imports neither torch nor pytest.
+``grader.draw(tensor)`` draws a graph; ``%load_ext grader`` adds ``%grade`` to a notebook.
 """
 
 from typing import TYPE_CHECKING, Any

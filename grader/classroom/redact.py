@@ -13,10 +13,9 @@ TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 
 
 def withheld(report: Report, tr: Catalogue | None = None) -> Report:
-    """The report with its hidden checks reduced to title, outcome, points, hint and the mistake's
-    name.
+    """Return the report with hidden checks cut to title, outcome, points, hint and mistake.
 
-    A file that could not be loaded says the same under every check, so nothing of it is left out.
+    Why a file could not be loaded is the same under every check, and stays.
     """
     tr = tr or Catalogue()
 

@@ -1,7 +1,7 @@
-"""Help and misuse, in the reader's language: what click says of a command, said by our catalogue.
+"""Help and errors of click in the reader's language.
 
-In help a wide letter (Hangul, say) counts for two columns, as on a terminal, where click counts
-letters: while click breaks lines and sets columns, each has a mark behind it.
+click counts characters, but a wide letter (Hangul) takes two columns. A mark behind each makes the
+counts agree; it is removed afterwards.
 """
 
 from __future__ import annotations

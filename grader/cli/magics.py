@@ -1,8 +1,7 @@
-"""The magic ``%grade`` of Jupyter and Colab: its options, those of ``grade``, and its place in
-IPython.
+"""The magic ``%grade`` of Jupyter and Colab: its options and its registration.
 
-The learner's other commands go through it too: whose notebook runs in an environment of its own has
-no ``grade`` behind ``!``.
+Other commands go through it too, because a notebook's environment may have no ``grade`` on its
+PATH.
 """
 
 from __future__ import annotations

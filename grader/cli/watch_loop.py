@@ -80,11 +80,8 @@ class WatchJob:
 
 
 class Watcher:
-    """The loop. ``grade`` takes a lesson and its file, in a thread of its own; ``end`` makes it
-    return early; ``shown`` gets verdicts.
-
-    ``began`` is told of a lesson whose run takes longer than ``slow_seconds``; ``pressed`` gets
-    keys and whatever else is ``put``.
+    """The loop. ``grade`` runs in a thread of its own, ``end`` makes it return early, ``shown``
+    gets results, ``began`` lessons that take longer than ``slow_seconds``, ``pressed`` keys.
     """
 
     def __init__(
@@ -262,6 +259,3 @@ class Watcher:
 def half_written(file: LessonFile | None) -> bool:
     """Whether a file just saved may not be all there: gone, empty, unreadable or no Python."""
     return file is None or file.problem is not None or Source(file.text, file.path).unreadable
-
-
-# ------------------------------------------------------------------------------------------ folders

@@ -1,7 +1,6 @@
-"""Which engine grades: a hash of its code, and the version of the torch that it calls.
+"""Which engine grades: a hash of its code, and torch's version.
 
-Together with a course's hash these two say whether two graders are the same. The version in
-``grader.__version__`` can't: it stays the same while the code changes.
+With a course's hash they say whether two graders are the same, which ``grader.__version__`` can't.
 """
 
 from __future__ import annotations

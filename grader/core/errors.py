@@ -47,8 +47,7 @@ class GraderError(Exception):
 class UsageError(GraderError):
     """Bad input; the message states the fact, the object and the remedy.
 
-    With ``facts`` it is a template that they fill, and is told in the reader's language where there
-    are words for it.
+    With ``facts`` it is a template, which is translated.
     """
 
     exit_code = ExitCode.USAGE
@@ -78,10 +77,9 @@ class EngineFault(GraderError):
 class StudentCodeError(Exception):
     """The student's code raised.
 
-    ``type_name`` is the exception's class name, ``ancestors`` the names of its bases, ``message``
-    its text (cut), ``line`` the last line of the student's own file on the way (None where there is
-    none), ``bare`` whether that line is a plain ``raise NotImplementedError`` of the stub.
-    ``figures`` are as a ``CheckFailure``'s; a check puts them there (``figures.drawing``).
+    ``type_name`` is the exception's class, ``ancestors`` its bases, ``message`` its text (cut),
+    ``line`` the last line of the student's file on the way or None, ``bare`` whether that is the
+    stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``.
     """
 
     def __init__(
@@ -118,8 +116,7 @@ class MissingName(Exception):
 class WorkerLost(Exception):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` says how, with ``{names}`` that ``facts`` fill, so that it can be translated;
-    ``reason`` is that in English.
+    ``template`` and ``facts`` say how, in any language; ``reason`` does in English.
     """
 
     def __init__(self, outcome: str, template: str, **facts: Any) -> None:
@@ -135,12 +132,10 @@ class WorkerGone(WorkerLost):
 
 
 class CheckFailure(AssertionError):
-    """A check's verdict "no", with structure, so that each renderer can word it.
+    """A check's verdict "no", structured so that each renderer can word it.
 
-    ``expected`` and ``actual`` are values as the check had them (tensors, numbers, lists);
-    ``inputs`` maps the names of what the function was called with to their values; ``facts`` are
-    further named values for the diagnosis and the report. ``figures`` are functions that make a
-    figure (``figures``), called when the failure is written down.
+    ``expected``, ``actual`` and ``inputs`` are values as the check had them; ``facts`` are further
+    values for the diagnosis and the report; ``figures`` are functions that make figures.
     """
 
     def __init__(

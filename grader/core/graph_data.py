@@ -33,11 +33,10 @@ class Saved:
 class GraphNode:
     """One node.
 
-    ``kind``: ``op`` (a function's node), ``intermediate`` (one whose result has a name), ``leaf``
-    (collects ``.grad``), ``constant`` (an input that needs no gradient: no node of torch's).
-    ``type`` is the type's name, ``name`` that of the tensor, ``outputs`` how many tensors the
-    operation returned, ``cut`` how many edges lead to nodes that are left out, ``note`` a few words
-    of a check.
+    ``kind``: ``op`` (a function's node), ``intermediate`` (its result has a name), ``leaf``
+    (collects ``.grad``), ``constant`` (an input without gradient, no node of torch's). ``name`` is
+    the tensor's, ``outputs`` counts results, ``cut`` counts edges to left out nodes, ``note`` is a
+    check's.
     """
 
     id: str
@@ -182,12 +181,10 @@ class GraphPicture:
 def first_difference(
     actual: GraphPicture, expected: GraphPicture, *, closely: bool = False
 ) -> tuple[str | None, str | None]:
-    """Where two graphs differ first, met breadth-first from their roots: the node of each, or None,
-    None where they are alike.
+    """Return the first nodes, breadth-first, in which two graphs differ; None, None if alike.
 
-    Compared are kinds (a name makes no difference), types, and to which input and output an edge
-    belongs; not names, shapes, saved tensors. ``closely``: of graphs that are alike also hooks,
-    retained gradients, and whether something is freed; and after that, notes.
+    Compared are kinds, types, and the inputs and outputs of edges. With ``closely``, graphs that
+    are alike are compared in hooks, retained gradients, freed tensors, and then in notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -229,9 +226,6 @@ def _sort(node: GraphNode) -> tuple[str, str]:
 
 def _end(edge: GraphEdge) -> tuple[int, int]:
     return edge.slot, edge.output
-
-
-# ----------------------------------------------------------------------------------- anybody's data
 
 
 def _node(data: dict[str, Any]) -> GraphNode:

@@ -1,9 +1,7 @@
-"""What people read, in their language: standard message catalogues (gettext's .po), one for the
-engine and one a lesson.
+"""Texts in the reader's language: gettext catalogues (.po), one for the engine and one a lesson.
 
-English is what stands in the code; a language is a file ``<lang>.po`` beside it:
-``grader/locale/ko.po`` for the engine, ``exercises/<lesson>/ko.po`` for a lesson's titles, hints,
-messages and mistakes, ``README.ko.md`` for its teaching.
+English stands in the code. ``grader/locale/ko.po`` translates the engine,
+``exercises/<lesson>/ko.po`` a lesson's texts, ``README.ko.md`` its teaching.
 """
 
 from __future__ import annotations
@@ -67,10 +65,9 @@ def languages() -> list[str]:
 
 
 def wanted_language(asked: str | None) -> str:
-    """The language that was asked for, else that of GRADE_LANG, else the locale's where there is a
-    catalogue, else English.
+    """Return the language: as named, else GRADE_LANG's, else the locale's, else English.
 
-    Raises UsageError for one that was named and is not there.
+    Raises UsageError for a named language without a catalogue.
     """
     named = asked or os.environ.get("GRADE_LANG")
     if named:

@@ -1,9 +1,7 @@
-"""A SQLite file in which what was committed survives the process and the power: a gradebook, the
-verdicts of ``grade verify``.
+"""A SQLite file whose commits survive process and power: a gradebook, or kept verdicts.
 
-The journal is SQLite's rollback journal with ``synchronous=FULL``: what was committed is there also
-on a network drive, and in a copy of the one file that it is, which a write-ahead log doesn't
-promise.
+A rollback journal with ``synchronous=FULL`` also works on network drives, and the one file can be
+copied, unlike with a write-ahead log.
 """
 
 from __future__ import annotations
@@ -44,10 +42,9 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str) -> UsageError:
-    """What to say where such a file, or one beside it, can't be written or read. What was committed
-    stays, in every case.
+    """Return what to say if such a file can't be used; what was committed stays.
 
-    ``kind`` is what the file should be, ``other`` what to name in its place: "another folder with
+    ``kind`` is what the file should be, ``other`` what to name instead: "another folder with
     --out".
     """
     reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())

@@ -42,12 +42,10 @@ def users_environment() -> dict[str, str]:
 
 
 def isolated_command(module: str, *args: str) -> list[str]:
-    """Return a command line that runs ``module.main()`` with nothing but this package added to the
-    path.
+    """Return a command that runs ``module.main()`` with only this package added to the path.
 
-    It is for ``scrubbed_environment``. With ``-I`` Python would ignore ``PYTHONHASHSEED`` from
-    there, and sets of text would come in another order each time. Text is UTF-8 on every system, so
-    a student's ``print`` works on Windows too.
+    ``-I`` would ignore ``PYTHONHASHSEED``, which makes the order of sets reproducible. Text is
+    UTF-8 on every system, so a student's ``print`` works on Windows too.
     """
     home = str(PACKAGE.parent)
     code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"

@@ -1,7 +1,6 @@
-"""The files that the engine writes from a template: scripts, workflows, front pages, new lessons.
+"""Render what the engine writes from a template: scripts, workflows, front pages, new lessons.
 
-Templates lie in ``templates/``, in folders by what they belong to. Pages have an environment of
-their own, with escaping (``render/html.py``).
+Pages have an environment of their own, with escaping (``render/html.py``).
 """
 
 from __future__ import annotations

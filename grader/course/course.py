@@ -44,11 +44,9 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are the functions, classes and constants that the student writes,
-    ``bonus`` those beyond full marks.
+    """One lesson. ``names`` are what the student writes, ``bonus`` those beyond full marks.
 
-    ``held`` is None where there is all of it; else this is a students' bundle, which has no
-    solution.
+    ``held`` is what a students' bundle, which has no solution, holds back; else None.
     """
 
     root: Path

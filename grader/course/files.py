@@ -24,11 +24,9 @@ CLOSED = "{path} can't be read: {reason}. Check its permissions"
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file: its path below what was handed in, with slashes, and what opens it (raising whatever
-    goes wrong).
+    """A file: its path below the submission, with slashes, and a function that opens it.
 
-    ``named`` is the file name that it counts as, where the system that collected it has changed the
-    name. ``packed_bytes`` is what it takes in the zip that it lies in, None for a file on disk.
+    ``named`` is its original name, if a system changed it. ``packed_bytes`` is its size in a zip.
     """
 
     path: str
@@ -118,10 +116,9 @@ def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 class Unzipped:
-    """Leaves together with those in the zips among them; close it when they were read.
+    """Files together with those in zips among them; a context manager.
 
-    ``unread`` holds the path of each zip that stayed shut, and why. Zips are opened MAX_NESTING
-    deep, MAX_ARCHIVES and MAX_MEMBERS in all.
+    ``unread`` has the zips that stayed shut, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
     def __init__(self, leaves: Iterable[FileEntry]) -> None:

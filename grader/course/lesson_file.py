@@ -13,11 +13,10 @@ NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class LessonFile(Record):
-    """One lesson's file: where it lies, its text, or what is wrong with it and on which line.
+    """One lesson's file: its path, its text, or what is wrong with it and on which line.
 
-    ``problem`` is ``template`` filled with ``facts``; ``others`` are further paths that it speaks
-    of. Of a notebook ``text`` is its code, ``cells`` says where that stands (``Notebook.cells``),
-    ``left_out`` what is no part of it.
+    ``problem`` is ``template`` filled with ``facts``; ``others`` are paths it mentions. A
+    notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``).
     """
 
     lesson: str

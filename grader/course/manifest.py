@@ -19,12 +19,10 @@ NO_COURSE = (
 
 
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:
-    """The course's root: ``explicit``, else that of the checkout this package lies in, else the one
-    that the wheel carries.
+    """Return the course's root: ``explicit``, else the checkout's, else the wheel's.
 
-    Where there is none of these (the engine of a students' bundle has no course), the bundle's
-    around ``here``. It comes last, so that nobody who grades others' folders runs the checks that
-    lie in them.
+    The engine of a students' bundle has none and takes the bundle's around ``here``. That comes
+    last, so that grading others' folders does not run checks that lie in them.
     """
     for root in (explicit,) if explicit else (CHECKOUT, PACKAGED_COURSE):
         if root and (root / "exercises" / "course.toml").is_file():

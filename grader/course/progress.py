@@ -1,8 +1,4 @@
-"""How far a learner has come: one small file in the workspace, which ``grade`` reads and writes and
-no score depends on.
-
-``grade init`` makes the file ``.gradlings.json`` in a new folder, and only there is it written.
-"""
+"""A learner's progress, which no score depends on. ``grade init`` makes its file."""
 
 from __future__ import annotations
 
@@ -141,6 +137,3 @@ def with_sightings(
     for mistake, new in met.items():
         found[mistake] = replace(new, seen_at=known[mistake].seen_at) if mistake in known else new
     return found
-
-
-# ----------------------------------------------------------------------------------------- the file

@@ -1,7 +1,6 @@
-"""The way through a course: where a learner stands at each lesson, which one comes next, and what
-it comes to in the end.
+"""Where a learner stands at each lesson, which one comes next, and the totals.
 
-Nothing is locked: a lesson that waits for others can be graded all the same.
+Nothing is locked: a lesson that builds on others can be graded at any time.
 """
 
 from __future__ import annotations

@@ -79,11 +79,10 @@ def without_markers(solution: str) -> str:
 
 
 def compose(solution: str, fragment: str, *, name: str) -> str:
-    """The solution with the fragment's top-level definitions in place of its own.
+    """Return the solution with a fragment's top-level definitions in place of its own.
 
-    What the solution doesn't define (imports, helpers) goes before its first definition. A class
-    whose body begins with ``...`` is composed in the same way: what it doesn't define stays the
-    solution's. Raises CourseError where the fragment is no Python.
+    What else the fragment has (imports, helpers) goes before the first definition. A class whose
+    body begins with ``...`` keeps the rest of the solution's. Raises CourseError for bad Python.
     """
     try:
         old, new = ast.parse(solution), ast.parse(fragment)

@@ -1,8 +1,6 @@
-"""One student's files: a folder, a zip or one file, with ``<lesson>.py`` or ``<lesson>.ipynb``
-anywhere inside.
+"""One student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
 
-Only files named after a lesson are looked at. What is wrong with one is a value
-(``LessonFile.problem``) on that lesson alone.
+What is wrong with a file is a value (``LessonFile.problem``) of that lesson alone.
 """
 
 from __future__ import annotations
@@ -44,12 +42,11 @@ def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
 def read_submission(
     place: Path, lessons: Iterable[str], *, below: str = ""
 ) -> dict[str, LessonFile]:
-    """The files of those lessons that are there, by lesson; raises SubmissionError where ``place``
-    is no folder, zip or lesson.
+    """Return the lessons' files; raises SubmissionError if ``place`` is not a folder, zip or
+    lesson.
 
-    Of several with one name the one least deep counts, and only that one is read; two at the same
-    depth are a problem that names both. Their paths begin at ``place``, or with ``below`` where
-    that is given.
+    Of several of one name the least deep counts; two at one depth are a problem that names both.
+    Paths begin at ``place``, or with ``below``.
     """
     names = lesson_names(lessons)
     if place.is_dir():
@@ -99,12 +96,10 @@ def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None
 
 
 def read_leaves(leaves: Iterable[FileEntry], lessons: Iterable[str]) -> dict[str, LessonFile]:
-    """As read_submission, of files that lie anywhere, those in zips among them too, which count as
-    one folder deeper.
+    """Return the lessons' files among files from anywhere; those in zips count one folder deeper.
 
-    A lesson that isn't found while a zip can't be opened has that zip's problem; where nothing at
-    all is found, SubmissionError is raised with it. So has one that isn't found the file that
-    almost has its name.
+    A missing lesson gets the problem of an unreadable zip or of a file with almost its name. Raises
+    SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
     with Unzipped(leaves) as opened:

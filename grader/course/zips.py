@@ -61,11 +61,10 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
 
 
 def _directory_bytes(stream: IO[bytes]) -> int:
-    """How long a zip's directory may be: zipfile reads all of it at once, into records that take
-    ten times as much.
+    """Return the length of a zip's directory, which zipfile reads at once at tenfold size.
 
-    Which of several end records counts is decided differently by different versions of zipfile, so
-    the largest claim does here. (Format: PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
+    Versions of zipfile differ in which end record counts, so the largest claim does. (Format:
+    PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
     """
     stream.seek(max(0, stream.seek(0, 2) - TAIL_BYTES))
     tail = stream.read()
@@ -89,11 +88,10 @@ def _numbers(data: bytes, signature: bytes, form: str, offset: int) -> list[int]
 
 
 def member_path(entry: zipfile.ZipInfo) -> str:
-    """A member's path with slashes.
+    """Return a member's path with slashes.
 
-    A zip says whether a name is UTF-8; where it doesn't, zipfile takes it for code page 437. macOS
-    writes UTF-8 without saying so, and Korean Windows its own code page, so what can be read as one
-    of them is.
+    Names not marked as UTF-8 are decoded by zipfile as code page 437. macOS writes UTF-8 and Korean
+    Windows CP949 without saying so; both are tried.
     """
     path = entry.filename
     if not entry.flag_bits & 0x800 and not path.isascii():

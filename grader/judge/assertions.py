@@ -153,11 +153,9 @@ def assert_raises(
 def assert_hands_on(
     student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
 ) -> None:
-    """``name(x)`` must be what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for a v,
-    the gradient.
+    """Fail unless ``name(x)`` gives what ``of`` (``"Sigmoid.apply"``) gives: value and gradient.
 
-    What ``of`` itself does wrong is no matter of this check; where it raises or gives no tensor
-    there is nothing to compare with.
+    Nothing is compared if ``of`` raises or returns no tensor.
     """
     with student.writing_allowed():
         _assert_hands_on(student, name, of, x, v)

@@ -58,10 +58,9 @@ def check(
 ) -> Callable[[F], F]:
     """Declare a test as a check.
 
-    ``about`` is the student's function, class or constant that it judges; ``needs`` the checks (or
-    their names, for those in the other file) without which it is skipped; ``hint`` a key of the
-    lesson's ``hints.toml`` and ``at`` the definition that a failure points to
-    (``"Sigmoid.backward"``), both by default ``about``.
+    ``about`` is the student's definition that it judges, ``needs`` checks (or names of checks)
+    without which it is skipped. ``hint`` (a key of ``hints.toml``) and ``at``
+    (``"Sigmoid.backward"``, the definition to point to) are by default ``about``.
     """
     wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
     names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
@@ -77,9 +76,6 @@ def import_helpers(file: str) -> types.ModuleType:
     """Load ``helpers.py`` beside a check file: ``import_helpers(__file__)``."""
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
-
-
-# --------------------------------------------------------------------------------------- assertions
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:

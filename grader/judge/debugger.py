@@ -1,8 +1,7 @@
-"""The child process of ``grade replay --pdb``: one check, run here on the student's file, with a
-debugger in the student's code.
+"""The child process of ``grade replay --pdb``: one check with a debugger in the student's code.
 
-The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict.
-What the check would have asked a worker it asks a ``LocalStudent``. A notebook runs cell by cell.
+The file runs with the user's own rights: no sandbox, no judge. A ``LocalStudent`` answers what the
+check asks. A notebook runs cell by cell.
 """
 
 from __future__ import annotations

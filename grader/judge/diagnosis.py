@@ -154,9 +154,6 @@ def show_fact(value: Any, tr: Catalogue) -> str:
     return tr.known(value) if isinstance(value, str) else text(describe(value))
 
 
-# ---------------------------------------------------------------------------------------- for rules
-
-
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
     """Return whether two tensors (or numbers) agree in shape and values; dtypes may differ."""
     if isinstance(left, int | float) and isinstance(right, int | float):

@@ -79,9 +79,6 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
         raise
 
 
-# ------------------------------------------------------------------------------------------- graphs
-
-
 def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
@@ -89,12 +86,11 @@ def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPi
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> Figure:
-    """The graph that a student was asked about, and in it the place ``at`` which what came back was
-    wrong.
+    """Show the graph a student was asked about, and in it the place ``at`` that is wrong.
 
-    ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the
-    numbers of its visits. ``("edge", 2)``: where the second edge of the root leads. ``("leaf",
-    "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
+    ``("entry", 3)``: the third node visited depth-first in pre-order; nodes have their numbers.
+    ``("edge", 2)``: the target of the root's second edge. ``("leaf", "x")``, ``("tensor", "y")``:
+    by name.
     """
     picture = trace_graph(root, names)
     kind, place = at or ("", None)
@@ -155,11 +151,10 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> Figure:
-    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ
-    first. Raises ValueError for what is none.
+    """Show two graphs of ``wire.trace``, the first a worker's or None, and where they first differ.
 
-    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of
-    the tensor to mark instead, for graphs that may well differ in shape.
+    ``notes`` are for tensors by name. ``at`` is the tensor to mark in graphs that may differ in
+    shape. Raises ValueError for malformed data.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -199,12 +194,6 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     made_up = type(name, (torch.autograd.Function,), {"forward": staticmethod(forward)})
     copies = {key: value.detach().clone().requires_grad_() for key, value in inputs.items()}
     return trace(made_up.apply(*copies.values()), copies)  # type: ignore[attr-defined]
-
-
-# ---------------------------------------------------------------------------------------- Jacobians
-
-
-# -------------------------------------------------------------------------------------- predictions
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:

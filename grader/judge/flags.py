@@ -1,8 +1,7 @@
 """What looks like tampering, for a person to look at. A flag never changes points.
 
-Two looks, and neither is proof: the text of the file, read here without executing it
-(``flags_in``), and what the worker says has been replaced in torch and in the builtins while the
-file was loaded (``Worker.do_load``), which the file could hide.
+The source is read (``flags_in``), and the worker reports what loading the file replaced in torch
+and builtins, which the file could hide. Neither is proof.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A student in this very process: for the references, which we trust, and for what benchmarks
-compare with.
-
-The same face as ``session.RemoteStudent``. Never for a submission: the module's code runs here.
-"""
+"""A student in this process: for references and benchmarks, never for a submission."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The pytest plugin that judges a lesson's checks.
 
-pytest collects and runs them; this plugin gives them their fixtures, decides before each whether it
-can be asked at all and afterwards what became of it. The result (``results``) travels in
-pytest-json-report's metadata.
+It provides the fixtures, decides before each check whether it can be asked, and afterwards what
+became of it. Results travel in pytest-json-report's metadata.
 """
 
 from __future__ import annotations
@@ -67,8 +66,6 @@ class LessonPlugin:
             raise EngineFault("no submission is being judged")
         return self._run
 
-    # ------------------------------------------------------------------------------------- fixtures
-
     @pytest.fixture
     def student(self) -> RemoteStudent:
         return self.run.student_for_check()
@@ -80,8 +77,6 @@ class LessonPlugin:
     @pytest.fixture
     def draw(self) -> RandomInputs:
         return RandomInputs(self.run.check.seed)
-
-    # ---------------------------------------------------------------------------------------- hooks
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put the checks in order; in a students' bundle leave out those that ask the reference."""
@@ -148,8 +143,6 @@ class LessonPlugin:
         if run.recorder is not None:
             run.script = self.written(run, run.recorder, verdict)
         return {"check": self.results.of(run, verdict, call.duration).as_json()}
-
-    # ------------------------------------------------------------------------------------- verdicts
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
         if error is None:

@@ -1,7 +1,7 @@
-"""Random inputs of a check: everything from one seed, and nothing from torch's global generator.
+"""Random inputs of a check, all from one seed, without torch's global generator.
 
-Numbers have two decimals and stay away from zero, so that messages are short and kinks are not hit
-by accident; ask for ``digits=None`` to have all of them.
+Numbers have two decimals (``digits=None``: all) and stay away from zero, so that messages are short
+and kinks are not hit by chance.
 """
 
 from __future__ import annotations

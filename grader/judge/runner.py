@@ -1,7 +1,6 @@
-"""The judge: runs one lesson's checks against one submission and says what became of each.
+"""The judge: runs one lesson's checks on a submission, with pytest as its engine.
 
-It holds the checks, the solution and the truth; the student's file it knows as text, and asks a
-worker for whatever that text does. pytest is its engine.
+It knows the student's file as text, and asks a worker for whatever that text does.
 """
 
 from __future__ import annotations
@@ -65,10 +64,9 @@ class Judge:
         self.plugin = LessonPlugin(spec)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
-        """Collect the checks, then call ``serve`` with what judges a submission, as often as there
-        are submissions.
+        """Collect the checks, then call ``serve`` with the function that judges a submission.
 
-        Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
+        Raises EngineFault if the checks can't be collected, and what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         run_pytest(self.spec.check_files, engine, self.plugin)

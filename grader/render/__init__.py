@@ -1,5 +1,1 @@
-"""Renderers: from a report to what people and programs read.
-
-``values`` (numbers as text), ``terminal``, ``html``, ``json``. Each takes a ``model.Report`` and
-changes nothing.
-"""
+"""From a report to what people and programs read. Nothing here changes a report."""

@@ -1,8 +1,4 @@
-"""A learner's Python on a page: coloured, some lines around one, and line beside line with the
-reference.
-
-Pygments reads it and escapes it; control characters are made harmless before.
-"""
+"""A learner's Python on a page: colored by Pygments, an excerpt, a comparison of two files."""
 
 from __future__ import annotations
 

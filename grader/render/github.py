@@ -104,9 +104,6 @@ def message(check: CheckResult, tr: Catalogue) -> str:
     return "\n".join(clean(line) for line in lines)
 
 
-# ------------------------------------------------------------------------------------------ summary
-
-
 def summary(report: Report, tr: Catalogue) -> str:
     """The step's summary in Markdown: the points of each lesson, then what is not right."""
     lines = [f"## {markdown(report.submission)}: {report.score:g} / {report.max_score:g}", ""]

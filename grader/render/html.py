@@ -1,8 +1,7 @@
-"""A report as one self-contained page: Jinja2 with autoescape always on, nothing from elsewhere.
+"""A report as one self-contained page, made by Jinja2 with autoescape.
 
-The page's content security policy allows its own style sheet and its own script, by hash, and
-nothing more; what a student's code wrote is text in it. Without the script the page is whole: it
-copies, filters and goes from check to check, and makes nothing.
+Its policy allows only its own style sheet and script, by hash. The page is complete without the
+script, which copies, filters and jumps.
 """
 
 from __future__ import annotations
@@ -150,12 +149,11 @@ def render_page(
     inline: str | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> str:
-    """The page for one submission, in the language of ``tr``.
+    """Render a submission's page.
 
-    ``called`` is whom it is from, where that is known; ``adjustments`` are what a person changed of
-    its score; ``keepsake`` is what a learner's own page holds beside the report. ``inline`` is the
-    magic that grades again, where the page is shown in a notebook, in a frame that runs no script.
-    ``places`` says of lessons where a command looks for the same files, with ``--in``.
+    ``called`` is its owner, if known; ``adjustments`` changed its score; ``keepsake`` is a
+    learner's own part; ``inline`` is the magic that grades again, for a notebook's frame without
+    script; ``places`` says where a command finds a lesson, with ``--in``.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")

@@ -1,8 +1,4 @@
-"""What a learner's own page holds beside the report: their code, how they came here, and the
-solutions that they have earned.
-
-A page of ``grade batch`` has none of it.
-"""
+"""What a learner's own page adds to the report: code, progress, earned solutions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A report on the terminal: lessons, checks, points, and for what is wrong a message to act on.
-
-Rich lays it out and leaves colour away where there is no terminal or NO_COLOR is set. Everything
-that a student's code wrote is shown as plain text, control characters removed.
-"""
+"""A report on the terminal, laid out by Rich. Control characters of students are removed."""
 
 from __future__ import annotations
 
@@ -57,10 +53,9 @@ def show_report(
     tr: Catalogue | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
-    """The whole report: a block for each lesson, then the total and what to do next, in the
-    language of ``tr``.
+    """Show the report: each lesson, the total, what to do next.
 
-    ``places`` says of lessons where a command looks for the same files, with ``--in``.
+    ``places`` says where a command finds a lesson, with ``--in``.
     """
     page = Page(console, report, tr or Catalogue(), places)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]

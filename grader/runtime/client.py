@@ -50,11 +50,9 @@ def lesson_key(spec: LessonSpec) -> str:
 
 
 class ForkServerClient:
-    """One fork server, started at once. It imports torch while the caller does something else, and
-    is replaced if it dies.
+    """A fork server that starts at once, imports torch meanwhile, and is replaced if it dies.
 
-    With ``own_session``, Ctrl-C on a terminal reaches the caller alone, who then decides what
-    becomes of a job under way.
+    With ``own_session``, Ctrl-C on a terminal reaches only the caller.
     """
 
     def __init__(self, mode: str | None = None, *, own_session: bool = False) -> None:
@@ -83,12 +81,10 @@ class ForkServerClient:
             )
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        """Have a task judged and return the result; raise EngineFault if there is none,
-        SandboxRefused if the fork server may not judge.
+        """Have a task judged; raise EngineFault if there is no result, SandboxRefused if refused.
 
-        The spec is sent only if this fork server has not had it yet. The fork server cleans up
-        after the result. Whether it has is read before the next task; if it could not, a new one
-        takes that.
+        The spec is sent once. The server cleans up after the result, which is awaited before the
+        next task; a server that can't is replaced.
         """
         self.settle()
         self.start()

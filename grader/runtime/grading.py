@@ -33,12 +33,10 @@ NOTES = 10
 
 @dataclass(frozen=True, slots=True)
 class Settings(Record):
-    """How to grade: the seed, the sandbox's mode, the limits, the language.
+    """How to grade: seed, sandbox mode, limits, language.
 
-    ``seeds`` are those of single checks, by id, which else are derived from ``seed``; ``recorded``
-    is the check that is written down as a script. ``without`` leaves layers of the sandbox away, to
-    see what a weaker host would do. ``prestart`` has a fork server that can't fork start the next
-    submission's worker while nobody waits.
+    ``seeds`` are of single checks, by id, others are derived from ``seed``; ``recorded`` is the
+    check to write as a script. ``without`` and ``prestart``: see ``WorkerOptions``.
     """
 
     seed: int

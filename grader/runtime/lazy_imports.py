@@ -1,8 +1,6 @@
-"""What torch imports at the first use of a function transform, an optimizer or a checkpoint: more
-than a second for a fresh process.
+"""Import what torch imports late (function transforms, optimizers, checkpoint: over a second).
 
-So a host imports it once, before it forks the worker of a submission that uses one, and whoever
-comes later finds it there.
+The fork server does it once, before it forks a worker for a submission that uses one.
 """
 
 from __future__ import annotations

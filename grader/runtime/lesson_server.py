@@ -1,12 +1,9 @@
-"""The lesson server: one lesson's checks, collected once, and a judge forked from it that serves
-submission after submission.
+"""The lesson server: one lesson's checks, collected once, and a judge that serves submissions.
 
-It is a fork of the fork server that has read a lesson's spec. It holds the checks, the solution,
-the mistakes and pytest's session, stopped between collecting and running. The judge that it forks
-reads a task for each control socket that comes, runs the checks, and writes the result. After
-``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing can pile up. A judge for each
-submission would copy the pages that it writes to again and again, which costs more than most
-checks. No student's code ever runs here or in a judge.
+Forked from the fork server, it holds checks, solution, mistakes, and pytest's session between
+collecting and running. Its judge reads a task for each control socket, runs the checks and writes
+the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over. A judge for each submission
+would copy the same pages again and again. No student's code runs in either.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them.
-
-A host here is whatever grades one submission at a time and can be closed: one of this machine, or a
-seat in a cluster.
-"""
+"""Map work over a few graders, each driven by a thread, with a bounded queue before them."""
 
 from __future__ import annotations
 

@@ -204,9 +204,6 @@ def _so_far(found: Found) -> Iterator[str]:
         )
 
 
-# ---------------------------------------------------------------------------------------- the cases
-
-
 def cases_of(lesson: Lesson) -> list[Case]:
     marked = lesson.solution.read_text("utf-8")
     solution = without_markers(marked)
@@ -223,6 +220,3 @@ def cases_of(lesson: Lesson) -> list[Case]:
             source = compose(solution, cell.source, name=str(cell.path))
             cases.append(Case(lesson, kind, cell.label, source))
     return cases
-
-
-# ----------------------------------------------------------------------------------------- metadata

@@ -110,8 +110,6 @@ class Worker:
                 break
         return {"several": replies}, b"".join(blobs)
 
-    # -------------------------------------------------------------------------------------- loading
-
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
         """Execute the student's file. Like the scenarios, it is not read from disk."""
         body = request.body
@@ -153,8 +151,6 @@ class Worker:
         for name in path.split("."):
             value = getattr(value, name)
         return value
-
-    # -------------------------------------------------------------------------------------- calling
 
     def do_call(self, request: Frame) -> tuple[Any, bytes]:
         """Call a student's function with decoded arguments, in the judge's grad mode."""
@@ -212,8 +208,6 @@ class Worker:
         self.next_handle += 1
         self.calls[handle] = Call(inputs, outputs)
         return handle
-
-    # ------------------------------------------------------------------------------ differentiating
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
         """The product of the incoming gradients with the Jacobian of an earlier call.

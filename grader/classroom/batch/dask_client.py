@@ -1,10 +1,8 @@
-"""Submissions graded by a Dask cluster: each is a task of plain data, and only this process writes
-the gradebook.
+"""Grade submissions on a Dask cluster. Only this process writes the gradebook.
 
-What Dask unpickles is what its own processes, who trust each other, send: here the name of one
-function and text. A student's code runs in the worker's sandboxed process alone, whose answers are
-frames; none of its objects ever reaches Dask. A task whose worker is lost is given to another by
-the scheduler; as its seed comes along, it answers the same there.
+Dask's processes trust each other and pickle what they send: here the name of one function, and
+text. A student's code runs only in a sandboxed worker. The scheduler gives the task of a lost
+worker to another one; the seed is part of the task, so the result is the same.
 """
 
 from __future__ import annotations
@@ -121,10 +119,8 @@ def grade_in_cluster(
     *,
     name: str,
 ) -> Report:
-    """As ``grade_submission``, elsewhere.
-
-    Raises UsageError where a worker refuses or the scheduler is gone, EngineFault for our own
-    fault.
+    """Grade as ``grade_submission``, on the cluster. Raises UsageError if a worker refuses or the
+    scheduler is gone, EngineFault for our own fault.
     """
     from distributed import KilledWorker
 

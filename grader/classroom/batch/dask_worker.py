@@ -1,9 +1,7 @@
-"""One submission graded by a worker of a cluster: what is asked comes as text, what is answered
-goes back as text, JSON both.
+"""Grade one submission on a worker of a cluster; question and answer are JSON text.
 
-This is all of ours that a Dask worker runs. It loads the course that is installed there, and
-refuses where that, the engine or torch differs from the client's; it keeps a warm host for each of
-its threads.
+The worker loads the course that is installed there, and refuses if course, engine or torch differ
+from the client's. It keeps a warm fork server for each of its threads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The files that a batch leaves beside the gradebook, made from it one entry at a time, each
-replaced whole or not at all.
+"""The files beside the gradebook, made from it one entry at a time, each replaced whole.
 
-``results.json`` and ``grades.csv`` are canonical: the same class graded twice, or killed and gone
-on with, is the same bytes.
+``results.json`` and ``grades.csv`` are the same bytes each time the same class is graded.
 """
 
 from __future__ import annotations

@@ -13,12 +13,10 @@ def lesson_of(check_id: str) -> str:
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:
-    """The report with one check's result from another grading of the same files, and the points
-    that follow.
+    """Return the report with one check's result from another grading of the same files.
 
-    Where the file could not be loaded or judged, before or now, there is no single result to put
-    in: the whole lesson is taken. Where another course, engine or torch graded the check, a flag
-    says which.
+    If the file could not be loaded or judged, before or now, the whole lesson is taken. If another
+    course, engine or torch graded the check, a flag says which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))

@@ -1,9 +1,7 @@
-"""Grade a class: prepare each submission, reuse what was graded already, grade the rest, keep each
-result as it comes.
+"""Grade a class: prepare, reuse what was graded already, grade the rest, keep each result.
 
-One thread, the caller's, owns the gradebook: it reads submissions, hands out jobs and commits
-results. Threads that drive hosts grade and write the page. The page is written before the commit,
-so what is committed has its page, whenever the process ends.
+The caller's thread owns the gradebook: it reads submissions, hands out jobs and commits results.
+Threads with a fork server each grade and write the page, which is there before the commit.
 """
 
 from __future__ import annotations
@@ -42,15 +40,11 @@ def run_batch(
     grading: Callable[..., Report] = grade_submission,
     told: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
-    """Grade what was handed in; ``students`` are those of each submission, ``told`` is called with
-    how many are done.
+    """Grade what was handed in. ``students`` has those of each submission; ``told`` gets the count.
 
-    ``grading`` is ``grade_submission``, or what takes its place where ``hosts`` are no hosts of
-    this machine.
-
-    Raises UsageError where the sandbox or the folder refuses, KeyboardInterrupt where the hosts
-    were told to finish before all was done; what was committed by then stays, and the same call
-    goes on from there.
+    ``grading`` is ``grade_submission`` or its stand-in for a cluster. Raises UsageError if sandbox
+    or folder refuse, and KeyboardInterrupt if the run was stopped early: what was committed stays,
+    and the same call continues.
     """
     wanted = "revealed" if plan.reveal else "withheld"
     batch = Batch(
@@ -211,8 +205,6 @@ class Batch:
         except OSError as error:
             raise refusal(page, error) from None
 
-    # ----------------------------------------------------------------------- in a thread of its own
-
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
         """Grade one submission, again with a new server after a fault of ours; write its page."""
         try:
@@ -247,8 +239,6 @@ class Batch:
             self.grading(host, plan.course, [lesson], job.files, settings, name=name),
             plan.check,
         )
-
-    # -------------------------------------------------------------------- in the gradebook's thread
 
     def keep(self, done: FinishedJob) -> None:
         self.done += 1

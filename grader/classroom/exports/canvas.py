@@ -1,10 +1,8 @@
-"""Canvas: the gradebook that the instructor exported there, with our points in it, to be imported
-again.
+"""Canvas: fill our points into the gradebook that the instructor exported there.
 
 Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``,
-``ID``, ``SIS User ID``, ``SIS Login ID``, ``Section``, then a column ``Title (id)`` for each
-assignment; a row ``Points Possible`` above the students. Only the columns that are filled change;
-``EX`` (excused) stays.
+``ID``, ``SIS User ID``, ``SIS Login ID``, ``Section``, a column ``Title (id)`` for each assignment;
+a row ``Points Possible``. Other columns stay, and so does ``EX`` (excused).
 """
 
 from __future__ import annotations

@@ -18,11 +18,7 @@ OWN_FAULT = (
 
 
 def explanation(check: CheckResult, lesson: LessonResult) -> str:
-    """Why a check did not pass, with the numbers where it has them; empty for a right one.
-
-    Of reports that students see, hidden checks have none: those went through
-    ``redaction.withheld``.
-    """
+    """Return why a check did not pass, with numbers; empty if it passed, or if it is hidden."""
     if check.outcome is Outcome.PASSED:
         return ""
     return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]

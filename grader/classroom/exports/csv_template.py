@@ -1,7 +1,6 @@
-"""A CSV file that another system gave out, to be filled in: every byte that is not set stays as it
-was.
+"""A CSV file to be filled in: every byte that is not set stays as it was.
 
-Dialect as in RFC 4180, with the delimiter and line ends that the file has.
+RFC 4180, with the delimiter and line ends of the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Gradescope: a ``results.json`` for each submission.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while
-any test is hidden from them, so checks that are not handed out are visible here without what they
-were called with; ``hidden_checks`` asks for something else.
+a test is hidden, so hidden checks are visible here without their inputs, unless ``hidden_checks``
+says otherwise.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ def as_bytes(data: dict[str, Any]) -> bytes:
 
 
 def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, Any]:
-    """An entry as Gradescope reads it.
+    """Return an entry as Gradescope reads it.
 
-    Without a verdict on everything (a submission that can't be read, a fault of ours) no score is
-    given, neither for the whole nor for a test: Gradescope then shows an autograder that failed,
-    where a sum of the rest would be a zero for what was not judged.
+    If there is no verdict on everything, no score is given: Gradescope then shows an autograder
+    that failed. The sum of the rest would be a zero for what was not judged.
     """
     score = total_points(entry)
     data: dict[str, Any] = {

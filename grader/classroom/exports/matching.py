@@ -1,7 +1,6 @@
-"""Whose row is whose: the students of a gradebook and the rows of another system's sheet.
+"""Match a gradebook's students to the rows of another system's sheet.
 
-By the ids that both sides know, the surest first, then by name; what fits two rows is said and
-never guessed. Imports ``intake`` and ``exports.records``.
+By the ids that both know, the surest first, then by name. Ambiguous matches are reported.
 """
 
 from __future__ import annotations

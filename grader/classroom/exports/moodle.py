@@ -1,8 +1,7 @@
-"""Moodle: the grading worksheet that the instructor downloaded, with grades and feedback in it, to
-be uploaded again.
+"""Moodle: fill grades and feedback into the grading worksheet that the instructor downloaded.
 
-Format: the plugin ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds its columns by
-headers in the site's language, so they are kept; ours are recognised by what stands in them.
+Format: ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds columns by headers in the
+site's language, so they are kept; ours are recognized by their contents.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What every export is made of: what is asked for, what comes out, and what a line of the gradebook
-counts for elsewhere.
+"""What every export needs: the request, the output, and what an entry counts for elsewhere.
 
-An exporter is a function ``(entries, columns, request) -> Iterator[Piece | Note]``. It reads
-entries one by one and keeps of each no more than it needs.
+An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
+entries one by one.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ from grader.core.report import LessonResult, LessonStatus, Outcome
 class ExportRequest:
     """What is asked for.
 
-    ``template`` is the file that another system gave out, to be filled in. ``columns`` are titles
-    of its columns: ``TITLE`` for the total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full
-    marks are worth there. ``hidden_checks`` is when Gradescope's students may see the checks that
-    are not handed out.
+    ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there.
+    ``hidden_checks``: when Gradescope's students may see hidden checks.
     """
 
     template: Path | None = None

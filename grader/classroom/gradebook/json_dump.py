@@ -1,8 +1,4 @@
-"""A line of the gradebook as plain data, in canonical form: of the same class graded twice, every
-byte is the same.
-
-So there are no times in it (``seconds``); they are in the gradebook and on the pages.
-"""
+"""A gradebook's entry as canonical data: the same for the same class, so without times."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One batch at a time in a folder: a lock that ends with the process, however it ends.
+"""One batch at a time in a folder: a lock that ends with its process.
 
-It is SQLite's lock on an empty database, so that it works wherever the gradebook does; readers of
-the gradebook are not held up by it.
+SQLite's lock on an empty database, so it works wherever the gradebook does and does not hold up
+readers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The gradebook's tables, as the steps by which a file comes to have them.
+"""The gradebook's tables, as steps from one format to the next.
 
-``PRAGMA user_version`` counts the steps that a file has behind it; opening it takes the others. A
-step that was released is never edited: a change is a new step at the end.
+``PRAGMA user_version`` counts the steps a file has behind it. A released step is never edited.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What a gradebook tells of a submission: its report, what an instructor changed, or why it could
-not be graded.
+"""A submission in the gradebook: its report, adjustments, or why it could not be graded.
 
-Exports, pages and tables are made of ``GradebookEntry`` records alone, whatever store they came
-from.
+Exports, pages and tables are made from ``GradebookEntry`` records alone.
 """
 
 from __future__ import annotations
@@ -32,11 +30,10 @@ def label_of(students: Sequence[StudentIdentity], name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GradebookEntry:
-    """One line of the gradebook.
+    """One entry of the gradebook.
 
-    ``report`` is the newest one, or None where the submission could not be read (``problem`` says
-    why, ``fault`` whether that is the grader's own) or where somebody on the roster handed nothing
-    in (``missing``).
+    ``report`` is None if the submission could not be read (``problem`` says why, ``fault``: by our
+    fault) or if a student on the roster handed nothing in (``missing``).
     """
 
     name: str

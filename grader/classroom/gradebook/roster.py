@@ -1,8 +1,4 @@
-"""Who is in a class: a roster as CSV, whatever made it.
-
-Columns are known by their headers, in English and Korean, as Canvas, Moodle, Gradescope and
-people's own spreadsheets have them.
-"""
+"""A roster as CSV: columns are recognized by their headers, in English and Korean."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The gradebook: one SQLite file, ``grades.sqlite``, written by one process at a time and readable
-by any.
-
-A batch commits once a submission (``durable``), so the price is paid seldom.
-"""
+"""The gradebook: one SQLite file, written by one process at a time and readable by any."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Canvas's download of an assignment: one flat folder, the student in each file's name.
 
-``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_<attachment
-id>_<file name>``; what was typed in or linked to, ``<name>_<user id>_text.html`` and
-``…_link.html``. A file handed in again under its old name ends in ``-1``, ``-2``, … (Source:
-lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
+``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_…``; text and
+links ``<name>_<user id>_text.html``, ``…_link.html``. A later attempt's file ends in ``-1``,
+``-2``, … (Source: lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
 """
 
 from __future__ import annotations

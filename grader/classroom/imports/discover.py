@@ -39,12 +39,11 @@ MAX_WRAPPERS = 3
 def find_class(
     place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None
 ) -> ClassImport:
-    """The submissions in a folder or a zip, by name; nothing of them is read yet.
+    """Return the submissions in a folder or a zip, by name; nothing of them is read yet.
 
-    ``lessons`` are the course's, whose names are nobody's; ``graded`` are those that will be read,
-    all where none is given: where it is one, ``alice.py`` is that. ``layout`` names one of LAYOUTS;
-    without it, it is recognised by how entries are named. Raises SubmissionError where there is
-    nothing to read or it is not in that layout, UsageError for a layout that is none.
+    ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If it is
+    one, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by the
+    names). Raises SubmissionError if there is nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")

@@ -1,8 +1,6 @@
-"""Clones of a class's repositories: ``<assignment>-submissions/<assignment>-<username>/``, or side
-by side anywhere.
+"""Clones of a class: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
-The assignment's name is read off the folder around them, or is what the clones' names begin with
-alike.
+The assignment's name comes from the folder around them, or from their common prefix.
 """
 
 from __future__ import annotations

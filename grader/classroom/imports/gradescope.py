@@ -1,8 +1,7 @@
-"""Gradescope's export of an assignment: ``submission_<id>/…`` and ``submission_metadata.yml``,
-which says whose each is.
+"""Gradescope's export: ``submission_<id>/…`` and ``submission_metadata.yml`` with the owners.
 
-The file is YAML with Ruby's symbols for keys, read as plain text throughout: ``:submitters`` is a
-string, an id keeps its zeros, and no tag makes anything.
+The file is YAML with Ruby's symbols as keys, read as plain text: an id keeps its zeros, and no tag
+constructs anything.
 """
 
 from __future__ import annotations

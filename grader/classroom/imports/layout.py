@@ -56,10 +56,8 @@ class SortedEntries:
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
-    """One way in which classes come.
-
-    ``looks_like`` says how its entries are named. ``is_ours`` tells whether an item is named so;
-    ``sort_out`` reads a level.
+    """A layout: ``looks_like`` describes its names, ``is_ours`` tests one, ``sort_out`` reads a
+    level.
     """
 
     name: str

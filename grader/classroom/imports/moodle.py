@@ -1,13 +1,9 @@
-"""Moodle's download of an assignment: a folder for each student, or all files in one with the
-student in each name.
+"""Moodle's download of an assignment: a folder for each student, or all files in one folder.
 
-``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a ``_`` behind it) or ``<Full
-Name>_<id>_assignsubmission_file_<file name>``; ``Participant_<id>_…`` where names are hidden; the
-group's name and id where teams hand in, no id for the default team. What was typed in comes as
-``…_assignsubmission_onlinetext``. (Source: mod/assign/classes/downloader.php of moodle.)
-
-The id is that of the grading worksheet's ``Participant <id>``; a team's is the group's, which
-nothing here tells apart.
+``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a trailing ``_``) or ``…_file_<file
+name>``; ``Participant_<id>_…`` if names are hidden; a team's group name and id (the default team
+has none); ``…_assignsubmission_onlinetext`` for typed text. (Source:
+mod/assign/classes/downloader.php of moodle.) The id is the worksheet's ``Participant <id>``.
 """
 
 from __future__ import annotations

@@ -37,11 +37,11 @@ def _shown(letter: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """A name for a file, without an ending, as near to the text as Windows, macOS and Linux allow.
+    """Return a file name, without a suffix, as near to the text as all systems allow.
 
-    Stable: the name of a name is itself. Letters of every script stay; separators and reserved
-    characters become ``_``, names that Windows reserves get one behind them, and at most
-    MAX_NAME_BYTES bytes of UTF-8 are kept.
+    Letters of every script stay. Separators and reserved characters become ``_``, names that
+    Windows reserves get one, at most MAX_NAME_BYTES bytes of UTF-8 are kept. The name of a name is
+    itself.
     """
     return (
         _fitting(
@@ -56,11 +56,9 @@ def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
 
 
 def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """A file name for each pair of a name and an id, no two alike, not even on a system that takes
-    capitals for small letters.
+    """Return a file name for each (name, id), all different even without regard to case.
 
-    People of one name are told apart by their ids, all of them, so that a name never means another
-    person in the next download; without ids, they are numbered in the order given.
+    People of one name are told apart by their ids, in every download alike; without ids by numbers.
     """
     plain = [file_name(name) for name, _ in wanted]
     count = collections.Counter(map(_same, plain))

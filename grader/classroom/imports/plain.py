@@ -1,11 +1,8 @@
-"""A class as people collect it by hand: a folder, a zip or a file for each student, named after
-them.
+"""A class collected by hand: a folder, a zip or a file for each student.
 
-* ``alice/``, ``alice.zip``: alice's. Where both are there the folder counts.
-* ``alice_<lesson>.py`` (or with ``-``, ``.`` or a blank between): one lesson of alice's. Where one
-  lesson is graded, ``alice.py`` is that.
-* Lessons side by side (``<lesson>.py`` or ``<lesson>/``) and nothing of anybody's beside them: one
-  submission, named after the folder.
+* ``alice/``, ``alice.zip``: the folder wins
+* ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded
+* only ``<lesson>.py`` or ``<lesson>/``: one submission, named after the folder
 """
 
 from __future__ import annotations

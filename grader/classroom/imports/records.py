@@ -10,11 +10,9 @@ from grader.course.lesson_file import LessonFile
 
 @dataclass(frozen=True, slots=True)
 class StudentIdentity:
-    """Whose a submission is, as far as the layout tells.
-
-    ``name`` is what people call them; ``ids`` are what other systems know them by, under the
-    system's own word: ``canvas_id``, ``sis_login_id``, ``moodle_participant``,
-    ``gradescope_submission``, ``email``, ``sid``, ``username``, …
+    """Who handed a submission in. ``ids`` are by each system's own name for them: ``canvas_id``,
+    ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``, ``sid``,
+    ``username``, …
     """
 
     name: str
@@ -23,12 +21,10 @@ class StudentIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission of a class.
+    """One submission.
 
-    ``name`` is unique in the class, the same whenever the same download is read, and fit for a file
-    name on any system: reports are named after it. ``students`` is one, or a team. ``read`` gives
-    the files of those lessons that are there, by lesson; it raises SubmissionError where nothing
-    can be read, which is a row of the gradebook and no reason to stop.
+    ``name`` is unique in the class, stable, and a valid file name: reports are named after it.
+    ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
     """
 
     name: str
@@ -39,12 +35,10 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ClassImport:
-    """A class: in which layout it came, its submissions by name, and what was passed over, each
-    with the reason.
+    """A class: its layout, its submissions by name, and ignored entries with the reason.
 
-    ``replaced`` is what the same people handed in again later, each with what counts now: as it
-    should be, so a number is enough. ``notes`` are sentences that the instructor should see: one
-    person in two submissions, two people of one name, a wrapping folder.
+    ``replaced`` are attempts that a later one replaces, with what counts now. ``notes`` are for the
+    instructor: a person in two submissions, two people of one name, a wrapping folder.
     """
 
     layout: str

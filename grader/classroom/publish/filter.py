@@ -1,8 +1,7 @@
-"""What of a lesson's files may be handed out, as pure functions over their text.
+"""What of a lesson's files may be handed out: pure functions over their text.
 
-Of ``helpers.py`` and ``scenarios.py``, which visible and hidden checks share, only what the visible
-ones and the diagnosis reach; of catalogues no text that only hidden checks have; no hint that
-spells a solution out. Where a text that stays names a hidden check, the name is replaced.
+Of shared helpers and scenarios only what visible checks and the diagnosis reach; no text that only
+hidden checks have; no hint that contains a solution. Names of hidden checks are replaced.
 """
 
 from __future__ import annotations
@@ -52,11 +51,7 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def reachable_definitions(text: str, words: Iterable[str]) -> str:
-    """The text without those top-level definitions that none of ``words``, nor what they reach in
-    turn, refers to.
-
-    Imports, the docstring and other statements stay.
-    """
+    """Return the text without top-level definitions that ``words`` do not reach; the rest stays."""
     lines = text.splitlines()
     body = ast.parse(text).body
     pieces = {

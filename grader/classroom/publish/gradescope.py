@@ -1,13 +1,9 @@
-"""``grade gradescope``: the zip that Gradescope builds an autograder from: two scripts, the engine,
-the course.
+"""``grade gradescope``: the zip for Gradescope: two scripts, the engine, the course.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
-image is built, ``run_autograder`` for each submission; both must lie at the zip's root. What runs
-in the container is ``gradescope_main``.
-
-The course in it is whole, solutions too: the zip is the instructor's. The image holds it readable,
-so what keeps a submission from reading it is the sandbox; every ``results.json`` says whether that
-held there.
+image is built, ``run_autograder`` (``gradescope_main``) for each submission. The course in it is
+complete and readable, so only the sandbox keeps submissions from it; every ``results.json`` says
+whether the sandbox held.
 """
 
 from __future__ import annotations

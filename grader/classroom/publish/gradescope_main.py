@@ -1,10 +1,8 @@
-"""What runs in Gradescope's container: ``python -m grader.classroom.publish.gradescope_main
-/autograder``.
+"""The program in Gradescope's container: 768 MB, half a processor, ten minutes.
 
-The container has 768 MB, half a processor and ten minutes. So workers get less memory than at home,
-lessons share the time that there is (none can use up another's), and the host, which keeps each
-lesson's checks in memory, is replaced every few lessons. A fault of ours ends in a ``results.json``
-without a score.
+Workers get less memory than at home, lessons share the time, and the fork server, which keeps each
+lesson's checks, is replaced every few lessons. A fault of ours gives a ``results.json`` without a
+score.
 """
 
 from __future__ import annotations

@@ -58,11 +58,10 @@ class Released:
 
 
 def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Released]:
-    """Make the bundle and prove it; ``folder`` appears when all is well, else nothing does.
+    """Make the bundle and prove it; ``folder`` appears only if all is well.
 
-    Raises UsageError where the folder can't be made, CourseError that names the file where
-    something would be given away, or where a check that is handed out does not pass on the
-    reference.
+    Raises UsageError if the folder can't be made, CourseError with the file if something would be
+    given away or a visible check does not pass on the reference.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
@@ -131,9 +130,6 @@ def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8", newline="\n")
-
-
-# ----------------------------------------------------------------------------------------- contents
 
 
 def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[str, str]]:
@@ -213,9 +209,6 @@ def release_toml(held: dict[str, HeldBack]) -> str:
     )
 
 
-# -------------------------------------------------------------------------------------------- proof
-
-
 def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
     """Grade every reference at home and in the bundle, and count the checks held back."""
     settings = Settings(seed=0, sandbox="auto", limits=course.limits)
@@ -242,10 +235,9 @@ def worth(checks: Iterable[CheckResult]) -> float:
 
 
 def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
-    """Raise CourseError where a file of the bundle has a hidden check's name, or what a solution
-    has and its stub has not.
+    """Raise CourseError if a file contains a hidden check's name, or lines of a solution.
 
-    In a README, which teaches, that may be part of a line, but no lines of its own.
+    A README, which teaches, may contain them as part of a line.
     """
     files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
     stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}

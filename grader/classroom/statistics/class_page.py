@@ -1,8 +1,6 @@
-"""The page about a class, which an instructor opens first: what to reteach, which checks to doubt,
-who needs a look, all submissions.
+"""The class page: what to reteach, which checks to doubt, whom to look at, all submissions.
 
-One self-contained file: its policy allows its own style sheet and script, by hash, and nothing
-more. What the page shows in numbers is counted in ``classroom``; here it gets its words and places.
+One self-contained file; its policy allows only its own style sheet and script, by hash.
 """
 
 from __future__ import annotations
@@ -96,10 +94,10 @@ def render_class(
     passed_over: PassedOver = (),
     rows: Rows | None = None,
 ) -> Iterator[str]:
-    """The page for these entries, piece by piece; reports are linked as ``reports/<name>.html``.
+    """Yield the page in pieces; reports are linked as ``reports/<name>.html``.
 
-    The entries are read once and not kept; ``rows`` is where their lines of the table are put
-    meanwhile, in memory if none is given.
+    Entries are read once and not kept; ``rows`` keeps their table rows meanwhile (default: in
+    memory).
     """
     classroom = collect_statistics(entries, columns, rows)
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
@@ -134,10 +132,9 @@ def render_class(
 
 
 def topics(classroom: Classroom) -> tuple[Topic, ...]:
-    """What to reteach, the most wanted first: the commonest mistakes, then checks that many get
-    wrong in ways that have no name.
+    """Return what to reteach: the commonest mistakes, then checks often wrong without a name.
 
-    A check that is to be doubted itself is nothing to reteach.
+    Doubtful checks are left out.
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
     named = [

@@ -39,16 +39,14 @@ def share(part: int, whole: int) -> float | None:
 
 
 def point_biserial(right: Moments, wrong: Moments) -> float | None:
-    """How well a check tells strong from weak submissions: the correlation of "right" with the
-    score on everything else, −1 to 1.
+    """Return how well a check tells strong from weak: its correlation with the rest, −1 to 1.
 
-    ``right`` and ``wrong`` are the scores *without the check's own points* of those who got it
-    right and wrong: with them the correlation would partly be one of the check with itself
-    (Henrysson 1963, Correction of item-total correlations in item analysis, Psychometrika 28,
-    211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s of all n scores it
-    is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories of Mental Test
-    Scores, chapter 15). None where it is not defined, since all are right, all wrong or all scores
-    alike, and where there are fewer than ``FEWEST`` answers.
+    ``right`` and ``wrong`` are the scores *without the check's own points*, which would correlate
+    with themselves (Henrysson 1963, Correction of item-total correlations in item analysis,
+    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s
+    of all n scores it is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories
+    of Mental Test Scores, chapter 15). None if all are right, wrong or alike, or fewer than
+    ``FEWEST``.
     """
     count = right.count + wrong.count
     if count < FEWEST or not right.count or not wrong.count:
@@ -77,11 +75,9 @@ def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin
 def both_of_either(
     pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
 ) -> list[tuple[int, int, int, float]]:
-    """Of pairs of things with how often both occurred: ``(one, other, both, share)``, the most tied
-    together first.
+    """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
 
-    ``share`` is how many have both of those that have either (Jaccard 1912); ``counts`` says how
-    often each thing occurred. Pairs that occurred fewer than ``fewest`` times are left out.
+    ``share`` is both of either (Jaccard 1912), the greatest first; ``counts`` has the single ones.
     """
     found = [
         (one, other, both, both / (counts[one] + counts[other] - both))

@@ -1,13 +1,9 @@
-"""Which texts of a lesson share code that they need not share: a place to look, never a verdict.
+"""Which texts of a lesson share code that they need not share: a place to look, not a verdict.
 
-Fingerprints are those of winnowing (Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms
-for document fingerprinting) over text in which names, comments and layout count for nothing, as
-copydetect makes them. Three things are not held against anybody: what the stub gives, what the
-reference or another known right answer has, and what many of the class have (``common``). Every
-fingerprint is kept (a window of one), so the same texts give the same pairs whenever they are
-compared.
-
-copydetect, which brings matplotlib, is an extra and is imported when it is needed.
+Fingerprints (winnowing: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document
+fingerprinting) of code without names, comments and layout, made by copydetect. Code of the stub, of
+known right answers and of many in the class does not count. Every fingerprint is kept (a window of
+one), so results are reproducible. copydetect brings matplotlib, so it is an extra.
 """
 
 from __future__ import annotations
@@ -108,10 +104,8 @@ def similar_pairs(
     threshold: float,
     watched: Watched = unwatched,
 ) -> list[Pair]:
-    """The pairs of which one side's share is ``threshold`` or more, the greatest first; two of an
-    earlier class are no pair.
-
-    ``known`` are the texts whose code is nobody's own. ``watched`` sees what takes long.
+    """Return the pairs with a share of at least ``threshold``, greatest first, none within an
+    earlier class. ``known`` are texts whose code is nobody's own; ``watched`` shows progress.
     """
     found = candidates(texts, known, threshold, watched)
 

@@ -39,10 +39,9 @@ def write_export(
     folder: Path,
     output: Path | None,
 ) -> Path:
-    """Write the format ``name`` to ``output``, else beside the gradebook in ``folder``; notes go to
-    standard error. Where it lies.
+    """Write an export to ``output``, by default beside the gradebook; return where it lies.
 
-    A file is complete or not there: it is written under another name first.
+    It is written under another name first, so it is complete or not there.
     """
     target = output or folder / FORMATS[name].file
     if request.template is not None and target.exists() and target.samefile(request.template):

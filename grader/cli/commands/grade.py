@@ -40,10 +40,9 @@ def grade_here(
     sandbox: str,
     lang: str | None,
 ) -> ExitCode:
-    """Grade lessons in a folder or zip, or what lies at paths in it, show the report and write it;
-    the exit code.
+    """Grade lessons, show the report and write it; return the exit code.
 
-    The host is started first: it imports torch while the rest is read.
+    The fork server starts first: it imports torch while the rest is read.
     """
     language = wanted_language(lang)
     tr = engine_catalogue(language)

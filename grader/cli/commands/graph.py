@@ -1,7 +1,6 @@
-"""``grade graph``: draw the graph behind what a function of the user's returns.
+"""``grade graph``: draw the graph behind a function's result.
 
-The function runs in a child process, with the rights of whoever asks: it is the user's own file on
-the user's own machine.
+The function runs in a child process with the user's own rights.
 """
 
 from __future__ import annotations

@@ -18,11 +18,9 @@ from grader.runtime.pool import HostPool
 def graceful_interrupt(
     console: Console, hosts: HostPool[Any], *, what: str = "submission"
 ) -> Iterator[None]:
-    """While this lasts, the first Ctrl-C has ``hosts`` begin nothing new, and says so at once; the
-    next one is a KeyboardInterrupt.
+    """Make the first Ctrl-C stop new work, with a message; the next raises KeyboardInterrupt.
 
-    Where somebody else decided what Ctrl-C means, or that it means nothing (``nohup``), it stays
-    so.
+    Another handler, or none (``nohup``), stays as it is.
     """
     before = signal.getsignal(signal.SIGINT)
     if (

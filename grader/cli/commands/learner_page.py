@@ -29,12 +29,10 @@ def keep(
     *,
     console: Console | None = None,
 ) -> LearnerExtras:
-    """What a page holds beside the report: the code that was graded, the solutions that were
-    earned, the way so far.
+    """Return what a page holds beside the report: graded code, earned solutions, the progress.
 
-    Where it is the learner's own folder, the report is kept in their progress first, and
-    ``console`` hears what that opened. What is graded by --in, or by a path to elsewhere, may be
-    somebody else's: its code is shown, and nothing is kept.
+    In the learner's own folder the report is kept in their progress first, and ``console`` shows
+    what it opened. What --in or a path names may be somebody else's: nothing is kept.
     """
     learner = Learner.at(course, place, lang) if place == Path() and are_own(place, files) else None
     progress = Progress()

@@ -110,9 +110,3 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
     whole = "\n\n".join(shown)
     # What the colon announces is in the README.
     return whole.removesuffix(":") + " …" if whole.endswith(":") else whole
-
-
-# -------------------------------------------------------------------------------------------- hints
-
-
-# ----------------------------------------------------------------------------------------- solution

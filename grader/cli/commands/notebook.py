@@ -1,8 +1,6 @@
-"""``%grade`` and ``%%grade``: grade from inside a notebook, and show the report under the cell.
+"""``%grade`` and ``%%grade``: grade from a notebook and show the report under the cell.
 
-The kernel is the learner's own process; what is graded runs elsewhere, in a worker of a fork host
-as with ``grade``, and the host is kept warm between calls. IPython is there already when any of
-this runs, and is imported where it is needed.
+Nothing that is graded runs in the kernel. A fork server stays warm between calls.
 """
 
 from __future__ import annotations

@@ -25,10 +25,9 @@ SHOWN = 5
 
 
 def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None:
-    """What was asked for, with a lesson or a check to take; None where several could be meant,
-    which are listed then.
+    """Return the request with a lesson or a check; None after listing several candidates.
 
-    Raises UsageError where nothing is known to be wrong.
+    Raises UsageError if nothing is known to be wrong.
     """
     asked = at_its_path(course, asked)
     if asked.target:

@@ -21,11 +21,8 @@ TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole clas
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lessons in the course's order or as they were named, and the files of them that are there, by
-    lesson.
-
-    ``name`` is what the submission is called; ``places`` says of lessons where another command
-    finds them, with ``--in``, but for those that lie where one looks first.
+    """Lessons in order, and their files by lesson. ``name`` is the submission's name; ``places``
+    says where another command finds a lesson with ``--in``, if not in the usual place.
     """
 
     lessons: list[Lesson]
@@ -35,11 +32,9 @@ class Selection:
 
 
 def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
-    """What the words name in ``place``, a folder or zip: all lessons that are there where none is
-    typed.
+    """Return what the words name in ``place``: lessons, or paths from there; all if no words.
 
-    A word that is a lesson's name is the lesson, wherever it lies in ``place``; another that is a
-    path from there is what lies at it. Raises UsageError where nothing is.
+    A lesson's name means the lesson wherever it lies. Raises UsageError if nothing is there.
     """
     ids = [lesson.id for lesson in course.lessons]
     paths = [word for word in words if word not in ids and is_path(place, word)]
@@ -78,10 +73,9 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
 
 
 def is_path(place: Path, word: str) -> bool:
-    """Whether a word is something that lies there; raises SubmissionError where it can only be a
-    path, and nothing does.
+    """Return whether a word is a path that exists; raises SubmissionError if it can only be one.
 
-    ``tiny.py`` and ``tiny/``, as shells complete them, are the lesson tiny wherever they don't lie.
+    ``tiny.py`` and ``tiny/``, as shells complete them, mean the lesson if they don't exist.
     """
     if is_there(place / word):
         return True

@@ -31,10 +31,9 @@ LISTED = 10
 def show_similar(
     course: Course, out: Path, *, against: Path | None, lesson: str | None, threshold: float
 ) -> None:
-    """Compare what was handed in, lesson by lesson; write the page, name the pairs that share most.
+    """Compare submissions by lesson, write the page, name the closest pairs.
 
-    Raises UsageError for a lesson that the class was not graded in, and where there is nothing to
-    compare with.
+    Raises UsageError for a lesson without submissions, or if there is nothing to compare with.
     """
     library()
     if against is not None and against.exists() and out.exists() and against.samefile(out):

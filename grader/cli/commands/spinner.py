@@ -13,11 +13,10 @@ from grader.core.i18n import Catalogue
 
 @contextlib.contextmanager
 def waiting(console: Console, tr: Catalogue) -> Iterator[None]:
-    """Say that grading has begun, and take it away in the end; nothing where there is no terminal.
+    """Say that grading has begun until the block ends; nothing without a terminal.
 
-    A first run reads torch from a cold disk: seconds in which an empty screen looks like a program
-    that hangs. Jupyter wants colours without a terminal: each picture of what moves would be a line
-    there.
+    A first run reads torch from a cold disk for seconds. Jupyter, which wants colors without a
+    terminal, would print a line for each frame.
     """
     if not (console.is_terminal and console.file.isatty()):
         yield

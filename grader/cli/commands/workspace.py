@@ -224,6 +224,3 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
     show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
-
-
-# -------------------------------------------------------------------------------------------- reset

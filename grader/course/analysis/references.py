@@ -47,13 +47,12 @@ class References:
         }
 
     def names_used(self, *names: str) -> dict[str, int]:
-        """What the definitions ``names``, and the top-level ones that they use in turn, refer to,
-        with a line each.
+        """Return the names that definitions, and those they use in turn, refer to, with a line
+        each.
 
-        Dotted names have their import resolved (``torch.sigmoid``); a method or attribute of any
-        value is ``.name``. Docstrings don't count, and neither does what nobody named refers to: a
-        demonstration at the end, a method of a class that was only referred to, where no attribute
-        of that name is, what a table has under another key.
+        Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
+        Left out are docstrings and what is not reached: code at the end of the file, methods that
+        no attribute names, other entries of a table.
         """
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)

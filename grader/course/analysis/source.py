@@ -102,10 +102,9 @@ class Source:
         return f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
-        """The line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return, else (or with
-        ``header``) its first line.
+        """Return the line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return.
 
-        None where it is missing.
+        With ``header`` or without a return, its first line; None if it is missing.
         """
         head, _, member = path.partition(".")
         node: ast.AST | None = self.definitions.get(head)

@@ -1,9 +1,4 @@
-"""A notebook's code cell by cell again, each under a name that tells which: for a debugger, and as
-text for a script.
-
-``Source.text`` has the cells one after another; here each is taken from it, as many lines and in
-the same order.
-"""
+"""A notebook's code as cells again, each named for a traceback: for a debugger or a script."""
 
 from __future__ import annotations
 import __future__ as futures

@@ -1,11 +1,9 @@
-"""A lesson handed in as a notebook: its code cells as one Python text, and which line of that
-stands in which cell.
+"""Read a lesson's notebook: its code cells as one Python text, with the line of each cell.
 
-A notebook is read as JSON and never run. Of a cell its kind, text and tags are looked at; outputs,
-most of a notebook, are not. nbformat would validate and copy those too, and takes longer to import
-than a lesson takes to be judged, so it is not used. What only IPython understands (magics, lines
-for the shell, ``name?``) is left out, with a note, and the lines after it keep their numbers.
-Source: nbformat's schema of version 4, IPython's input transformations.
+A notebook is read as JSON and never run; outputs are ignored. nbformat would validate and copy
+them, and imports slower than a lesson is judged, so it is not used. What only IPython understands
+is left out with a note, and line numbers hold. Source: nbformat's schema of version 4, IPython's
+input transformations.
 """
 
 from __future__ import annotations
@@ -123,9 +121,6 @@ def as_notebook(text: str) -> str:
         )
         + "\n"
     )
-
-
-# -------------------------------------------------------------------------------------------- cells
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
@@ -273,6 +268,3 @@ def _prelude(features: list[str], text: list[str]) -> str:
     if any(DISPLAY.search(line) for line in text):
         parts.append("from builtins import print as display")
     return "; ".join(parts)
-
-
-# ------------------------------------------------------------------------------------------- magics

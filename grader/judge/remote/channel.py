@@ -1,11 +1,8 @@
-"""The judge's end of the line to a worker: frames out, frames in, each with a deadline, and what
-the student prints.
+"""The judge's end of the line to a worker: frames with a deadline, and the student's output.
 
-There are two kinds. ``SocketChannel`` polls a socket and the pipe of the student's output in one
-thread. ``PipeChannel`` reads and writes frames with threads; it works wherever Python does.
-
-Both raise ``WorkerLost``: ``timeout`` past the deadline, ``crashed`` where the line ends
-(``WorkerGone``) or what comes is no frame.
+``SocketChannel`` polls a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
+everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the line ends
+(``WorkerGone``) or a frame is malformed.
 """
 
 from __future__ import annotations
@@ -176,12 +173,11 @@ class SocketChannel:
 
 
 class PipeChannel:
-    """Pipes to a worker that is a process of its own.
+    """Pipes to a worker that is a process of its own, on any system.
 
-    One thread reads frames and one writes them, so this needs nothing that only Unix has. A chunk
-    of an answer is read only when it is waited for: a worker that writes unasked fills its pipe and
-    waits, and what it wrote can be seen before the next request. What the student printed is read
-    by whoever waits for an answer, so what was printed before an answer is there with it.
+    One thread reads frames, one writes them. Bytes are read only while waiting for an answer: a
+    worker that writes unasked fills its pipe and blocks. Output is read by whoever waits, so all
+    that was printed before an answer is there with it.
     """
 
     def __init__(

@@ -1,9 +1,8 @@
 """A worker's functions and tensors as the judge has them.
 
-A ``RemoteCallable`` stands for a function of the student's; what it returns are ordinary tensors
-whose node (``_Remote``) asks the worker for a vector-Jacobian product when autograd comes by. That
-product is a reply like any other, so its tensors have such a node again, and derivatives of every
-order are there.
+A ``RemoteCallable`` stands for a student's function. The tensors it returns have a node
+(``_Remote``) that asks the worker for a vector-Jacobian product, whose tensors have such a node
+again: so derivatives of every order work.
 """
 
 from __future__ import annotations

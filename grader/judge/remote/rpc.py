@@ -1,8 +1,7 @@
-"""Questions to a worker, and its answers: within the limits, and never believed before they are
-read.
+"""Questions to a worker, and its answers: within limits, and not believed before validation.
 
-A worker is started when first needed and ended when lost. What it answers may be anything, so
-whoever reads an answer does it in ``checked``, which loses the worker that gave none.
+A worker starts when first needed and is ended when lost. Answers are parsed in ``checked``, which
+ends a worker that gives none.
 """
 
 from __future__ import annotations
@@ -140,12 +139,10 @@ class RpcClient:
 
     @contextlib.contextmanager
     def foreseeing(self, questions: Sequence[Request]) -> Iterator[None]:
-        """A block in which these questions are answered already: they cross in one frame, in this
-        order, before it begins.
+        """Ask these questions in one frame before the block, so that they are answered already.
 
-        A question that comes up in the block and was foreseen, byte for byte, has its answer; any
-        other is asked as ever, so foresight can be wrong, and costs only time. An answer is used
-        once: the same question twice was foreseen twice.
+        A question in the block that equals one of them, byte for byte, gets its answer, each once.
+        Others are asked as usual, so a wrong guess costs only time.
         """
         self.load()
         if not questions:

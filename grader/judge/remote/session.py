@@ -1,14 +1,9 @@
-"""The judge's handle on a student: ordinary Python and PyTorch on this side, a worker on the other.
+"""The judge's handle on a student: PyTorch on this side, a worker on the other.
 
-``student.sigmoid(x)`` sends ``x`` across and brings the result back as a tensor that is
-differentiable here: its node asks the worker for the vector-Jacobian product, and that product is
-such a tensor again. So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and
-``gradgradcheck`` run in the judge on a function that never does, to any order.
-
-What the worker is told so that there is no difference to a local call: the grad mode, which inputs
-require grad, their strides, whether the graph is kept (``retain_graph``), which incoming gradients
-there are. What it tells: values, which outputs require grad, which inputs it wrote to. A gradient
-of None stays None.
+``student.sigmoid(x)`` sends ``x`` and returns a tensor that is differentiable here, to any order,
+so gradcheck and gradgradcheck run in the judge. The worker is told the grad mode, which inputs
+require grad, their strides, ``retain_graph`` and the incoming gradients. It tells values, which
+outputs require grad, and which inputs it wrote to. A None gradient stays None.
 """
 
 from __future__ import annotations
@@ -85,18 +80,13 @@ class StudentSession(RpcClient):
 
     @contextlib.contextmanager
     def writing_allowed(self) -> Iterator[None]:
-        """Have a block in which the student's code may write into what it is handed.
-
-        It does no harm where all of that are copies, from which nothing is computed afterwards.
-        """
+        """Let the student's code write into its inputs: copies that nothing else uses."""
         traffic = self._traffic
         allowed, traffic.writing_allowed = traffic.writing_allowed, True
         try:
             yield
         finally:
             traffic.writing_allowed = allowed
-
-    # ----------------------------------------------------------------------------------- the module
 
     def resolve(self, path: str) -> Any:
         """Return a ``RemoteCallable`` or a value; raises MissingName, NotStarted."""
@@ -133,8 +123,6 @@ class StudentSession(RpcClient):
         structure = decoder.decode(part(reply.body, "value", object))
         decoder.finish()
         return fill(structure, decoder.tensors)
-
-    # ----------------------------------------------------------------------------------- the border
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function; the result is differentiable in its tensor arguments."""
@@ -225,11 +213,9 @@ class StudentSession(RpcClient):
         return GraphHandle(self._line, number)
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """What the student's code wrote into its inputs is written into the judge's, as it would be
-        locally.
+        """Copy what the student wrote into its inputs to the judge's, as locally.
 
-        The judge may compute the truth from those very tensors afterwards, so it is noted: such a
-        check can't pass.
+        The check may compute the truth from them afterwards, so it is noted and can't pass.
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
@@ -246,10 +232,9 @@ class StudentSession(RpcClient):
 
 
 def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy a tensor into one of its shape. Of what is expanded one copy is written to, for the
-    others are the same memory.
+    """Copy into a tensor of the same shape; of expanded dimensions one element is written.
 
-    Raise BrokenFrame where torch lets nobody write: there the student's code could not either.
+    Raise BrokenFrame if torch forbids writing, which the student's code could not do either.
     """
     with torch.no_grad():
         for dim, step in enumerate(target.stride()):

@@ -1,8 +1,8 @@
-"""Where the judge gets its workers from, and how they end.
+"""Where the judge gets workers from, and how they end.
 
-``ForkedWorkers`` asks the fork server, which forks a process that never held a check.
-``SpawnedWorkers`` starts a plain process, for systems without fork; it costs a torch import. A
-worker that was lost is replaced, so that one endless loop costs one check.
+``ForkedWorkers`` asks the fork server. ``SpawnedWorkers`` starts plain processes, for systems
+without fork, at the cost of importing torch. A lost worker is replaced, so one endless loop costs
+one check.
 """
 
 from __future__ import annotations
@@ -65,10 +65,9 @@ class ExitStatus:
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:
-        """A process's death, from its exit code; minus the signal's number where one killed it
-        (``subprocess.Popen.returncode``).
+        """Return a death from an exit code; minus the signal's number (``Popen.returncode``).
 
-        Windows has no signals but statuses such as 0xC0000005, an access violation.
+        Windows has statuses such as 0xC0000005, an access violation, instead of signals.
         """
         if code >= 0:
             return cls(

@@ -1,10 +1,7 @@
-"""What one check did with the student's code, step by step, so that it can be done again without
-us.
+"""Record what a check does with the student's code and in torch, step by step.
 
-A ``Recorder`` watches a check from inside the judge: what it asks of the student, by a conversation
-that hands everything on to the session, and what it does in torch, by torch's own function mode.
-``script`` writes Python from the steps. What is recorded changes no verdict: values go through as
-they are.
+A ``Recorder`` wraps the session and uses torch's function mode; ``script`` writes Python from the
+steps. Values pass through unchanged, so no verdict changes.
 """
 
 from __future__ import annotations
@@ -35,11 +32,10 @@ LONGEST = 10_000
 
 @dataclass(slots=True)
 class Step:
-    """One thing that a check did. ``kind``: call, observe, get (a constant of the student's) or
-    torch.
+    """One step of a check. ``kind``: call, observe, get (a student's constant) or torch.
 
-    ``what`` is a path in the student's file, a scenario, or a function of torch; ``result`` is
-    missing where it raised.
+    ``what`` is a path in the file, a scenario or a function of torch; a step that raised has no
+    ``result``.
     """
 
     kind: str

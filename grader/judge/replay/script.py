@@ -1,9 +1,7 @@
-"""A failed check as a plain Python script: the student's file, the inputs as literals, the call,
-what was expected.
+"""A failed check as a plain Python script: the file, literal inputs, the call, what was expected.
 
-Of all that a check did (``recording``) only what leads to the value that is wrong is written: the
-slice of the steps behind it. What was computed from no answer of the student's is a literal. A
-scenario is printed whole, with the call.
+Only the steps behind the wrong value are written. What does not depend on the student's answers is
+a literal. A scenario is printed whole.
 """
 
 from __future__ import annotations
@@ -48,11 +46,9 @@ def script_of(
     module: str,
     scenarios: str,
 ) -> list[str]:
-    """The lines of the script behind a failure, the import of the student's ``module`` apart.
-    Raises Inexpressible.
+    """Return the script's lines, without the import of the student's ``module``.
 
-    ``gradcheck`` is None, or which checker disagreed, the function that it was given and its
-    options.
+    ``gradcheck`` is None or (checker, function, options). Raises Inexpressible.
     """
     return _Writer(recorder, inputs, module, scenarios).write(expected, actual, gradcheck)
 
@@ -101,8 +97,6 @@ class _Writer:
             for line in ("", "", *text.rstrip().splitlines())
         ]
         return [*head, *(["", ""] if head else [""]), *self.lines]
-
-    # ------------------------------------------------------------------------------------ the slice
 
     def _dependent(self) -> set[int]:
         """The steps that depend on an answer of the student's."""
@@ -198,8 +192,6 @@ class _Writer:
         self.lines.append(
             f"torch.autograd.{checker}({self.module}.{function.path}, {given}{words})"
         )
-
-    # --------------------------------------------------------------------------------------- values
 
     def value(self, value: Any) -> str:
         """Return a value as Python; a tensor gets a name. Raises Inexpressible."""

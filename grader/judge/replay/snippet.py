@@ -1,9 +1,7 @@
-"""The call that a check asked last, as a learner would type it: a few lines of Python to paste, the
-very inputs in them.
+"""The last call of a failed check as a few lines of Python to paste.
 
-Every failed check has one beside it in the report, so it is made of what the session remembers of
-its last call, and not of a recording, as the whole script of ``grade replay`` is. What can't be
-written down in a few lines makes no snippet, and neither does a scenario, which is no call.
+Every failed check has one in the report, so it is made from the session's memory of its last call,
+not from a recording. Scenarios and long inputs have none.
 """
 
 from __future__ import annotations

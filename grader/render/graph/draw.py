@@ -43,11 +43,9 @@ class Drawing:
 
 
 def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
-    """The graph behind a tensor as it is now: operations, leaves, saved tensors (or that they are
-    freed), hooks.
+    """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
 
-    ``names`` gives tensors their names; by default they are the variables where ``draw`` is called.
-    Raises TypeError for what is no tensor.
+    ``names`` names tensors (default: the caller's variables). Raises TypeError.
     """
     import torch
 

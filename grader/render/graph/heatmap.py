@@ -1,7 +1,6 @@
-"""Two Jacobians side by side as SVG: how large each entry is, by colour; which differ, by a frame;
-the numbers, where they fit.
+"""Two Jacobians side by side as SVG: size by color, differences framed, numbers if they fit.
 
-In a page there is no style attribute: strength is an opacity, which is an attribute of SVG's own.
+A page allows no style attribute, so strength is SVG's opacity.
 """
 
 from __future__ import annotations

@@ -113,12 +113,11 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
 
 
 def place_boxes(layers: Layers, chains: list[list[Box]]) -> Size:
-    """Give layers their heights and boxes their x: near what they are joined to, in their order,
-    apart; the size of it all.
+    """Give layers a height and boxes an x near their neighbors, in order and apart; return the
+    size.
 
-    Sweeps down and up: each row is moved to where its neighbours above, then below, would have it,
-    which is the weighted least squares solution under the row's order and gaps. ``chains`` are the
-    edges, each from its source through its lanes to where it ends.
+    Sweeps down and up: each row moves to the weighted least squares solution for its neighbors
+    under order and gaps. ``chains`` are edges from source through lanes to end.
     """
     above: dict[Box, list[Box]] = {}
     below: dict[Box, list[Box]] = {}

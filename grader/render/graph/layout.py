@@ -1,9 +1,7 @@
-"""Where everything in a picture goes: a layered drawing, the root at the top, by grandalf's
-Sugiyama layout.
+"""Lay a graph out in layers, the root at the top, by grandalf's Sugiyama layout.
 
-Sizes and places are in pixels, y grows downwards. An edge that would cross many layers ends in a
-ghost, a small box that names where it leads: a leaf that is used a hundred times would else be the
-end of a hundred long lines.
+Pixels, y downwards. An edge across many layers ends in a ghost, a small box that names its target,
+so that a leaf used a hundred times is not the end of a hundred long lines.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""A picture as SVG, to stand in a page or in a file of its own.
+"""A graph as SVG, for a page or for a file of its own.
 
-Colours come from CSS custom properties with a fallback, so a page's own colours are taken where it
-has some, and dark and print follow the page. In a page there is no style attribute and no style
-element, which its content security policy would refuse: classes only (``templates/report.css``); a
-file of its own carries ``STYLE``. All text is text, escaped, measured before it is placed.
+Colors are CSS custom properties with a fallback, so they follow the page's theme. In a page there
+are only classes (its policy refuses styles); a file carries ``STYLE``. All text is escaped.
 """
 
 from __future__ import annotations

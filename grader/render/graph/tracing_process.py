@@ -1,9 +1,7 @@
-"""The child process of ``grade graph``: it calls a function of somebody's file and writes down the
-graph behind the result.
+"""The child process of ``grade graph``: call a function and trace the graph behind the result.
 
-The file is the user's own and runs with the user's own rights, as ``python file.py`` would run it.
-A request comes as JSON on standard input. The answer goes to a file, so that the function may print
-what it likes.
+The file runs with the user's own rights. The request comes as JSON on standard input, the answer
+goes to a file, so the function may print.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A picture as a tree of text, the root first: for a terminal, for ``str``, and for whoever can't
-see the drawing.
-
-A node that is reached again is named again, and what lies behind it is not.
-"""
+"""A graph as a tree of text, the root first. A node that is reached again is only named."""
 
 from __future__ import annotations
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:  # the supervisor must not load it
     from torch import Tensor
 
-# ----------------------------------------------------------------------------- torch: imported late
-
 GRADCHECK_IMPORTS = "torch.fx.experimental.symbolic_shapes"
 """What gradcheck imports when it first runs. The fork server imports it before it forks."""
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
@@ -29,8 +27,6 @@ def import_for_gradcheck() -> None:
     """Import now what gradcheck would import in each fork."""
     importlib.import_module(GRADCHECK_IMPORTS)
 
-
-# ---------------------------------------------------------------------------------- torch: autograd
 
 version_counter = cast("Any", attrgetter("_version"))
 """A tensor's version counter. It tells whether the student's code wrote into an input."""
@@ -66,8 +62,6 @@ def without_torch_function() -> AbstractContextManager[Any]:
 
     return torch._C.DisableTorchFunction()
 
-
-# ---------------------------------------------------------------------- torch: the nodes of a graph
 
 RAW_SAVED, SAVED = "_raw_saved_", "_saved_"
 
@@ -120,8 +114,6 @@ def has_no_unpack_hook(packed: Any) -> bool:
     return getattr(packed, "unpack_hook", False) is None
 
 
-# ---------------------------------------------------------------------------------- torch: messages
-
 CANNOT_ALLOCATE = "can't allocate memory"
 """The allocator's words for ENOMEM. A report then names the memory limit."""
 CUT_OFF = "element 0 of tensors does not require grad"
@@ -159,8 +151,6 @@ def _matrix(text: str) -> Tensor | None:
     except ValueError:
         return None
 
-
-# -------------------------------------------------------------------- pytest and pytest-json-report
 
 PLUGINS_LEFT_OUT = (
     "cacheprovider unraisableexception threadexception doctest stepwise junitxml pastebin "

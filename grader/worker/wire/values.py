@@ -39,9 +39,6 @@ PLAIN = frozenset((type(None), bool, int, float, str))
 """What stands for itself."""
 
 
-# ----------------------------------------------------------------------------------------- encoding
-
-
 class Encoder:
     """Encode values as JSON data; collects distinct ``tensors`` and their bytes (``blob``)."""
 
@@ -129,9 +126,6 @@ def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], 
         metas.append(encoder.encode(tensor))
         parts.append(encoder.blob)
     return metas, b"".join(parts)
-
-
-# ----------------------------------------------------------------------------------------- decoding
 
 
 class Decoder:
