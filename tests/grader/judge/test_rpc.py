@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ import torch
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.output import Output
+from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -33,7 +33,7 @@ class Listener:
         self.asked = 0
 
     def start(self) -> WorkerProcess:
-        return WorkerProcess(self, 0)
+        return WorkerProcess(cast(Channel, self), 0)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
