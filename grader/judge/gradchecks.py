@@ -32,7 +32,7 @@ def assert_gradcheck(
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
             stack.enter_context(
-                function.foreseeing(
+                function.prefetching(
                     gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
                 )
             )
@@ -53,7 +53,7 @@ def assert_gradgradcheck(
         ):
             v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
             stack.enter_context(
-                function.foreseeing(gradgradcheck_questions(function.path, inputs, v))
+                function.prefetching(gradgradcheck_questions(function.path, inputs, v))
             )
             options = {"grad_outputs": v, **options}
         _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)

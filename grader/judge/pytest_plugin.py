@@ -29,7 +29,7 @@ from grader.judge.remote.rpc import student_error
 from grader.judge.remote.session import NotStarted
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
-from grader.judge.replay.script import script_of
+from grader.judge.replay.script import ScriptWriter
 from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
 from grader.judge.verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
@@ -216,15 +216,14 @@ class LessonPlugin:
         if verdict.outcome not in DIAGNOSED:
             return None
         try:
-            lines = script_of(
-                recorder,
-                expected=verdict.expected,
-                actual=verdict.actual,
+            writer = ScriptWriter(
+                recorder.steps,
+                recorder.snapshots,
                 inputs=verdict.inputs,
-                gradcheck=verdict.facts.get("gradcheck_call"),
                 module=run.session.source.module,
                 scenarios=self.scenarios,
             )
+            checker = verdict.facts.get("gradcheck_call")
+            return tuple(writer.write(verdict.expected, verdict.actual, checker))
         except NoLiteral as reason:
             return str(reason)
-        return tuple(lines)

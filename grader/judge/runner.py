@@ -124,7 +124,8 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
     try:
         session.load()
         if session.source.unreadable:  # rules that look at the source would look at nothing
-            raise session.refuse(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.load()
     except StudentCodeError as error:
         return problem or FileProblem(str(error), error.line)
     except WorkerLost as lost:

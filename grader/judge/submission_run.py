@@ -11,8 +11,8 @@ from grader.core.i18n import Catalogue
 from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge.checks import CheckSpec
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession, Traffic
+from grader.judge.remote.proxies import RemoteStudent, Traffic
+from grader.judge.remote.session import StudentSession
 from grader.judge.replay.recording import Recorder
 from grader.judge.seeds import Seeds
 

@@ -85,7 +85,7 @@ class ForkedWorkers:
         worker.channel.settle()
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else ExitStatus.of_status(status)
+        return None if status is None else ExitStatus.of_code(os.waitstatus_to_exitcode(status))
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """A worker's functions and tensors as the judge has them.
 
-A ``RemoteCallable`` stands for a function of the student's; what it returns are ordinary tensors
-whose node (``_Remote``) asks the worker for a vector-Jacobian product when autograd comes by. That
-product is a reply like any other, so its tensors have such a node again, and derivatives of every
-order are there.
+A ``RemoteCallable`` stands for a function of the student's. It returns ordinary tensors whose node
+(``_Remote``) asks the worker for a vector-Jacobian product in backward. That product is again a
+tensor with such a node, so derivatives of every order are there.
 """
 
 from __future__ import annotations
@@ -25,18 +24,15 @@ from grader.worker.wire.references import StudentRef
 
 
 class SessionProtocol(Protocol):
-    """What these stand-ins ask of a session."""
+    """What these stand-ins ask of a session; ``session.StudentSession`` says what each is."""
 
     source: Source
 
-    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function."""
+    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
-    def resolve(self, path: str) -> Any:
-        """What a name of the student's is."""
+    def resolve(self, path: str) -> Any: ...
 
-    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario."""
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
     def product(
         self,
@@ -45,20 +41,21 @@ class SessionProtocol(Protocol):
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Response:
-        """The vector-Jacobian product of an earlier call."""
+    ) -> Response: ...
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """A block in which the student's code may write into what it is handed."""
+    def writing_allowed(self) -> contextlib.AbstractContextManager[None]: ...
 
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions are answered already."""
+    def prefetching(
+        self, requests: Sequence[Request]
+    ) -> contextlib.AbstractContextManager[None]: ...
 
 
 @dataclass(slots=True)
 class LastCall:
-    """The last call of a student's function: ``incoming`` is what its vector-Jacobian product was
-    asked for, ``deeper`` one of that.
+    """The last call of a student's function.
+
+    ``incoming`` is what its vector-Jacobian product was asked for; ``deeper`` says that a product
+    of that was asked for too.
     """
 
     path: str
@@ -71,17 +68,25 @@ class LastCall:
     deeper: bool = False
 
 
+@dataclass(slots=True)
+class Traffic:
+    """What crossed the border during one check."""
+
+    last_call: LastCall | None = None
+    wrote: bool = False
+    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
+    writing_allowed: bool = False
+
+
 class GraphHandle:
-    """The judge's hold on a call that the worker keeps; let go of when the node that uses it
-    dies.
-    """
+    """A call's graph, which the worker keeps until the node that uses it dies."""
 
     def __init__(self, line: Connection, number: int) -> None:
         self._line = line
         self._number = number
 
     def number_on(self, line: Connection) -> int:
-        """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
+        """Return the handle's number; raise WorkerLost if the worker that kept it was replaced."""
         if line is not self._line:
             raise WorkerLost("crashed", "the worker that held this graph is gone")
         return self._number
@@ -118,8 +123,8 @@ class Response:
     session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The tensors, with a node that leads back to ``inputs`` where they can be
-        differentiated.
+        """Return the tensors; those that can be differentiated have a node that leads to
+        ``inputs``.
         """
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
@@ -130,15 +135,15 @@ class _Remote(torch.autograd.Function):
     """The node of a remote call, and of the products of one."""
 
     @staticmethod
-    def forward(ctx: Any, reply: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, response: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        # The handle, and not the reply: its tensors become this node's outputs, and a node that
+        # The handle, and not the response: its tensors become this node's outputs, and a node that
         # held them would never die.
-        ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
+        ctx.handle, ctx.session, ctx.inputs = response.handle, response.session, inputs
         ctx.mark_non_differentiable(
-            *(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants)
+            *(t for t, wants in zip(response.tensors, response.wanted, strict=True) if not wants)
         )
-        return tuple(reply.tensors)
+        return tuple(response.tensors)
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -146,63 +151,59 @@ class _Remote(torch.autograd.Function):
             ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:]
         )
         vectors = tuple(v for v in incoming if v is not None)
-        found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
-        return (None, *(None if slot is None else next(found) for slot in product.structure))
+        gradients: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
+        return (None, *(None if slot is None else next(gradients) for slot in product.structure))
 
 
-class RemoteCallable(StudentRef):
-    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+class _Names:
+    """The student's names as attributes, each looked up in the worker when it is first used."""
 
-    def __init__(self, session: SessionProtocol, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, session: SessionProtocol, prefix: str = "") -> None:
         self._session = session
+        self._prefix = prefix
         self._known: dict[str, RemoteCallable] = {}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it across the border."""
-        return self._session.call(self.path, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in self._known:
             return self._known[name]
-        found = self._session.resolve(f"{self.path}.{name}")
-        if isinstance(found, RemoteCallable):
-            self._known[name] = found
-        return found
+        value = self._session.resolve(self._prefix + name)
+        if isinstance(value, RemoteCallable):
+            self._known[name] = value
+        return value
 
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions about it are answered already (``Session.foreseeing``)."""
-        return self._session.foreseeing(questions)
+
+class RemoteCallable(_Names, StudentRef):
+    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+
+    def __init__(self, session: SessionProtocol, path: str) -> None:
+        StudentRef.__init__(self, path)
+        _Names.__init__(self, session, f"{path}.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._session.call(self.path, args, kwargs)
+
+    def prefetching(self, requests: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
+        """Return a block in which requests about it have their answers (``RpcClient``)."""
+        return self._session.prefetching(requests)
 
     @property
     def __name__(self) -> str:
         return self.path
 
 
-class RemoteStudent:
+class RemoteStudent(_Names):
     """A student as a check sees it."""
 
     def __init__(self, session: SessionProtocol) -> None:
-        self._session = session
-        self._known: dict[str, RemoteCallable] = {}
+        super().__init__(session)
         self.source = session.source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario beside the student's module; what it measured."""
+        """Run a scenario beside the student's module and return what it measured."""
         return self._session.observe(scenario, args, kwargs)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """A block in which the student's code may write into what it is handed."""
+        """Return a block in which the student's code may write into what it is handed."""
         return self._session.writing_allowed()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in self._known:
-            return self._known[name]
-        found = self._session.resolve(name)
-        if isinstance(found, RemoteCallable):
-            self._known[name] = found
-        return found

@@ -50,12 +50,11 @@ class WorkerProcess:
 class WorkerSource(Protocol):
     """Starts and ends workers."""
 
-    def start(self) -> WorkerProcess:
-        """A new worker."""
+    def start(self) -> WorkerProcess: ...
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """End a worker and all that it started, at the latest before the next one; where it
-        ``died`` before that, how.
+        """End a worker and all that it started, at the latest before the next one. If it ``died``
+        before that, return how.
         """
 
 
@@ -68,8 +67,7 @@ class ExitStatus:
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:
-        """A process's death, from its exit code; minus the signal's number where one killed it
-        (``subprocess.Popen.returncode``).
+        """Return how a process ended, from ``subprocess.Popen.returncode``.
 
         Windows has no signals but statuses such as 0xC0000005, an access violation.
         """
@@ -83,15 +81,10 @@ class ExitStatus:
             name = signal.Signals(-code).name
         return cls("killed by {signal}", {"signal": name})
 
-    @classmethod
-    def of_status(cls, status: int) -> ExitStatus:
-        """The same from ``os.waitpid``'s status."""
-        return cls.of_code(os.waitstatus_to_exitcode(status))
-
 
 def read_hello(channel: Channel, pid: int) -> WorkerProcess:
-    """Wait for a worker's first frame, which says under what it runs. No student code has run at
-    that time: a fault is ours.
+    """Wait for a worker's first frame, which says under what it runs. No student code has run yet,
+    so a fault is ours.
     """
     try:
         frame = channel.receive(time.monotonic() + START_SECONDS)
@@ -118,21 +111,18 @@ class ForkedWorkers:
         self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
-        """A fresh fork."""
         self._ask(BrokerRequest("start"))
         _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
-            raise EngineFault("the fork host is gone")
+            raise EngineFault("the fork server is gone")
         channel = SocketChannel(
             socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
         )
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the fork server kill it; return how it died before, if it did. If it did not, nobody
-        waits: there is nothing to be told.
-        """
+        """Have the fork server kill it. Wait only if it ``died``, to learn how."""
         worker.channel.settle()
         worker.channel.close()
         self._ask(BrokerRequest("end", worker.pid, died))
@@ -140,17 +130,21 @@ class ForkedWorkers:
             return None
         frame = read_frame(self._replies)
         if frame is None:
-            raise EngineFault("the fork host is gone")
+            raise EngineFault("the fork server is gone")
         end = WorkerEnd.from_json(frame.body)
         if end.overuse is not None:
             template, limit = end.overuse
             return ExitStatus(template, {"limit": limit})
-        return None if end.status is None else ExitStatus.of_status(end.status)
+        return (
+            None
+            if end.status is None
+            else ExitStatus.of_code(os.waitstatus_to_exitcode(end.status))
+        )
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes of their own. One that was started ahead (``make_spare``)
-    has imported torch when it is wanted.
+    """Workers that are plain processes. A spare one, started early, has imported torch when it is
+    needed.
     """
 
     def __init__(self, options: WorkerOptions) -> None:
@@ -172,14 +166,13 @@ class SpawnedWorkers:
         self._spare = self._spare or self._process()
 
     def drop_spare(self) -> None:
-        """End that process."""
         spare, self._spare = self._spare, None
         if spare is not None:
             with spare:  # closes its pipes and waits for it
                 spare.kill()
 
     def start(self) -> WorkerProcess:
-        """A process that has imported torch: the spare one, or a new one."""
+        """Return the spare process, or a new one, once it has imported torch."""
         spare, self._spare = self._spare, None
         process = spare if spare is not None and spare.poll() is None else self._process()
         self._processes[process.pid] = process
@@ -190,7 +183,7 @@ class SpawnedWorkers:
         return read_hello(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Kill it; how it had died before, if it had."""
+        """Kill it; if it had died before, return how."""
         process = self._processes.pop(worker.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1.0 if died else 0)

@@ -1,31 +1,21 @@
-"""What one check did with the student's code, step by step, so that it can be done again without
-us.
+"""What one check did with the student's code, step by step, for ``script`` to write as Python.
 
-A ``Recorder`` watches a check from inside the judge: what it asks of the student, by a conversation
-that hands everything on to the session, and what it does in torch, by torch's own function mode.
-``script`` writes Python from the steps. What is recorded changes no verdict: values go through as
-they are.
+A ``Recorder`` watches a check from inside the judge: its session hands requests on to the real one,
+and torch's function mode shows what the check does in torch. Recording changes no verdict: values
+pass through as they are.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from grader.judge.remote.proxies import (
-    GraphHandle,
-    RemoteCallable,
-    RemoteStudent,
-    Response,
-    SessionProtocol,
-)
-from grader.worker.wire.batching import Request
+from grader.judge.remote.proxies import RemoteCallable, RemoteStudent, SessionProtocol
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
@@ -38,7 +28,7 @@ class Step:
     """One thing that a check did. ``kind``: call, observe, get (a constant of the student's) or
     torch.
 
-    ``what`` is a path in the student's file, a scenario, or a function of torch; ``result`` is
+    ``what`` is a path in the student's file, a scenario, or a function of torch. ``result`` is
     missing where it raised.
     """
 
@@ -59,9 +49,9 @@ class Recorder:
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
         """By id, every tensor that was handed to a step, and what it held then."""
-        self.student = RemoteStudent(_Overheard(session, self))
+        self.student = RemoteStudent(cast(SessionProtocol, _RecordingSession(session, self)))
         self.on = False
-        self._mode: Any = _Torch(self)  # torch's own methods are not annotated
+        self._mode: Any = _RecordingMode(self)  # torch's own methods are not annotated
 
     def __enter__(self) -> Recorder:
         self.on = True
@@ -80,7 +70,7 @@ class Recorder:
         kwargs: dict[str, Any],
         do: Callable[[], Any],
     ) -> Any:
-        """Do something and write it down; what is done inside belongs to it."""
+        """Do something and record it; what is done inside belongs to it."""
         if not self.on:
             return do()
         step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())
@@ -100,69 +90,43 @@ class Recorder:
     def _snapshot(self, tensor: Tensor) -> None:
         if id(tensor) not in self.snapshots:
             with without_torch_function():
-                self.snapshots[id(tensor)] = (
-                    tensor,
-                    tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach(),
-                )
+                value = tensor.detach()
+                value = value.clone() if tensor.numel() <= LONGEST else value
+                self.snapshots[id(tensor)] = (tensor, value)
 
 
-class _Overheard:
-    """A conversation that hands everything on, and writes down what was asked."""
+class _RecordingSession:
+    """Hands everything on to a session, and records what a check asks for."""
 
     def __init__(self, session: SessionProtocol, recorder: Recorder) -> None:
         self._session = session
         self._recorder = recorder
-        self.source = session.source
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """The session's."""
-        return self._session.writing_allowed()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function."""
         return self._recorder.step(
             "call", path, args, kwargs, lambda: self._session.call(path, args, kwargs)
         )
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario."""
         return self._recorder.step(
             "observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs)
         )
 
     def resolve(self, path: str) -> Any:
-        """What a name of the student's is; of a function no step, since nothing has been asked
-        yet.
-        """
+        """Return the value of a name. A function makes no step: nothing has been asked of it yet."""
         recorder, before = self._recorder, len(self._recorder.steps)
-        found = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
-        if isinstance(found, RemoteCallable):
+        value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
+        if isinstance(value, RemoteCallable):
             del recorder.steps[before:]
-            return RemoteCallable(self, path)
-        return found
-
-    def product(
-        self,
-        handle: GraphHandle,
-        inputs: tuple[Tensor, ...],
-        incoming: tuple[Tensor | None, ...],
-        *,
-        needs: tuple[bool, ...],
-    ) -> Response:
-        """The vector-Jacobian product of an earlier call; part of the step in which autograd asked
-        for it.
-        """
-        return self._session.product(handle, inputs, incoming, needs=needs)
-
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """A block in which questions are answered already; they are written down when they come
-        up.
-        """
-        return self._session.foreseeing(questions)
+            return RemoteCallable(cast(SessionProtocol, self), path)
+        return value
 
 
-class _Torch(TorchFunctionMode):
-    """Writes down what a check does in torch."""
+class _RecordingMode(TorchFunctionMode):
+    """Records what a check does in torch."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -180,7 +144,7 @@ class _Torch(TorchFunctionMode):
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors in plain data, and in the functions that are data."""
+    """Yield the tensors in plain data, and in the programs in it."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Program):

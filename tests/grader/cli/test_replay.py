@@ -227,7 +227,7 @@ def test_a_tensor_that_is_too_long_is_not_written_out() -> None:
 def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     """With parameters, several outputs, and a custom Function."""
     from grader.judge.replay.recording import Recorder
-    from grader.judge.replay.script import script_of
+    from grader.judge.replay.script import ScriptWriter
 
     weight = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
     f = program(lambda x, w: (-(w @ x) * (-2.0), x.cube().softplus()), parameters=[weight])
@@ -235,15 +235,10 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     x = torch.tensor([0.5, -1.5])
     with Recorder(student._session) as recorder:
         got = recorder.student.run(f, x)
-    lines = script_of(
-        recorder,
-        expected=None,
-        actual=got,
-        inputs={"x": x},
-        gradcheck=None,
-        module="lesson",
-        scenarios="",
+    writer = ScriptWriter(
+        recorder.steps, recorder.snapshots, inputs={"x": x}, module="lesson", scenarios=""
     )
+    lines = writer.write(actual=got)
     names: dict[str, Any] = {
         "torch": torch,
         "lesson": type("Lesson", (), {"run": staticmethod(lambda f, x: f(x)[0] + f(x)[1])}),

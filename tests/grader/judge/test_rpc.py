@@ -86,7 +86,7 @@ def test_answers_of_a_lost_worker_are_none_of_the_next(
     """What was foreseen is asked again: its graph went with the worker that built it."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    with student._session.foreseeing([call_question("f", [x])]):
+    with student._session.prefetching([call_question("f", [x])]):
         with pytest.raises(WorkerLost):
             student.die()
         (gradient,) = torch.autograd.grad(student.f(x).sum(), x)

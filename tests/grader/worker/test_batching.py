@@ -64,13 +64,13 @@ UNFORESEEN = 3
 def question_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of question crossed the border."""
     found: Counter[str] = Counter()
-    ask = StudentSession._ask
+    ask = StudentSession._send
 
     def counting(self: StudentSession, do: str, *args: Any, **more: Any) -> Frame:
         found[do] += 1
         return ask(self, do, *args, **more)
 
-    monkeypatch.setattr(StudentSession, "_ask", counting)
+    monkeypatch.setattr(StudentSession, "_send", counting)
     return found
 
 
@@ -130,7 +130,7 @@ def test_what_was_foreseen_in_vain_is_let_go(
     student = remote(SOURCE)
     function, x = student.Cube.apply, leaf(0.5, -1.2)
     session: Any = function._session
-    with session.foreseeing(gradcheck_questions("Cube.apply", [x])):
+    with session.prefetching(gradcheck_questions("Cube.apply", [x])):
         pass
     assert len(session._line.freed) == 1 + 2 * 2
     assert session._foreseen == {}
