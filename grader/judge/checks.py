@@ -58,10 +58,10 @@ def check(
 ) -> Callable[[F], F]:
     """Declare a test as a check.
 
-    ``about`` is the student's function, class or constant that it judges; ``needs`` the checks (or
-    their names, for those in the other file) without which it is skipped; ``hint`` a key of the
-    lesson's ``hints.toml`` and ``at`` the definition that a failure points to
-    (``"Sigmoid.backward"``), both by default ``about``.
+    ``about`` is the student's function, class or constant that it judges. ``needs`` are the checks
+    without which it is skipped, or their names if they are in the other file. ``hint`` is a key of
+    the lesson's ``hints.toml``; ``at`` is the definition that a failure points to
+    (``"Sigmoid.backward"``). Both are ``about`` by default.
     """
     wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
     names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
@@ -74,19 +74,16 @@ def check(
 
 
 def import_helpers(file: str) -> types.ModuleType:
-    """``helpers.py`` beside a check file (``import_helpers(__file__)``): what the visible and the hidden
-    checks of a lesson share.
+    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
+    lesson's visible and hidden checks share.
     """
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
 
 
-# --------------------------------------------------------------------------------------- assertions
-
-
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """A dictionary of predictions; raises NotStarted where all are still ``...``, CheckFailure
-    where one is missing or no bool.
+    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
+    if one is missing or no bool.
     """
     found = getattr(student, name)
     if not isinstance(found, dict):
@@ -110,8 +107,8 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
 
 
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """The graph of the student's ``path`` (``"apply"``: of the class ``name``) beside that of one
-    call of a Function ``name``.
+    """Return a figure: the graph of the student's ``path`` (``"apply"``: of the class ``name``)
+    beside that of one call of a Function ``name``.
     """
     full = f"{name}.apply" if path == "apply" else path
     return graphs_figure(

@@ -5,7 +5,7 @@ A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
 
     @mistake(
         "ignores_grad_output", about="Sigmoid", title="grad_output is not used",
-        explanation="For v = {v} your backward returned {actual}; that is s(1 - s), the same for every v.",
+        explanation="For v = {v} your backward returned {actual}; that is s(1 - s) for every v.",
     )
     def ignores_grad_output(failure, student):
         local = local_derivative(failure.inputs.get("x"))
@@ -41,9 +41,7 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised, if
-    it did.
-    """
+    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised."""
 
     check: str
     about: str
@@ -57,14 +55,14 @@ class Failure:
     error: StudentCodeError | None = None
 
     def raised(self, *fragments: str) -> bool:
-        """Whether the student's code raised, with every one of these in ``Type: message``."""
+        """Return whether the student's code raised, with each of these in ``Type: message``."""
         return self.error is not None and all(fragment in str(self.error) for fragment in fragments)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception. ``about``: the functions that it can be made in; in no other does a
-    solution that shows it lose marks.
+    """A named misconception. ``about``: the functions in which it can be made; a solution that
+    shows it loses marks in no other.
     """
 
     id: str
@@ -86,21 +84,21 @@ class Diagnosis:
 def mistake(
     id: str, *, about: str | Sequence[str], title: str, explanation: str
 ) -> Callable[[Rule], Mistake]:
-    """Make a mistake of a rule; explanation and rule as the module's docstring has them."""
+    """Make a mistake of a rule; see the module's docstring."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
 
 
 def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
-    """The mistakes that a module defines, in the order of its file."""
+    """Return the mistakes that a module defines, in the order of its file."""
     return [value for value in namespace.values() if isinstance(value, Mistake)]
 
 
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """The first mistake whose rule recognises the failure, worded by ``tr``; and a traceback where
-    a rule itself broke, for the author.
+    """Return the first mistake whose rule recognises the failure, worded by ``tr``; and for the
+    author the traceback of a rule that broke.
     """
     trouble = None
     for candidate in mistakes:
@@ -114,35 +112,24 @@ def diagnose(
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
             continue
         if facts is not None:
-            told = in_cells({**failure.facts, **facts}, student.source)
-            shown = {
-                "expected": failure.expected,
-                "actual": failure.actual,
-                **failure.inputs,
-                **told,
-            }
-            return (
-                Diagnosis(
-                    candidate.id,
-                    fill_text(candidate.title, shown, tr),
-                    fill_text(candidate.explanation, shown, tr),
-                ),
-                trouble,
-            )
+            values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
+            shown = values | in_cells({**failure.facts, **facts}, student.source)
+            title = fill_text(candidate.title, shown, tr)
+            return Diagnosis(
+                candidate.id, title, fill_text(candidate.explanation, shown, tr)
+            ), trouble
     return None, trouble
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Facts in which ``line``, a line of the file, is told as people see it where that is a
-    notebook: "2 of cell 4".
+    """Return facts in which ``line``, a line of a notebook, is worded as people see it: "2 of cell
+    4".
     """
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
-    return (
-        facts
-        if cell is None
-        else {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
-    )
+    if cell is None:
+        return facts
+    return {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
 
 
 class _Facts(dict[str, str]):
@@ -151,17 +138,14 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
-    """A template in the language of ``tr``, its ``{names}`` replaced: strings as they are or,
-    where they are texts of ours, in that language too; phrases filled in turn; other values as the
-    report shows them.
+    """Translate a template and replace its ``{names}``: translate texts of ours, fill phrases in
+    turn, show other values as the report does.
     """
-
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
     return string.Formatter().vformat(tr(template), (), shown)
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
-    """One fact as text."""
     if isinstance(value, Phrase):
         return fill_text(value.template, value.facts, tr)
     return tr.known(value) if isinstance(value, str) else text(describe(value))
@@ -171,8 +155,8 @@ def show_fact(value: Any, tr: Catalogue) -> str:
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Whether two tensors (or numbers) agree in shape and, within a tolerance, in values; dtypes
-    may differ.
+    """Return whether two tensors (or numbers) agree in shape and, within a tolerance, in values;
+    dtypes may differ.
     """
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
@@ -188,7 +172,7 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Whether two tensors of one shape are clearly different, so that agreeing with one says
+    """Return whether two tensors of one shape clearly differ, so that agreeing with one says
     something against the other.
     """
     return (

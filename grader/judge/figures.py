@@ -2,23 +2,25 @@
 happened.
 
 A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check
-has failed, so one that passes costs nothing. A figure is an aid: where it can't be made, there is
-none, and the verdict stands.
+has failed, so one that passes costs nothing. If a figure can't be made, there is none, and the
+verdict stands.
 
-======================  ==================================================================================================
-``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None; ``first_difference`` and
-                        ``actual_difference``, the ids of the nodes where they differ first
-``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; ``input``, ``output``, their names;
-                        ``cut``, how many rows and columns there are more
+======================  ==========================================================================
+``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None;
+                        ``first_difference`` and ``actual_difference``, the ids of the nodes where
+                        they differ first
+``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
+                        ``input``, ``output``, their names; ``cut``, how many rows and columns
+                        there are more
 ``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
-======================  ==================================================================================================
+======================  ==========================================================================
 """
 
 from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -37,7 +39,6 @@ MAX_SHORT = 4
 
 Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
-
 
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
 """What a figure may raise because of what the student's code did."""
@@ -68,8 +69,8 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """A block of a check: the failure or the student's exception that ends it brings these figures
-    too, after a failure's own.
+    """Have a block of a check whose failure or student's exception brings these figures too, after
+    a failure's own.
     """
     try:
         yield
@@ -86,19 +87,19 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
 
 
 def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
-    """The picture of a graph that was built here."""
+    """Return the picture of a graph that was built here."""
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
 
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> Figure:
-    """The graph that a student was asked about, and in it the place ``at`` which what came back was
-    wrong.
+    """Return the graph that a student was asked about, marked at the place ``at`` which the answer
+    was wrong.
 
-    ``("entry", 3)``: the third node of the walk, depth-first and in pre-order; every node has the
-    numbers of its visits. ``("edge", 2)``: where the second edge of the root leads. ``("leaf",
-    "x")``: the leaf x; ``("tensor", "y")``: whatever is called y.
+    ``("entry", 3)`` is the third node of the walk, depth-first and in pre-order; every node has the
+    numbers of its visits. ``("edge", 2)`` is where the second edge of the root leads, ``("leaf",
+    "x")`` the leaf x, ``("tensor", "y")`` whatever is called y.
     """
     picture = trace_graph(root, names)
     kind, place = at or ("", None)
@@ -111,26 +112,23 @@ def graph_figure(
 
 
 def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
-    """The id of the node that a place names; None where it is not drawn."""
-    found: list[str] = []
+    """Return the id of the node that a place names, or None if it is not drawn."""
+    ids: Iterable[str] = ()
     if kind == "entry":
-        found = walk(picture)[place - 1 : place]
+        ids = walk(picture)[place - 1 : place]
     elif kind == "edge":
-        found = [
-            edge.target
-            for edge in picture.edges
-            if edge.source == picture.nodes[0].id and edge.slot == place - 1
-        ]
+        edges = [edge for edge in picture.edges if edge.source == picture.nodes[0].id]
+        ids = (edge.target for edge in edges if edge.slot == place - 1)
     elif kind == "leaf":
-        found = [node.id for node in picture.nodes if node.kind == "leaf" and node.name == place]
+        ids = (node.id for node in picture.nodes if node.kind == "leaf" and node.name == place)
     elif kind == "tensor":
-        found = [node.id for node in picture.nodes if place in node.names]
-    return found[0] if found else None
+        ids = (node.id for node in picture.nodes if place in node.names)
+    return next(iter(ids), None)
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """The ids of the nodes as a walk meets them, depth-first and in pre-order, constants left out;
-    up to a node that is cut.
+    """Return the ids of the nodes, depth-first and in pre-order, without constants, up to a node
+    that is cut.
     """
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []
@@ -147,7 +145,7 @@ def walk(picture: GraphPicture, most: int = 400) -> list[str]:
 
 
 def visits(picture: GraphPicture) -> dict[str, str]:
-    """For each node the numbers of its visits: ``1``, ``3, 7``."""
+    """Return for each node the numbers of its visits: ``1``, ``3, 7``."""
     found: dict[str, list[str]] = {}
     for visit, id in enumerate(walk(picture)[:MAX_NOTED], 1):
         found.setdefault(id, []).append(str(visit))
@@ -161,11 +159,11 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> Figure:
-    """Two graphs, as ``wire.trace`` gave them, the first by a worker or None; where they differ
-    first. Raises ValueError for what is none.
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ. Raise
+    ValueError for what is none.
 
-    ``notes`` are what each graph's tensors are noted with, by their names. ``at`` is the name of
-    the tensor to mark instead, for graphs that may well differ in shape.
+    ``actual`` may be None. ``notes`` are shown at each graph's tensors, by their names. ``at`` is
+    the name of the tensor to mark instead, for graphs that may well differ in shape.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -182,14 +180,14 @@ def graphs_figure(
 
 
 def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
-    """Anybody's graph, cut to what is drawn, with notes at the tensors of those names."""
+    """Return a graph, cut to what is drawn, with notes at the tensors of those names."""
     picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
     found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
     return picture.annotated(found)
 
 
 def short_repr(value: Any) -> str:
-    """A value for a note: four digits, four elements."""
+    """Return a value for a note: four digits, four elements."""
     if isinstance(value, Tensor):
         numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
         more = ", …" if value.numel() > MAX_SHORT else ""
@@ -198,7 +196,7 @@ def short_repr(value: Any) -> str:
 
 
 def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
-    """The graph of one call of a custom Function of that name."""
+    """Return the graph of one call of a custom Function of that name."""
 
     def forward(ctx: Any, *values: Tensor) -> Tensor:
         return sum(values, torch.zeros(()))
@@ -208,14 +206,6 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     return trace(made_up.apply(*copies.values()), copies)  # type: ignore[attr-defined]
 
 
-# ---------------------------------------------------------------------------------------- Jacobians
-
-
-# -------------------------------------------------------------------------------------- predictions
-
-
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Predictions beside what happened: what, predicted, outcome, why. Texts may be phrases; the
-    judge words them.
-    """
+    """Return predictions beside what happened: what, predicted, outcome, why. Texts may be phrases."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

@@ -1,5 +1,6 @@
-"""torch's own gradcheck and gradgradcheck as assertions: on a function across the border, in one
-frame; with the Jacobians that disagree.
+"""torch's gradcheck and gradgradcheck as assertions, which show the Jacobians that disagree.
+
+For a function across the border, their requests cross in one frame.
 """
 
 from __future__ import annotations
@@ -26,16 +27,13 @@ def assert_gradcheck(
     message: str = "gradcheck disagrees",
     **options: Any,
 ) -> None:
-    """torch.autograd.gradcheck on float64 inputs; a failure carries the analytic and the numeric
-    Jacobian where it has them.
+    """Require torch.autograd.gradcheck on float64 inputs; a failure carries both Jacobians if it
+    has them.
     """
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
-            stack.enter_context(
-                function.prefetching(
-                    gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
-                )
-            )
+            questions = gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
+            stack.enter_context(function.prefetching(questions))
         _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
@@ -45,16 +43,15 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
+    """Require torch.autograd.gradgradcheck: backward can itself be differentiated, rightly."""
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
             and getattr(function(*inputs), "shape", None) == inputs[0].shape
         ):
             v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            stack.enter_context(
-                function.prefetching(gradgradcheck_questions(function.path, inputs, v))
-            )
+            questions = gradgradcheck_questions(function.path, inputs, v)
+            stack.enter_context(function.prefetching(questions))
             options = {"grad_outputs": v, **options}
         _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 
@@ -89,13 +86,11 @@ def _disagreement(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> Figure | None:
-    """The two Jacobians that a checker compared: of the function, or of its gradient."""
-    terms = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
+    """Return the two Jacobians that a checker compared: of the function, or of its gradient."""
+    tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
-        return jacobian_figure(function, inputs, names, **terms)
-    v = (
-        torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64)
-        .reshape(function(*inputs).shape)
-        .requires_grad_()
-    )
-    return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
+        return jacobian_figure(function, inputs, names, **tolerances)
+    y = function(*inputs)
+    v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape).requires_grad_()
+    gradient = gradient_of(function)
+    return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)

@@ -34,7 +34,7 @@ from grader.course.manifest import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
-from grader.judge.debugger import told
+from grader.judge.debugger import error_text
 from grader.judge.replay.literals import NoLiteral, literal
 from grader.judge.replay.scenario_source import reached_by
 from grader.runtime.client import ForkServerClient
@@ -643,8 +643,8 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
     tr = Catalogue("ko", {"{name} is not twice {x}": "{name} 은 {x} 의 두 배가 아닙니다"})
     failure = CheckFailure("{name} is not twice {x}", inputs={"x": 3}, facts={"name": "double"})
-    assert told(failure, Source(RIGHT, "tiny.py"), tr) == "double 은 3 의 두 배가 아닙니다"
-    assert told(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
+    assert error_text(failure, Source(RIGHT, "tiny.py"), tr) == "double 은 3 의 두 배가 아닙니다"
+    assert error_text(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:

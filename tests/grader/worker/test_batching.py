@@ -123,7 +123,7 @@ def test_gradgradcheck_crosses_in_one_frame(
     assert question_counts["call"] + question_counts["vjp"] <= 1 + 2 * UNFORESEEN
 
 
-def test_what_was_foreseen_in_vain_is_let_go(
+def test_what_was_prefetched_in_vain_is_freed(
     remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
     """The worker keeps no graph that nobody can ask about."""
@@ -133,10 +133,10 @@ def test_what_was_foreseen_in_vain_is_let_go(
     with session.prefetching(gradcheck_questions("Cube.apply", [x])):
         pass
     assert len(session._line.freed) == 1 + 2 * 2
-    assert session._foreseen == {}
+    assert session._prefetched == {}
 
 
-def test_a_large_gradcheck_is_not_foreseen() -> None:
+def test_a_large_gradcheck_is_not_prefetched() -> None:
     assert (
         gradcheck_questions(
             "f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]
