@@ -1,14 +1,14 @@
-"""What torch imports at the first use of a function transform, an optimizer or a checkpoint: more
-than a second for a fresh process.
+"""What torch imports at the first use of a function transform, an optimizer or a checkpoint.
 
-So a host imports it once, before it forks the worker of a submission that uses one, and whoever
-comes later finds it there.
+That takes a fresh process up to a second. So a fork server imports it once, before it forks the
+worker of the first submission that uses one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import re
 
 from grader.course.source import Source
@@ -26,9 +26,7 @@ SIGN = re.compile(
 
 
 def needed(text: str) -> bool:
-    """Whether a file's definitions use one of them; what its docstrings and comments say doesn't
-    count.
-    """
+    """Return whether a file's definitions use one of them; docstrings and comments don't count."""
     if not SIGN.search(text):
         return False
     source = Source(text, "")
@@ -42,7 +40,7 @@ _tried: set[str] = set()
 
 
 def loaded() -> bool:
-    """Whether this process has all of it that there is."""
+    """Return whether this process has tried to import it all."""
     return _tried.issuperset(LATE_IMPORTS)
 
 
@@ -51,11 +49,8 @@ def load() -> None:
     gc.disable()
     for name in LATE_IMPORTS:
         _tried.add(name)
-        with contextlib.suppress(
-            Exception
-            # another torch may have it elsewhere; then a worker imports what it needs itself, as
-            # ever
-        ):
-            __import__(name)
+        # another torch may have it elsewhere; then each worker imports what it needs itself
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     gc.freeze()
     gc.enable()

@@ -1,12 +1,11 @@
-"""The lesson server: one lesson's checks, collected once, and a judge forked from it that serves
-submission after submission.
+"""The lesson server: one lesson's checks, collected once, and a judge that serves many submissions.
 
 It is a fork of the fork server that has read a lesson's spec. It holds the checks, the solution,
-the mistakes and pytest's session, stopped between collecting and running. The judge that it forks
-reads a task for each control socket that comes, runs the checks, and writes the result. After
+the mistakes and pytest's session, stopped between collecting and running. It forks a judge, which
+reads a task for each control socket, runs the checks, and writes the result. After
 ``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing can pile up. A judge for each
-submission would copy the pages that it writes to again and again, which costs more than most
-checks. No student's code ever runs here or in a judge.
+submission would copy the pages that it writes to each time, which takes a fifth longer. No
+student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ ENDED, RELIEVED, BROKEN = 0, 64, 70
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:
-    """Return what ``judge`` returns, or the refusal or the fault of ours that it raises."""
+    """Return what ``judge`` returns, or the refusal or the fault that it raises."""
     try:
         return judge()
     except SandboxRefused as refusal:
@@ -49,13 +48,11 @@ def answer_of(judge: Callable[[], Answer]) -> Answer:
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
-    """Read a spec, collect the checks, have judges serve until the control socket ends. Never
-    returns.
-    """
+    """Read a spec, collect the checks, and fork judges until the control socket ends."""
     os.setsid()
     server = LessonServer(control, jobs, results)
     try:
-        server.collect_and_serve(Judge(LessonSpec.from_json(read_body(jobs))))
+        server.run(Judge(LessonSpec.from_json(read_body(jobs))))
     except BaseException:
         traceback.print_exc()  # to the fork server's log
     finally:
@@ -70,19 +67,19 @@ class LessonServer:
         self.jobs = jobs
         self.results = results
 
-    def collect_and_serve(self, judge: Judge) -> NoReturn:
+    def run(self, judge: Judge) -> NoReturn:
         """Collect the checks and serve. If they can't be collected, answer every task with the
-        reason. Never returns.
+        reason.
         """
         try:
-            judge.run(self.fork_judges)
+            judge.run(self.supervise_judges)
         except Exception:
             fault = Fault(traceback.format_exc())
             self.serve_tasks(lambda *_: fault)
         os._exit(BROKEN)
 
-    def fork_judges(self, judge: Judging) -> NoReturn:
-        """Fork a judge, and the next one when it has served enough. Never returns."""
+    def supervise_judges(self, judge: Judging) -> NoReturn:
+        """Fork a judge, and the next one when it has served enough."""
         gc.collect()
         gc.freeze()
         code = RELIEVED
@@ -94,22 +91,18 @@ class LessonServer:
         os._exit(code if code >= 0 else BROKEN)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
-        """Be the judge: serve tasks until there are no more, or it was enough. Never returns."""
+        """Be the judge: serve tasks until there are no more, or there were enough."""
         code = BROKEN
         try:
-            for _ in range(TASKS_PER_JUDGE):
-                if not self.serve_task(judge):
-                    code = ENDED
-                    break
-            else:
-                code = RELIEVED
+            more = all(self.serve_task(judge) for _ in range(TASKS_PER_JUDGE))
+            code = RELIEVED if more else ENDED
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
 
     def serve_task(self, judge: Judging) -> bool:
-        """Wait for a control socket, judge a task, write the result, tell the fork server; return
+        """Wait for a control socket, judge a task, write the result, tell the fork server. Return
         False if no socket will come.
         """
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)

@@ -109,7 +109,7 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            LessonServer(theirs, jobs, results).fork_judges(
+            LessonServer(theirs, jobs, results).supervise_judges(
                 lambda task, workers: Fault(f"{task.seed} {os.getpid()}")
             )
     theirs.close()
