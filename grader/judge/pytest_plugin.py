@@ -1,7 +1,7 @@
 """The pytest plugin that judges a lesson's checks.
 
-pytest collects and runs them; this plugin gives them their fixtures, decides before each whether it
-can be asked at all and afterwards what became of it. The result (``results``) travels in
+pytest collects and runs them. This plugin provides their fixtures, decides before each whether it
+can be asked at all, and afterwards what its outcome is. The result (``results``) travels in
 pytest-json-report's metadata.
 """
 
@@ -37,8 +37,9 @@ from grader.worker.wire.exceptions import explain
 
 
 class LessonPlugin:
-    """Judges one lesson's submissions, one after another. It holds what is the same for all, and
-    refers to the ``run`` of the one that is judged.
+    """Judges one lesson's submissions, one after another.
+
+    It holds what is the same for all, and refers to the ``run`` of the one that is judged.
     """
 
     def __init__(self, spec: LessonSpec) -> None:
@@ -63,7 +64,6 @@ class LessonPlugin:
 
     @property
     def run(self) -> SubmissionRun:
-        """Return the submission that is judged."""
         if self._run is None:
             raise EngineFault("no submission is being judged")
         return self._run
@@ -72,23 +72,20 @@ class LessonPlugin:
 
     @pytest.fixture
     def student(self) -> RemoteStudent:
-        """The submission."""
         return self.run.student_for_check()
 
     @pytest.fixture
     def reference(self) -> LocalStudent | MissingReference:
-        """The solution."""
         return self.solved
 
     @pytest.fixture
     def draw(self) -> RandomInputs:
-        """Randomness from this check's seed."""
         return RandomInputs(self.run.check.seed)
 
     # ---------------------------------------------------------------------------------------- hooks
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the checks in order; in a students' bundle leave out those that ask the reference."""
+        """Put the checks in order; in a students' bundle omit those that ask the reference."""
         if self.withheld:
             items[:] = [
                 item for item in items if "reference" not in getattr(item, "fixturenames", ())
@@ -97,8 +94,8 @@ class LessonPlugin:
         items[:] = order_checks(items, withheld=self.withheld)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin a check, unless it can't be asked: the module does not load, the function is not
-        begun, or what it needs has not passed.
+        """Begin a check, unless the module does not load, the function is not begun, or a check
+        that it needs has not passed.
         """
         run = self.run
         check = run.begin(f"{self.lesson}.{item.name.removeprefix('test_')}", item, spec_of(item))
@@ -116,7 +113,7 @@ class LessonPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self) -> Iterator[None]:
-        """The one check that is recorded is watched while it runs."""
+        """Record the check, if it is the one to record."""
         with self.run.recording():
             return (yield)
 
@@ -124,12 +121,12 @@ class LessonPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> pytest.TestReport:
-        """A stage as pytest tells it: a line. Its own account of a failure reads and parses the
-        source of every frame.
+        """Report a stage in one line. pytest's own report of a failure parses the source of every
+        frame.
         """
         return pytest.TestReport(
-            nodeid=item.nodeid,
-            location=item.location,
+            item.nodeid,
+            item.location,
             keywords={},
             outcome="failed" if call.excinfo else "passed",
             longrepr=call.excinfo.typename if call.excinfo else None,
@@ -140,30 +137,27 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """A stage in the report: no more than this, since nobody reads the rest, and writing it out
-        takes a terminal's writer each time.
+        """Report a stage without what nobody reads, which a terminal's writer would format each
+        time.
         """
-        return {
-            "duration": report.duration,
-            "outcome": report.outcome,
-            **({"longrepr": report.longrepr} if report.longrepr else {}),
-        }
+        data = {"duration": report.duration, "outcome": report.outcome}
+        return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
     def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
-        """The check's result, once it is known."""
+        """Return the check's result, once it is known."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         run = self.run
         verdict = self.verdict(run, None if call.excinfo is None else call.excinfo.value)
         run.outcomes[run.check.item.name] = verdict.outcome
         if run.recorder is not None:
-            run.script = self.written(run, run.recorder, verdict)
+            run.script = self.script_for(run, run.recorder, verdict)
         return {"check": self.results.of(run, verdict, call.duration).as_json()}
 
     # ------------------------------------------------------------------------------------- verdicts
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
-        """What became of a check, from what ended it, if anything did."""
+        """Return the verdict on a check, from what ended it, if anything did."""
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
@@ -176,9 +170,7 @@ class LessonPlugin:
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """An exception that no check means to raise: tried again on the reference, it is either our
-        fault or what came back.
-        """
+        """Judge an exception that no check means to raise: our fault if the reference raises too."""
         if self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
@@ -195,8 +187,9 @@ class LessonPlugin:
         )
 
     def breaks_on_the_reference(self, check: CheckRun) -> bool:
-        """Whether a check raises there too, or asks for nothing that could differ there. Not asked
-        in a students' bundle, which was proved with the reference when it was made.
+        """Return whether a check raises there too, or asks for nothing that could differ there.
+
+        A students' bundle was proved with the reference when it was made, so there it is not tried.
         """
         given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
         asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
@@ -209,10 +202,10 @@ class LessonPlugin:
             return True
         return False
 
-    def written(
+    def script_for(
         self, run: SubmissionRun, recorder: Recorder, verdict: CheckVerdict
     ) -> tuple[str, ...] | str | None:
-        """The script behind a check that did not pass; where there can be none, why."""
+        """Return the script behind a check that did not pass, or why there is none."""
         if verdict.outcome not in DIAGNOSED:
             return None
         try:

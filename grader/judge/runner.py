@@ -1,6 +1,6 @@
-"""The judge: runs one lesson's checks against one submission and says what became of each.
+"""The judge: run one lesson's checks against one submission and decide the outcome of each.
 
-It holds the checks, the solution and the truth; the student's file it knows as text, and asks a
+It holds the checks, the solution and the truth. It has the student's file as text, and asks a
 worker for whatever that text does. pytest is its engine.
 """
 
@@ -40,15 +40,9 @@ PYTEST_OPTIONS = (
     *(word for name in PLUGINS_LEFT_OUT for word in ("-p", f"no:{name}")),
     "--json-report-file=none",
     "--json-report-omit",
-    "log",
-    "keywords",
-    "streams",
-    "warnings",
-    "collectors",
-    "traceback",
+    *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
-"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings.
-"""
+"""pytest as an engine: it prints, captures and rewrites nothing, and reads no project's settings."""
 
 CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = (
@@ -65,16 +59,14 @@ class Judge:
         self.plugin = LessonPlugin(spec)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
-        """Collect the checks, then call ``serve`` with what judges a submission, as often as there
-        are submissions.
+        """Collect the checks, then call ``serve`` with a function that judges a submission.
 
-        Raises EngineFault where the checks can't be collected, and what ``serve`` raises.
+        Raise EngineFault if the checks can't be collected, and what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         run_pytest(self.spec.check_files, engine, self.plugin)
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
-        """Run the collected checks on one submission."""
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
@@ -92,10 +84,10 @@ class Judge:
             for name in session.replaced
         ]
         return JudgeResult(
-            checks=tuple(results_in(report)),
-            invalid=invalid,
-            guarantees=guarantees,
-            missing=missing,
+            tuple(results_in(report)),
+            invalid,
+            guarantees,
+            missing,
             flags=(*flags_in(session.source), *replaced),
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,
@@ -117,8 +109,8 @@ class Judge:
 
 
 def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
-    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was known
-    before.
+    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was
+    known.
     """
     session, tr = run.session, run.tr
     try:
@@ -146,41 +138,35 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, begun anew for each submission; its hooks are declared by the
-    engine.
-    """
+    """pytest-json-report's report, started anew for each submission; the engine declares its hooks."""
 
     pytest_addhooks = None
 
     def begin(self, checks: pytest.Session) -> None:
-        """Forget the last submission."""
         JSONReport.__init__(self, checks.config)
         self.pytest_sessionstart(checks)
 
 
 class _Engine:
-    """The hooks that make pytest an engine: it collects, and leaves the loop over submissions to
-    ``serve``.
-    """
+    """Hooks that let pytest collect, and leave the loop over submissions to ``serve``."""
 
     def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
         self._serve = serve
-        self.trouble: Exception | None = None
+        self.error: Exception | None = None
         self.served = False
         self.uncollected: list[str] = []
 
     def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
-        """Declare pytest-json-report's hooks."""
         pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """The one option of pytest's terminal that pytest-json-report asks for."""
+        """Set the one option of pytest's terminal that pytest-json-report reads."""
         config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Everything is collected: time for submissions. What goes wrong here is kept from pytest,
-        and raised when it is done.
+        """Serve submissions, now that all is collected. An error is hidden from pytest and raised
+        later.
         """
         if session.testsfailed:
             return None
@@ -188,23 +174,22 @@ class _Engine:
         try:
             self._serve(session)
         except Exception as error:
-            self.trouble = error
+            self.error = error
         return True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A check file that can't be imported: why."""
         if report.failed:
             self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
 
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
     ) -> tuple[str, str, str]:
-        """What pytest's terminal says elsewhere."""
+        """Answer for pytest's terminal, which is not there."""
         return report.outcome, "", ""
 
 
 def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> None:
-    """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
+    """Collect check files and serve submissions. Raise EngineFault if pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     forget_check_files()
     printed = io.StringIO()
@@ -215,26 +200,23 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
             [*files, *options],
             plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin],
         )
-    if engine.trouble is not None:
-        raise engine.trouble
+    if engine.error is not None:
+        raise engine.error
     if not engine.served:
-        raise EngineFault(
-            "\n".join(
-                [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
-            )
-        )
+        reasons = [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
+        raise EngineFault("\n".join(reasons))
 
 
 def forget_check_files() -> None:
-    """Where there is no fork, one process collects several lessons, whose check files have the same
-    names.
+    """Forget them: without fork one process collects several lessons, whose check files have the
+    same names.
     """
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:
-    """Run what was collected, once; pytest-json-report's report of it."""
+    """Run what was collected, once; return pytest-json-report's report."""
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
@@ -244,7 +226,7 @@ def run_checks(checks: pytest.Session) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """Have pytest load what it loads when it first runs, so that forks have it."""
+    """Have pytest load now what it loads when it first runs, so that forks have it."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         pytest.main(

@@ -50,13 +50,13 @@ class SubmissionRun:
     _untouched: dict[str, bool] = field(default_factory=dict)
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
-        """Begin a check: what the last one did at the border is forgotten."""
+        """Begin a check and forget what the last one did at the border."""
         seed, traffic = self.seeds.of(check_id), self.session.begin_check()
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
 
     def student_for_check(self) -> RemoteStudent:
-        """Return the student to hand to the check: one that is listened to if it is recorded."""
+        """Return the student to hand to the check: a recorder's, if it is to be recorded."""
         if self.check.id != self.recorded:
             return self.student
         self._recorder = Recorder(self.session)
@@ -64,15 +64,15 @@ class SubmissionRun:
 
     @property
     def recorder(self) -> Recorder | None:
-        """Return what has recorded the check, if it is the one to record and asked the student."""
+        """Return what recorded the check, if it is the one to record and asked the student."""
         return self._recorder if self.check.id == self.recorded else None
 
     def recording(self) -> contextlib.AbstractContextManager[object]:
-        """Return a block in which the check is watched, if it is the one to record."""
+        """Return a block in which the check is recorded, if it is the one to record."""
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is still the stub's and the file does not change it elsewhere."""
+        """Return whether a definition is the stub's and the file changes it nowhere else."""
         if name not in self._untouched:
             source = self.session.source
             same = source.same_definition(stub, name)

@@ -1,4 +1,4 @@
-"""A lesson host: its judges serve one submission after another, make room for fresh ones, and take
+"""A lesson server: its judges serve one submission after another, make room for fresh ones, and take
 nothing from one to the next.
 """
 
