@@ -75,9 +75,7 @@ def assert_tensor(
     atol: float | None = None,
     **details: Any,
 ) -> None:
-    """Require the expected shape, dtype and values, within ``rtol`` and ``atol`` or the dtype's
-    tolerance (``TOLERANCES``).
-    """
+    """Require the expected shape, dtype and values, within the dtype's tolerance or that given."""
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
     details["facts"] = facts

@@ -58,9 +58,7 @@ def describe(value: Any, depth: int = 0) -> Any:
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
-    """Describe both values; of two long tensors of one shape the same part, where they first
-    differ.
-    """
+    """Describe both values; of two long tensors the same part, where they first differ."""
     start = 0
     if (
         isinstance(expected, Tensor)

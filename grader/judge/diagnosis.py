@@ -122,9 +122,7 @@ def diagnose(
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Return facts in which ``line``, a line of a notebook, is worded as people see it: "2 of cell
-    4".
-    """
+    """Return facts with ``line``, a line of a notebook, as people see it: "2 of cell 4"."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
     if cell is None:

@@ -207,5 +207,5 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Return predictions beside what happened: what, predicted, outcome, why. Texts may be phrases."""
+    """Return predictions beside what happened: what, predicted, outcome, why."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

@@ -27,9 +27,7 @@ def assert_gradcheck(
     message: str = "gradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require torch.autograd.gradcheck on float64 inputs; a failure carries both Jacobians if it
-    has them.
-    """
+    """Require torch.autograd.gradcheck on float64 inputs; a failure shows both Jacobians."""
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
             questions = gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))

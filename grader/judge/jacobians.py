@@ -85,9 +85,7 @@ def both_jacobians(
 
 
 def gradient_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function whose Jacobian gradgradcheck checks: of x and grad_output, the gradient
-    at x.
-    """
+    """Return the function whose Jacobian gradgradcheck checks: the gradient, of x and v."""
 
     def gradient(*values: Tensor) -> Tensor:
         *xs, v = values

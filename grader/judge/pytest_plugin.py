@@ -121,9 +121,7 @@ class LessonPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> pytest.TestReport:
-        """Report a stage in one line. pytest's own report of a failure parses the source of every
-        frame.
-        """
+        """Report a stage briefly. pytest's own report parses the source of every frame."""
         return pytest.TestReport(
             item.nodeid,
             item.location,
@@ -137,9 +135,7 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """Report a stage without what nobody reads, which a terminal's writer would format each
-        time.
-        """
+        """Report a stage without what nobody reads and what takes time to format."""
         data = {"duration": report.duration, "outcome": report.outcome}
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
@@ -170,7 +166,7 @@ class LessonPlugin:
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an exception that no check means to raise: our fault if the reference raises too."""
+        """Judge an unexpected exception: it is our fault if the reference raises too."""
         if self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,

@@ -42,7 +42,7 @@ PYTEST_OPTIONS = (
     "--json-report-omit",
     *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
-"""pytest as an engine: it prints, captures and rewrites nothing, and reads no project's settings."""
+"""pytest as an engine: it prints, captures and rewrites nothing, and reads no settings."""
 
 CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = (
@@ -109,9 +109,7 @@ class Judge:
 
 
 def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
-    """Have a worker load the file. If it can't be loaded, return why: ``problem`` if that was
-    known.
-    """
+    """Have a worker load the file. Return why it can't be loaded, or None."""
     session, tr = run.session, run.tr
     try:
         session.load()
@@ -138,7 +136,7 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, started anew for each submission; the engine declares its hooks."""
+    """pytest-json-report's report, started anew for each submission; the engine has its hooks."""
 
     pytest_addhooks = None
 
@@ -165,9 +163,7 @@ class _Engine:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Serve submissions, now that all is collected. An error is hidden from pytest and raised
-        later.
-        """
+        """Serve submissions once all is collected. Keep errors from pytest and raise them later."""
         if session.testsfailed:
             return None
         self.served = True
@@ -208,9 +204,7 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
 
 
 def forget_check_files() -> None:
-    """Forget them: without fork one process collects several lessons, whose check files have the
-    same names.
-    """
+    """Forget them: without fork one process collects the files of several lessons."""
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 

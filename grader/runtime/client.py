@@ -128,7 +128,7 @@ class ForkServerClient:
             self.close()
 
     def _broken(self, reason: str) -> EngineFault:
-        """End a process that is gone or out of step; return the error. The next job gets a new one."""
+        """End a process that is gone or out of step; return the error to raise."""
         fault = EngineFault(f"the fork host broke: {reason}\n{self.log()}")
         self.close()
         return fault
@@ -141,9 +141,7 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process and its job, from another thread than the one that waits in ``judge``,
-        which raises.
-        """
+        """End the process and its job from another thread; ``judge`` raises in its own."""
         process = self._process
         if process is not None and process.poll() is None:
             if sys.platform == "win32":  # it has no such signal; the workers end with the process

@@ -106,9 +106,7 @@ class LessonOutcome:
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson. A fault of the grader is a ``grader_error``, never a zero that looks like
-    the student's.
-    """
+    """Grade one lesson. A fault of the grader is a ``grader_error``, never a score of zero."""
     tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
         message = tr("there is no {file}", file=lesson.filename)

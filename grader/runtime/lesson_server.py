@@ -68,9 +68,7 @@ class LessonServer:
         self.results = results
 
     def run(self, judge: Judge) -> NoReturn:
-        """Collect the checks and serve. If they can't be collected, answer every task with the
-        reason.
-        """
+        """Collect the checks and serve. If that fails, answer every task with the reason."""
         try:
             judge.run(self.supervise_judges)
         except Exception:

@@ -241,7 +241,7 @@ class PipeChannel(Channel):
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Hand a packed frame to the writing thread. If the worker doesn't read, its answer is late."""
+        """Hand a packed frame to the writing thread. If nobody reads it, the answer is late."""
         self._inbox.require_empty()
         if readable(self._source.fileno()):
             self._wanted.put(True)

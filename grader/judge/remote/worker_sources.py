@@ -143,9 +143,7 @@ class ForkedWorkers:
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes. A spare one, started early, has imported torch when it is
-    needed.
-    """
+    """Workers that are plain processes. A spare one has imported torch when it is needed."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options

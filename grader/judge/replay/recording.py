@@ -116,7 +116,7 @@ class _RecordingSession:
         )
 
     def resolve(self, path: str) -> Any:
-        """Return the value of a name. A function makes no step: nothing has been asked of it yet."""
+        """Return the value of a name. A function makes no step until it is called."""
         recorder, before = self._recorder, len(self._recorder.steps)
         value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
         if isinstance(value, RemoteCallable):

@@ -19,9 +19,7 @@ def scenario_names(scenarios: str) -> set[str]:
 
 
 def reached_by(scenarios: str, name: str) -> str:
-    """Return one scenario with the definitions that it uses, and the imports of its file except
-    torch.
-    """
+    """Return one scenario with the definitions that it uses, and its file's imports but torch."""
     tree, lines = ast.parse(scenarios), scenarios.splitlines()
     defined = {defined: node for node in tree.body for defined in defined_names(node)}
     if name not in defined:

@@ -191,7 +191,7 @@ class ScriptWriter:
     # --------------------------------------------------------------------------------------- values
 
     def value(self, value: Any) -> str:
-        """Return a value as Python, a tensor by its name; raise NoLiteral if there is no literal."""
+        """Return a value as Python, a tensor by its name; raise NoLiteral if that can't be."""
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, float):
