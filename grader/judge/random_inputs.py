@@ -90,7 +90,7 @@ class RandomInputs:
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
     def elementwise(self) -> Program:
-        """Return a smooth elementwise function of one tensor, with modest derivatives on [-2, 2]."""
+        """Return a smooth elementwise function of one tensor; derivatives are modest on [-2, 2]."""
         a, b, c, d = self.coefficients(4)
         forms = [
             lambda x: (x * a).sin() + x**3 * b,

@@ -111,7 +111,7 @@ class RpcClient:
         return reply
 
     def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        """Send a request and return the reply. ``patience`` multiplies the time that it may take."""
+        """Send a request and return the reply. ``patience`` multiplies the time it may take."""
         line = self._line
         assert line is not None
         number = secrets.randbits(62)  # so that nobody can answer before being asked
