@@ -123,7 +123,7 @@ class Response:
     session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Return the tensors; those that are differentiable have a node that leads to ``inputs``."""
+        """Return the tensors; a node leads from the differentiable ones to ``inputs``."""
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
         return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
