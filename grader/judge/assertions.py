@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ TOLERANCES = {
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type, as a student would say it."""
+    """Return the name of a value's type, as a student would say it."""
     if isinstance(value, Tensor):
         return "Tensor"
     if isinstance(value, Opaque):
@@ -33,8 +33,8 @@ def type_name(value: Any) -> str:
     return "function" if isinstance(value, StudentRef) else type(value).__name__
 
 
-def fail(message: str, **details: Any) -> None:
-    """Fail with a message; details as for ``errors.CheckFailure``."""
+def fail(message: str, **details: Any) -> NoReturn:
+    """Fail with a message; details as for ``CheckFailure``."""
     raise CheckFailure(message, **details)
 
 
@@ -47,7 +47,7 @@ def assert_that(condition: bool, message: str, **details: Any) -> None:
 def assert_equal(
     actual: Any, expected: Any, message: str = "not what was expected", **details: Any
 ) -> None:
-    """Compare plain data: same types and values; 1, 1.0 and True differ."""
+    """Require the same plain data: same types, same values. 1, 1.0 and True differ."""
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
 
@@ -75,25 +75,20 @@ def assert_tensor(
     atol: float | None = None,
     **details: Any,
 ) -> None:
-    """Compare shape, dtype and values, within ``TOLERANCES`` of the dtype or the given ones."""
+    """Require the expected shape, dtype and values, within the dtype's tolerance or that given."""
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
+    details["facts"] = facts
     if actual is None:
-        raise CheckFailure(
-            "None came back where a Tensor is promised: is there a return?", facts=facts, **details
-        )
+        fail("None came back where a Tensor is promised: is there a return?", **details)
     if not isinstance(actual, Tensor):
-        raise CheckFailure("{type} came back where a Tensor is promised", facts=facts, **details)
+        fail("{type} came back where a Tensor is promised", **details)
     if actual.shape != expected.shape:
         facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
-        raise CheckFailure(
-            "the shape is {shape}, expected {expected_shape}", facts=facts, **details
-        )
+        fail("the shape is {shape}, expected {expected_shape}", **details)
     if actual.dtype != expected.dtype:
         facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
-        raise CheckFailure(
-            "the dtype is {dtype}, expected {expected_dtype}", facts=facts, **details
-        )
+        fail("the dtype is {dtype}, expected {expected_dtype}", **details)
     default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
     if not torch.allclose(
         actual.detach(),
@@ -102,24 +97,18 @@ def assert_tensor(
         atol=default_atol if atol is None else atol,
         equal_nan=True,
     ):
-        raise CheckFailure(message, facts=facts, **details)
+        fail(message, **details)
 
 
 def assert_gradient(
-    actual: Any,
-    expected: Tensor,
-    message: str = "the gradient is wrong",
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    **details: Any,
+    actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient: None is said to be one that is missing."""
+    """Like ``assert_tensor``, for a gradient: None means that there is none."""
     if actual is None:
-        raise CheckFailure(
-            "no gradient came back (None)", expected=expected, actual=None, **details
-        )
-    assert_tensor(actual, expected, message, rtol=rtol, atol=atol, **details)
+        for tolerance in ("rtol", "atol"):
+            details.pop(tolerance, None)
+        fail("no gradient came back (None)", expected=expected, actual=None, **details)
+    assert_tensor(actual, expected, message, **details)
 
 
 def _dtype(tensor: Tensor) -> str:
@@ -133,7 +122,7 @@ def assert_raises(
     message: str = "{wanted} should have been raised",
     **details: Any,
 ) -> str:
-    """The call must raise an exception of the class ``name`` (or one derived from it); its text."""
+    """Require an exception of the class ``name`` or one derived from it; return its text."""
     details["facts"] = {**details.get("facts", {}), "wanted": name}
     try:
         result = function(*args)
@@ -153,9 +142,11 @@ def assert_raises(
 def assert_hands_on(
     student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
 ) -> None:
-    """Fail unless ``name(x)`` gives what ``of`` (``"Sigmoid.apply"``) gives: value and gradient.
+    """Require that ``name(x)`` is what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for
+    a v, the gradient.
 
-    Nothing is compared if ``of`` raises or returns no tensor.
+    A mistake in ``of`` itself is no matter of this check. If it raises or gives no tensor, there is
+    nothing to compare with.
     """
     with student.writing_allowed():
         _assert_hands_on(student, name, of, x, v)
@@ -181,13 +172,13 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     except (StudentCodeError, WorkerLost):
         return
     if gradient is not None:
-        found = (
-            torch.autograd.grad(got, two, v.clone(), allow_unused=True)[0]
+        grads = (
+            torch.autograd.grad(got, two, v.clone(), allow_unused=True)
             if got.requires_grad
-            else None
+            else (None,)
         )
         assert_gradient(
-            found,
+            grads[0],
             gradient,
             "the gradient through {name}(x) is not what {function}(x) gives",
             **details,
@@ -197,7 +188,9 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
 def assert_not_used(
     student: Student, about: Sequence[str], banned: Sequence[str], message: str
 ) -> None:
-    """Fail if the definitions ``about``, or what they call, use one of ``banned``."""
+    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
+    (dotted, or ``.method``).
+    """
     if student.source.unreadable:
         raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)
@@ -211,5 +204,5 @@ def assert_not_used(
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite int or float, bool excluded."""
+    """Return whether a value is a finite int or float, and not a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

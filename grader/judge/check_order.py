@@ -21,8 +21,8 @@ def spec_of(item: pytest.Item) -> CheckSpec:
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
     """Put each check after those that it needs, whichever file they are in.
 
-    Raise EngineFault if one needs a check that is not there, or itself. With ``withheld``, where
-    some checks are held back, those are not waited for.
+    Raise EngineFault if one needs itself or a check that is not there. With ``withheld``, some
+    checks are held back, and needing one of those is fine.
     """
     by_name = {item.name: item for item in items}
     ordered: dict[str, pytest.Item] = {}

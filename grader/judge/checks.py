@@ -58,9 +58,10 @@ def check(
 ) -> Callable[[F], F]:
     """Declare a test as a check.
 
-    ``about`` is the student's definition that it judges, ``needs`` checks (or names of checks)
-    without which it is skipped. ``hint`` (a key of ``hints.toml``) and ``at``
-    (``"Sigmoid.backward"``, the definition to point to) are by default ``about``.
+    ``about`` is the student's function, class or constant that it judges. ``needs`` are the checks
+    without which it is skipped, or their names if they are in the other file. ``hint`` is a key of
+    the lesson's ``hints.toml``; ``at`` is the definition that a failure points to
+    (``"Sigmoid.backward"``). Both are ``about`` by default.
     """
     wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
     names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
@@ -73,13 +74,17 @@ def check(
 
 
 def import_helpers(file: str) -> types.ModuleType:
-    """Load ``helpers.py`` beside a check file: ``import_helpers(__file__)``."""
+    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
+    lesson's visible and hidden checks share.
+    """
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of predictions; raises NotStarted or CheckFailure."""
+    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
+    if one is missing or no bool.
+    """
     found = getattr(student, name)
     if not isinstance(found, dict):
         raise CheckFailure(
@@ -102,7 +107,9 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
 
 
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """Show the graph of the student's ``name`` beside one call of a correct Function."""
+    """Return a figure: the graph of the student's ``path`` (``"apply"``: of the class ``name``)
+    beside that of one call of a Function ``name``.
+    """
     full = f"{name}.apply" if path == "apply" else path
     return graphs_figure(
         student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)

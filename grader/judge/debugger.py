@@ -1,7 +1,8 @@
-"""The child process of ``grade replay --pdb``: one check with a debugger in the student's code.
+"""The child process of ``grade replay --pdb``: run one check here, with a debugger in the student's
+code.
 
-The file runs with the user's own rights: no sandbox, no judge. A ``LocalStudent`` answers what the
-check asks. A notebook runs cell by cell.
+The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict.
+The check asks a ``LocalStudent`` instead of a worker. A notebook runs cell by cell.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def main() -> None:
 
 
 def debug(request: DebugRequest, tr: Catalogue) -> None:
-    """Run the check; stop where the student's code raises, else at the function."""
+    """Run the check. Stop where the student's code raises; if it is only wrong, or with ``stop``,
+    at the first line of the function.
+    """
     path, spec, task = request.file, request.spec, request.task
     check = the_check([Path(file) for file in spec.check_files], request.check)
     source = Source(task.source, Path(path).name, task.cells)
@@ -53,16 +56,17 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
         check(**{name: given[name] for name in inspect.signature(check).parameters})
 
     if not request.stop:
-        error = outcome_of(run)
-        if error is None:
-            print(
-                tr(
-                    "This check passes with this seed. To step through your code all the same:"
-                    " --break"
-                )
+        try:
+            run()
+        except Exception as raised:
+            error = raised
+        else:
+            text = (
+                "This check passes with this seed. To step through your code all the same: --break"
             )
+            print(tr(text))
             return
-        print(told(error, source, tr))
+        print(error_text(error, source, tr))
         if own := trim_traceback(
             error.__traceback__, {path, *(cell_name(path, number) for number, _ in task.cells)}
         ):
@@ -84,23 +88,15 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
         stopping.runcall(run)
 
 
-def told(error: Exception, source: Source, tr: Catalogue) -> str:
-    """What was raised, in words: a check's message filled as a report has it."""
+def error_text(error: Exception, source: Source, tr: Catalogue) -> str:
+    """Return what was raised, in words: a check's message filled as in a report."""
     if isinstance(error, CheckFailure):
         return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, tr)
     return f"{type(error).__name__}: {error}"
 
 
-def outcome_of(run: Callable[[], None]) -> Exception | None:
-    try:
-        run()
-    except Exception as error:
-        return error
-    return None
-
-
 def debugger() -> pdb.Pdb:
-    """IPython's debugger where ipdb is installed, else the standard library's."""
+    """Return IPython's debugger if ipdb is installed, else the standard library's."""
     if importlib.util.find_spec("ipdb") is not None:
         from IPython.terminal.debugger import TerminalPdb
 
@@ -109,6 +105,7 @@ def debugger() -> pdb.Pdb:
 
 
 def the_check(files: list[Path], name: str) -> Callable[..., Any]:
+    """Return the check of that name, from the lesson's check files."""
     for file in files:
         module = execute(file.read_text("utf-8"), file.stem, str(file))
         found = getattr(module, f"test_{name}", None)
@@ -118,7 +115,9 @@ def the_check(files: list[Path], name: str) -> Callable[..., Any]:
 
 
 def executed(source: Source, path: str) -> types.ModuleType:
-    """Run the student's file, registered under its name (or cells' names) for debuggers."""
+    """Return the student's module, under the names by which a debugger finds its lines: the file's,
+    or one for each cell of a notebook.
+    """
     if source.cells:
         return execute_cells(cells_of(source.text, source.cells), source.module, path)
     return execute(source.text, source.module, path)
@@ -127,7 +126,7 @@ def executed(source: Source, path: str) -> types.ModuleType:
 def trim_traceback(
     where: types.TracebackType | None, files: Collection[str]
 ) -> types.TracebackType | None:
-    """The traceback down to the last line in one of the files; None where there is none."""
+    """Return the traceback down to the last line in one of the files, or None."""
     steps: list[types.TracebackType] = []
     while where is not None:
         steps.append(where)
@@ -141,7 +140,9 @@ def trim_traceback(
 
 
 def first_lines(source: Source, path: str) -> list[int]:
-    """Return the first lines of a function, or of a class's methods (or that of ``path``)."""
+    """Return the first line of a function's body; for a class, those of its methods, or of the one
+    that ``path`` names.
+    """
     head, _, member = path.partition(".")
     node: ast.AST | None = source.definitions.get(head)
     if isinstance(node, ast.ClassDef):

@@ -1,14 +1,14 @@
 """Values as a report holds them: plain JSON data, cut where long, NaN and infinities as strings.
 
-number, str, bool, None
-    themselves; a non-finite float is ``"nan"``, ``"inf"`` or ``"-inf"``
-tensor
-    ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``; beyond ``MAX_ELEMENTS``
-    elements a flat part, with ``"before"`` and ``"cut"``: how many elements precede and follow
-list, tuple, set, dict
-    ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``, ``{"dict": [[key, value], …]}``
-anything else
-    ``{"other": text}``
+==========================  ======================================================================
+a number, str, bool, None    itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
+a tensor                     ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``;
+                            over ``MAX_ELEMENTS`` elements some of them flat, with ``"cut"`` and
+                            ``"before"``: how many come after, and before
+a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``,
+                            ``{"dict": [[key, value], …]}``
+anything else                ``{"other": text}``
+==========================  ======================================================================
 
 ``core.format`` makes text of it.
 """
@@ -30,7 +30,6 @@ MAX_TEXT = 2000
 
 
 def describe(value: Any, depth: int = 0) -> Any:
-    """Plain data for ``value``."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -40,33 +39,26 @@ def describe(value: Any, depth: int = 0) -> Any:
     if isinstance(value, complex):
         return {"other": str(value)}
     if isinstance(value, str):
-        if len(value) <= MAX_TEXT:
-            return value
-        return value[:MAX_TEXT] + f"… [{len(value) - MAX_TEXT:,} more characters]"
+        cut = len(value) - MAX_TEXT
+        return value if cut <= 0 else value[:MAX_TEXT] + f"… [{cut:,} more characters]"
     if isinstance(value, Tensor):
         return _tensor(value)
     if depth > 6:
         return {"other": "…"}
     if isinstance(value, dict):
-        return {
-            "dict": [
-                [describe(k, depth + 1), describe(v, depth + 1)]
-                for k, v in list(value.items())[:MAX_ITEMS]
-            ],
-            **_cut(value),
-        }
+        pairs = list(value.items())[:MAX_ITEMS]
+        described = [[describe(item, depth + 1) for item in pair] for pair in pairs]
+        return {"dict": described, **_cut(value)}
     for kind in (list, tuple, set):
         if isinstance(value, kind):
             items = sorted(value, key=repr) if kind is set else value
-            return {
-                kind.__name__: [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]],
-                **_cut(value),
-            }
+            described = [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]]
+            return {kind.__name__: described, **_cut(value)}
     return {"other": _text(value)}
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
-    """Both values; of two long tensors of one shape the same part, where they differ first."""
+    """Describe both values; of two long tensors the same part, where they first differ."""
     start = 0
     if (
         isinstance(expected, Tensor)
@@ -78,10 +70,8 @@ def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
             actual.detach().flatten(), expected.detach().flatten().to(actual.dtype), equal_nan=True
         )
         differing = (~same).nonzero()
-        first = int(differing[0]) if len(differing) else 0
-        start = (
-            max(0, min(first - 2, expected.numel() - MAX_ELEMENTS)) if first >= MAX_ELEMENTS else 0
-        )
+        if len(differing) and (first := int(differing[0])) >= MAX_ELEMENTS:
+            start = max(0, min(first - 2, expected.numel() - MAX_ELEMENTS))
     return tuple(
         _tensor(value, start) if isinstance(value, Tensor) else describe(value)
         for value in (expected, actual)
@@ -105,7 +95,7 @@ def _text(value: Any) -> str:
 
 
 def number(value: float) -> float | str:
-    """A float as JSON has it: itself, or its name."""
+    """Return a float as JSON has it: itself, or its name."""
     if math.isfinite(value):
         return float(value)
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
@@ -125,13 +115,10 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
         part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
         before = {"before": start} if start else {}
         return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
-    brackets = math.prod(
-        n for n in plain.shape if n
-    )  # of shape (60000, 0) there would be that many, and not a number
-    return {
-        "tensor": _numbers(plain.tolist()) if plain.numel() or brackets <= MAX_ELEMENTS else [],
-        **data,
-    }
+    # a tensor of shape (60000, 0) has no number, but as many brackets
+    brackets = math.prod(size for size in plain.shape if size)
+    short = plain.numel() or brackets <= MAX_ELEMENTS
+    return {"tensor": _numbers(plain.tolist()) if short else [], **data}
 
 
 def _numbers(value: Any) -> Any:

@@ -40,7 +40,7 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed check as a rule sees it. ``error`` is what the student's code raised, if any."""
+    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised."""
 
     check: str
     about: str
@@ -54,13 +54,15 @@ class Failure:
     error: StudentCodeError | None = None
 
     def raised(self, *fragments: str) -> bool:
-        """Whether the student's code raised, with every one of these in ``Type: message``."""
+        """Return whether the student's code raised, with each of these in ``Type: message``."""
         return self.error is not None and all(fragment in str(self.error) for fragment in fragments)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A misconception. ``about``: the only functions in which it may cost marks."""
+    """A named misconception. ``about``: the functions in which it can be made; a solution that
+    shows it loses marks in no other.
+    """
 
     id: str
     about: tuple[str, ...]
@@ -81,19 +83,22 @@ class Diagnosis:
 def mistake(
     id: str, *, about: str | Sequence[str], title: str, explanation: str
 ) -> Callable[[Rule], Mistake]:
-    """Make a mistake of a rule; explanation and rule as the module's docstring has them."""
+    """Make a mistake of a rule; see the module's docstring."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
 
 
 def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
+    """Return the mistakes that a module defines, in the order of its file."""
     return [value for value in namespace.values() if isinstance(value, Mistake)]
 
 
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """Return the first matching mistake in ``tr``'s language; and the traceback of a bad rule."""
+    """Return the first mistake whose rule recognises the failure, worded by ``tr``; and for the
+    author the traceback of a rule that broke.
+    """
     trouble = None
     for candidate in mistakes:
         if failure.about not in candidate.about:
@@ -106,26 +111,17 @@ def diagnose(
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
             continue
         if facts is not None:
-            told = in_cells({**failure.facts, **facts}, student.source)
-            shown = {
-                "expected": failure.expected,
-                "actual": failure.actual,
-                **failure.inputs,
-                **told,
-            }
-            return (
-                Diagnosis(
-                    candidate.id,
-                    fill_text(candidate.title, shown, tr),
-                    fill_text(candidate.explanation, shown, tr),
-                ),
-                trouble,
-            )
+            values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
+            shown = values | in_cells({**failure.facts, **facts}, student.source)
+            title = fill_text(candidate.title, shown, tr)
+            return Diagnosis(
+                candidate.id, title, fill_text(candidate.explanation, shown, tr)
+            ), trouble
     return None, trouble
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Return the facts with ``line`` as "2 of cell 4" in a notebook."""
+    """Return facts with ``line``, a line of a notebook, as people see it: "2 of cell 4"."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
     if cell is None:
@@ -139,11 +135,9 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
-    """A template in the language of ``tr``, its ``{names}`` replaced: strings as they are or,
-    where they are texts of ours, in that language too; phrases filled in turn; other values as the
-    report shows them.
+    """Translate a template and replace its ``{names}``: translate texts of ours, fill phrases in
+    turn, show other values as the report does.
     """
-
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
     return string.Formatter().vformat(tr(template), (), shown)
 
@@ -155,7 +149,9 @@ def show_fact(value: Any, tr: Catalogue) -> str:
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Return whether two tensors (or numbers) agree in shape and values; dtypes may differ."""
+    """Return whether two tensors (or numbers) agree in shape and, within a tolerance, in values;
+    dtypes may differ.
+    """
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
@@ -170,7 +166,9 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Return whether two tensors of one shape clearly differ, so that a match is evidence."""
+    """Return whether two tensors of one shape clearly differ, so that agreeing with one says
+    something against the other.
+    """
     return (
         isinstance(left, Tensor)
         and isinstance(right, Tensor)

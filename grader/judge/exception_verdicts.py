@@ -22,12 +22,12 @@ WROTE = "your code wrote into a tensor that it was given: work on a copy, or out
 
 
 class DependencyFailed(Exception):
-    """A check that is not asked, since one that it needs did not pass."""
+    """A check is skipped, since one that it needs did not pass."""
 
 
 @dataclass(slots=True)
 class CheckVerdict:
-    """What is known of one check that did not pass, before it is written down."""
+    """The outcome of a check, and what is known about it."""
 
     outcome: Outcome
     message: str | None = None
@@ -42,35 +42,29 @@ class CheckVerdict:
 
 
 MEMORY_HIT = "the limit of {limit} MB of memory was hit: {raised}"
+FILE_HIT = "the limit of {limit} MB for one file was hit: {raised}"
+OPEN_FILES_HIT = "the limit of {limit} open files was hit: {raised}"
 LIMITS_HIT: tuple[tuple[str, str, str, Callable[[Limits], int]], ...] = (
     ("MemoryError", "", MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
     ("RuntimeError", CANNOT_ALLOCATE, MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
     ("OSError", "[Errno 12]", MEMORY_HIT, lambda limits: limits.memory_bytes // MIB),
-    (
-        "OSError",
-        "[Errno 27]",
-        "the limit of {limit} MB for one file was hit: {raised}",
-        lambda limits: limits.file_bytes // MIB,
-    ),
-    (
-        "OSError",
-        "[Errno 24]",
-        "the limit of {limit} open files was hit: {raised}",
-        lambda limits: limits.open_files,
-    ),
+    ("OSError", "[Errno 27]", FILE_HIT, lambda limits: limits.file_bytes // MIB),
+    ("OSError", "[Errno 24]", OPEN_FILES_HIT, lambda limits: limits.open_files),
 )
-"""How a limit of the kernel's shows (ENOMEM, EFBIG, EMFILE): an exception's class, a part of its
+"""The signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its
 message; what to say; the limit.
 """
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
-    """Pass, unless the student wrote into tensors that were compared."""
+    """Judge a check that raised nothing. If the student's code wrote into its inputs, what was
+    compared with them proves nothing.
+    """
     return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 
 def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVerdict | None:
-    """What an exception means; None for one that no check means to raise."""
+    """Return what an exception means; None for one that no check means to raise."""
     match error:
         case CheckFailure():
             return CheckVerdict(
@@ -106,7 +100,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
 
 
 def missing(error: MissingName, filename: str) -> CheckVerdict:
-    """A name is not there; one that is almost the same is likely to be it, misspelt."""
+    """Judge a missing name; if another is almost the same, it is likely to be misspelt."""
     facts = {
         "file": filename,
         "name": error.name,
@@ -122,27 +116,16 @@ def missing(error: MissingName, filename: str) -> CheckVerdict:
 
 
 def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerdict:
-    """The student's code raised: its stub's NotImplementedError, or anything else."""
+    """Judge what the student's code raised: its stub's NotImplementedError, or anything else."""
+    details: dict[str, Any] = {"error": error, "line": error.line}
     if error.type_name == "NotImplementedError" and error.raised_here:
         if error.line is None or source.is_bare_raise(error.line):
             return CheckVerdict(Outcome.NOT_STARTED, line=error.line)
-        return CheckVerdict(
-            Outcome.ERROR,
-            "the stub's raise NotImplementedError is still there, and is reached",
-            error=error,
-            line=error.line,
-        )
+        template = "the stub's raise NotImplementedError is still there, and is reached"
+        return CheckVerdict(Outcome.ERROR, template, **details)
+    details["figures"] = error.figures
     for kind, sign, template, limit in LIMITS_HIT:
         if error.is_a(kind) and sign in error.message:
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
-            return CheckVerdict(
-                Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures
-            )
-    return CheckVerdict(
-        Outcome.ERROR,
-        "{raised}",
-        {"raised": str(error)},
-        error=error,
-        line=error.line,
-        figures=error.figures,
-    )
+            return CheckVerdict(Outcome.ERROR, template, facts, **details)
+    return CheckVerdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, **details)

@@ -1,23 +1,25 @@
 """Figures of a failed check, as plain data.
 
-A check gives ``CheckFailure`` functions that make its figures. The judge calls them only after the
-check has failed. A figure that can't be made is left out, and the verdict stands.
+A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check
+has failed, so one that passes costs nothing. If a figure can't be made, there is none, and the
+verdict stands.
 
-``kind: "graph"``
-    ``expected`` and ``actual``, each a ``GraphPicture`` as JSON or None; ``first_difference`` and
-    ``actual_difference``, the ids of the nodes where they first differ
-``kind: "jacobian"``
-    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; the names ``input`` and
-    ``output``; ``cut``, how many rows and columns are left out
-``kind: "prediction"``
-    ``rows``: what was predicted, the prediction, the outcome, and why
+======================  ==========================================================================
+``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None;
+                        ``first_difference`` and ``actual_difference``, the ids of the nodes where
+                        they differ first
+``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
+                        ``input``, ``output``, their names; ``cut``, how many rows and columns
+                        there are more
+``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
+======================  ==========================================================================
 """
 
 from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -36,7 +38,6 @@ MAX_SHORT = 4
 
 Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
-
 
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
 """What a figure may raise because of what the student's code did."""
@@ -67,7 +68,9 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """Add figures to a failure or a student's exception raised in the block."""
+    """Have a block of a check whose failure or student's exception brings these figures too, after
+    a failure's own.
+    """
     try:
         yield
     except CheckFailure as failure:
@@ -80,17 +83,19 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
 
 
 def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
+    """Return the picture of a graph that was built here."""
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
 
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> Figure:
-    """Show the graph a student was asked about, and in it the place ``at`` that is wrong.
+    """Return the graph that a student was asked about, marked at the place ``at`` which the answer
+    was wrong.
 
-    ``("entry", 3)``: the third node visited depth-first in pre-order; nodes have their numbers.
-    ``("edge", 2)``: the target of the root's second edge. ``("leaf", "x")``, ``("tensor", "y")``:
-    by name.
+    ``("entry", 3)`` is the third node of the walk, depth-first and in pre-order; every node has the
+    numbers of its visits. ``("edge", 2)`` is where the second edge of the root leads, ``("leaf",
+    "x")`` the leaf x, ``("tensor", "y")`` whatever is called y.
     """
     picture = trace_graph(root, names)
     kind, place = at or ("", None)
@@ -103,25 +108,24 @@ def graph_figure(
 
 
 def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
-    """The id of the node that a place names; None where it is not drawn."""
-    found: list[str] = []
+    """Return the id of the node that a place names, or None if it is not drawn."""
+    ids: Iterable[str] = ()
     if kind == "entry":
-        found = walk(picture)[place - 1 : place]
+        ids = walk(picture)[place - 1 : place]
     elif kind == "edge":
-        found = [
-            edge.target
-            for edge in picture.edges
-            if edge.source == picture.nodes[0].id and edge.slot == place - 1
-        ]
+        edges = [edge for edge in picture.edges if edge.source == picture.nodes[0].id]
+        ids = (edge.target for edge in edges if edge.slot == place - 1)
     elif kind == "leaf":
-        found = [node.id for node in picture.nodes if node.kind == "leaf" and node.name == place]
+        ids = (node.id for node in picture.nodes if node.kind == "leaf" and node.name == place)
     elif kind == "tensor":
-        found = [node.id for node in picture.nodes if place in node.names]
-    return found[0] if found else None
+        ids = (node.id for node in picture.nodes if place in node.names)
+    return next(iter(ids), None)
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """Return node ids depth-first in pre-order, without constants, up to a cut node."""
+    """Return the ids of the nodes, depth-first and in pre-order, without constants, up to a node
+    that is cut.
+    """
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []
     stack = [picture.nodes[0].id]
@@ -137,7 +141,7 @@ def walk(picture: GraphPicture, most: int = 400) -> list[str]:
 
 
 def visits(picture: GraphPicture) -> dict[str, str]:
-    """For each node the numbers of its visits: ``1``, ``3, 7``."""
+    """Return for each node the numbers of its visits: ``1``, ``3, 7``."""
     found: dict[str, list[str]] = {}
     for visit, id in enumerate(walk(picture)[:MAX_NOTED], 1):
         found.setdefault(id, []).append(str(visit))
@@ -151,10 +155,11 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> Figure:
-    """Show two graphs of ``wire.trace``, the first a worker's or None, and where they first differ.
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ. Raise
+    ValueError for what is none.
 
-    ``notes`` are for tensors by name. ``at`` is the tensor to mark in graphs that may differ in
-    shape. Raises ValueError for malformed data.
+    ``actual`` may be None. ``notes`` are shown at each graph's tensors, by their names. ``at`` is
+    the name of the tensor to mark instead, for graphs that may well differ in shape.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -171,14 +176,14 @@ def graphs_figure(
 
 
 def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
-    """Anybody's graph, cut to what is drawn, with notes at the tensors of those names."""
+    """Return a graph, cut to what is drawn, with notes at the tensors of those names."""
     picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
     found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
     return picture.annotated(found)
 
 
 def short_repr(value: Any) -> str:
-    """A value for a note: four digits, four elements."""
+    """Return a value for a note: four digits, four elements."""
     if isinstance(value, Tensor):
         numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
         more = ", …" if value.numel() > MAX_SHORT else ""
@@ -187,6 +192,7 @@ def short_repr(value: Any) -> str:
 
 
 def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Return the graph of one call of a custom Function of that name."""
 
     def forward(ctx: Any, *values: Tensor) -> Tensor:
         return sum(values, torch.zeros(()))
@@ -197,5 +203,5 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Show predictions beside outcomes: what, predicted, outcome, why (maybe phrases)."""
+    """Return predictions beside what happened: what, predicted, outcome, why."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

@@ -1,7 +1,8 @@
 """What looks like tampering, for a person to look at. A flag never changes points.
 
-The source is read (``flags_in``), and the worker reports what loading the file replaced in torch
-and builtins, which the file could hide. Neither is proof.
+There are two sources, and neither is proof: the text of the file, read here without executing it
+(``flags_in``), and what was replaced in torch and in the builtins while the file was loaded. The
+worker reports that (``Worker.do_load``), and the file could hide it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ MODULES = {
     "pickle": "makes objects that run code where they are loaded",
 }
 PATCHED_MODULES = ("torch", "builtins", "sys", "numpy", "math")
+HOOKS = ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__")
 BUILTINS = {
     "exec": "runs code from text",
     "eval": "runs code from text",
@@ -60,7 +62,7 @@ BUILTINS = {
 
 
 def flags_in(source: Source) -> list[str]:
-    """One line for each thing in a file that a person should look at, with the line of the file."""
+    """Return one line for each thing that a person should look at, with the line of the file."""
     found: dict[str, int] = {}
     for node in source.nodes:
         for text in _flags_of(node, source):
@@ -70,14 +72,9 @@ def flags_in(source: Source) -> list[str]:
 
 def _flags_of(node: ast.AST, source: Source) -> list[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        names = (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-        )
-        return [
-            f"{MODULES[top]} ({name})" for name in names if (top := name.split(".")[0]) in MODULES
-        ]
+        aliases = [alias.name for alias in node.names]
+        names = aliases if isinstance(node, ast.Import) else [node.module or ""]
+        return [f"{MODULES[top]} ({name})" for name in names if (top := _top(name)) in MODULES]
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
         targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
         return [f"replaces {name}" for target in targets if (name := _outside(target, source))]
@@ -87,7 +84,7 @@ def _flags_of(node: ast.AST, source: Source) -> list[str]:
             name == "setattr"
             and node.args
             and (owner := resolved(node.args[0], source))
-            and owner.split(".")[0] in PATCHED_MODULES
+            and _top(owner) in PATCHED_MODULES
         ):
             return [f"replaces attributes of {owner}"]
         if name in BUILTINS:
@@ -95,18 +92,13 @@ def _flags_of(node: ast.AST, source: Source) -> list[str]:
     if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in TAILS):
         name = resolved(node, source)
         return [f"{REACHING_OUT[name]} ({name})"] if name in REACHING_OUT else []
-    if isinstance(node, ast.FunctionDef) and node.name in (
-        "__eq__",
-        "__torch_function__",
-        "__instancecheck__",
-        "__reduce__",
-    ):
+    if isinstance(node, ast.FunctionDef) and node.name in HOOKS:
         return [f"defines {node.name}"]
     return []
 
 
 def resolved(node: ast.expr, source: Source) -> str | None:
-    """A dotted name with its import resolved, or None."""
+    """Return a dotted name with its import resolved, or None."""
     dotted = dotted_name(node)
     if dotted is None:
         return None
@@ -116,10 +108,14 @@ def resolved(node: ast.expr, source: Source) -> str | None:
 
 
 def _outside(target: ast.expr, source: Source) -> str | None:
-    """Return the name that an assignment replaces in a module of somebody else's."""
+    """Return the name that an assignment replaces in a module that is not the student's."""
     if isinstance(target, ast.Subscript):
         target = target.value
     if not isinstance(target, ast.Attribute):
         return None
     name = resolved(target, source)
-    return name if name and name.split(".")[0] in PATCHED_MODULES else None
+    return name if name and _top(name) in PATCHED_MODULES else None
+
+
+def _top(name: str) -> str:
+    return name.split(".")[0]

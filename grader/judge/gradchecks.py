@@ -1,4 +1,7 @@
-"""gradcheck and gradgradcheck across the border in one frame, with disagreeing Jacobians."""
+"""torch's gradcheck and gradgradcheck as assertions, which show the Jacobians that disagree.
+
+For a function across the border, their requests cross in one frame.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,11 @@ def assert_gradcheck(
     message: str = "gradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Run torch's gradcheck on float64 inputs; a failure shows both Jacobians."""
+    """Require torch.autograd.gradcheck on float64 inputs; a failure shows both Jacobians."""
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
-            stack.enter_context(
-                function.foreseeing(
-                    gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
-                )
-            )
+            questions = gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
+            stack.enter_context(function.prefetching(questions))
         _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
@@ -41,16 +41,15 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """torch.autograd.gradgradcheck: whether the backward can itself be differentiated, rightly."""
+    """Require torch.autograd.gradgradcheck: backward can itself be differentiated, rightly."""
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
             and getattr(function(*inputs), "shape", None) == inputs[0].shape
         ):
             v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            stack.enter_context(
-                function.foreseeing(gradgradcheck_questions(function.path, inputs, v))
-            )
+            questions = gradgradcheck_questions(function.path, inputs, v)
+            stack.enter_context(function.prefetching(questions))
             options = {"grad_outputs": v, **options}
         _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 
@@ -85,13 +84,11 @@ def _disagreement(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> Figure | None:
-    """The two Jacobians that a checker compared: of the function, or of its gradient."""
-    terms = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
+    """Return the two Jacobians that a checker compared: of the function, or of its gradient."""
+    tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
-        return jacobian_figure(function, inputs, names, **terms)
-    v = (
-        torch.linspace(0.5, 1.5, function(*inputs).numel(), dtype=torch.float64)
-        .reshape(function(*inputs).shape)
-        .requires_grad_()
-    )
-    return jacobian_figure(gradient_of(function, inputs), [*inputs, v], [*names, "v"], **terms)
+        return jacobian_figure(function, inputs, names, **tolerances)
+    y = function(*inputs)
+    v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape).requires_grad_()
+    gradient = gradient_of(function)
+    return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)

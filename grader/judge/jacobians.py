@@ -24,81 +24,68 @@ def jacobian_figure(
     rtol: float = 1e-3,
     eps: float = 1e-6,
 ) -> Figure | None:
-    """Show the Jacobians of the first input for which backward and differences disagree."""
+    """Return the Jacobians by backward and by central differences for the first input in which they
+    disagree, or None.
+    """
     for place, name in enumerate(names):
         if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
             continue
-        copies = [
-            (
-                one.detach().clone().requires_grad_(one.requires_grad)
-                if isinstance(one, Tensor)
-                else one
-            )
-            for one in inputs
-        ]
+        copies = [copy_of(one) for one in inputs]
         analytic, numeric, cut = both_jacobians(function, copies, place, eps)
         if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
             return {
-                "kind": "jacobian",
-                "analytic": rows_of(analytic),
-                "numeric": rows_of(numeric),
-                "atol": atol,
-                "rtol": rtol,
-                "input": name,
-                "output": "y",
-                "cut": cut,
-            }
+                "kind": "jacobian", "analytic": rows_of(analytic), "numeric": rows_of(numeric),
+                "atol": atol, "rtol": rtol, "input": name, "output": "y", "cut": cut,
+            }  # fmt: skip
     return None
 
 
+def copy_of(value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
 def rows_of(matrix: Tensor) -> list[list[float | str]]:
-    """A matrix as rows of numbers, NaN and infinities as strings."""
+    """Return a matrix as rows of numbers, NaN and infinities as strings."""
     return [[number(value) for value in row] for row in matrix.tolist()]
 
 
 def both_jacobians(
     function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """Return ∂y/∂x by backward and by central differences, and how many rows are cut."""
+    """Return ∂y/∂x by backward and by central differences, and how much is cut. Rows are outputs,
+    columns elements of the input.
+    """
 
     def value(x: Tensor) -> Tensor:
         result = function(*inputs[:place], x, *inputs[place + 1 :])
-        return next(
-            one
-            for one in (result if isinstance(result, tuple) else (result,))
-            if isinstance(one, Tensor)
-        )
+        results = result if isinstance(result, tuple) else (result,)
+        return next(one for one in results if isinstance(one, Tensor))
 
     base = inputs[place].detach()
     x = base.clone().requires_grad_()
     y = value(x).flatten()
     rows, columns = min(y.numel(), MAX_SIDE), min(x.numel(), MAX_SIDE)
-    analytic, numeric = (
-        torch.zeros(rows, columns, dtype=torch.float64),
-        torch.zeros(rows, columns, dtype=torch.float64),
-    )
-    for row in range(rows):
-        (gradient,) = (
-            torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True)
-            if y.requires_grad
-            else (None,)
-        )
+    analytic, numeric = torch.zeros(2, rows, columns, dtype=torch.float64)
+    for row in range(rows) if y.requires_grad else ():
+        (gradient,) = torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True)
         if gradient is not None:
             analytic[row] = gradient.detach().flatten()[:columns]
     for column in range(columns):
         step = torch.zeros_like(base).flatten()
         step[column] = eps
         step = step.reshape(base.shape)
-        ends = [
+        above, below = (
             value((base + sign * step).requires_grad_()).detach().flatten()[:rows]
             for sign in (1, -1)
-        ]
-        numeric[:, column] = (ends[0] - ends[1]) / (2 * eps)
+        )
+        numeric[:, column] = (above - below) / (2 * eps)
     return analytic, numeric, [y.numel() - rows, x.numel() - columns]
 
 
-def gradient_of(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Callable[..., Any]:
-    """Return the function that gradgradcheck checks: (x, grad_output) to the gradient."""
+def gradient_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function whose Jacobian gradgradcheck checks: the gradient, of x and v."""
 
     def gradient(*values: Tensor) -> Tensor:
         *xs, v = values

@@ -1,4 +1,7 @@
-"""A student in this process: for references and benchmarks, never for a submission."""
+"""A student in this very process: for the references, which we trust, and for benchmarks.
+
+It looks like ``proxies.RemoteStudent``. Never use it for a submission: the module's code runs here.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from grader.worker.wire.values import round_trip
 
 
 class MissingReference:
-    """Stands for the solution in a students' bundle: every name is missing."""
+    """In the solution's place in a students' bundle: whatever it is asked for is missing."""
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         raise MissingName(scenario)
@@ -31,16 +34,18 @@ class LocalStudent:
     def __init__(
         self, source: Source, scenarios: str, *, module: types.ModuleType | None = None
     ) -> None:
-        """``module`` is the source's where it was executed already."""
+        """``module`` is the source's, if it was executed already."""
         self.source = source
         self._module = module or execute(source.text, source.module, source.filename)
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario on copies; return its measurements as they would cross the border."""
         args, kwargs = round_trip(args), round_trip(kwargs)
         return round_trip(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """Return a block, as ``RemoteStudent`` does; here nobody checks what is written."""
         return contextlib.nullcontext()
 
     def __getattr__(self, name: str) -> Any:
@@ -55,6 +60,7 @@ def reference_of(spec: LessonSpec) -> LocalStudent | MissingReference:
 
 
 def execute(text: str, name: str, filename: str) -> types.ModuleType:
+    """Return a new module with ``text`` executed in it."""
     module = types.ModuleType(name)
     module.__file__ = filename
     exec(compile(text, filename, "exec", dont_inherit=True), module.__dict__)

@@ -1,7 +1,8 @@
 """The pytest plugin that judges a lesson's checks.
 
-It provides the fixtures, decides before each check whether it can be asked, and afterwards what
-became of it. Results travel in pytest-json-report's metadata.
+pytest collects and runs them. This plugin provides their fixtures, decides before each whether it
+can be asked at all, and afterwards what its outcome is. The result (``results``) travels in
+pytest-json-report's metadata.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ from grader.judge.remote.rpc import student_error
 from grader.judge.remote.session import NotStarted
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
-from grader.judge.replay.script import script_of
+from grader.judge.replay.script import ScriptWriter
 from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
 from grader.worker.wire.exceptions import explain
 
 
 class LessonPlugin:
-    """Judges one lesson's submissions, one after another. It holds what is the same for all, and
-    refers to the ``run`` of the one that is judged.
+    """Judges one lesson's submissions, one after another.
+
+    It holds what is the same for all, and refers to the ``run`` of the one that is judged.
     """
 
     def __init__(self, spec: LessonSpec) -> None:
@@ -79,7 +81,7 @@ class LessonPlugin:
         return RandomInputs(self.run.check.seed)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the checks in order; in a students' bundle leave out those that ask the reference."""
+        """Put the checks in order; in a students' bundle omit those that ask the reference."""
         if self.withheld:
             items[:] = [
                 item for item in items if "reference" not in getattr(item, "fixturenames", ())
@@ -88,7 +90,9 @@ class LessonPlugin:
         items[:] = order_checks(items, withheld=self.withheld)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin a check, unless the module, the function or a dependency rules it out."""
+        """Begin a check, unless the module does not load, the function is not begun, or a check
+        that it needs has not passed.
+        """
         run = self.run
         check = run.begin(f"{self.lesson}.{item.name.removeprefix('test_')}", item, spec_of(item))
         run.session.load()
@@ -105,7 +109,7 @@ class LessonPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self) -> Iterator[None]:
-        """The one check that is recorded is watched while it runs."""
+        """Record the check, if it is the one to record."""
         with self.run.recording():
             return (yield)
 
@@ -113,10 +117,10 @@ class LessonPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> pytest.TestReport:
-        """Report a stage in a line; pytest's own report parses every frame's source."""
+        """Report a stage briefly. pytest's own report parses the source of every frame."""
         return pytest.TestReport(
-            nodeid=item.nodeid,
-            location=item.location,
+            item.nodeid,
+            item.location,
             keywords={},
             outcome="failed" if call.excinfo else "passed",
             longrepr=call.excinfo.typename if call.excinfo else None,
@@ -127,24 +131,23 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """Keep a stage's outcome only; nobody reads the rest, which is slow to write."""
-        return {
-            "duration": report.duration,
-            "outcome": report.outcome,
-            **({"longrepr": report.longrepr} if report.longrepr else {}),
-        }
+        """Report a stage without what nobody reads and what takes time to format."""
+        data = {"duration": report.duration, "outcome": report.outcome}
+        return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
     def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+        """Return the check's result, once it is known."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         run = self.run
         verdict = self.verdict(run, None if call.excinfo is None else call.excinfo.value)
         run.outcomes[run.check.item.name] = verdict.outcome
         if run.recorder is not None:
-            run.script = self.written(run, run.recorder, verdict)
+            run.script = self.script_for(run, run.recorder, verdict)
         return {"check": self.results.of(run, verdict, call.duration).as_json()}
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
+        """Return the verdict on a check, from what ended it, if anything did."""
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
@@ -157,7 +160,7 @@ class LessonPlugin:
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception: ours if the reference raises it too."""
+        """Judge an unexpected exception: it is our fault if the reference raises too."""
         if self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
@@ -174,8 +177,9 @@ class LessonPlugin:
         )
 
     def breaks_on_the_reference(self, check: CheckRun) -> bool:
-        """Whether a check raises there too, or asks for nothing that could differ there. Not asked
-        in a students' bundle, which was proved with the reference when it was made.
+        """Return whether a check raises there too, or asks for nothing that could differ there.
+
+        A students' bundle was proved with the reference when it was made, so there it is not tried.
         """
         given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
         asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
@@ -188,21 +192,21 @@ class LessonPlugin:
             return True
         return False
 
-    def written(
+    def script_for(
         self, run: SubmissionRun, recorder: Recorder, verdict: CheckVerdict
     ) -> tuple[str, ...] | str | None:
+        """Return the script behind a check that did not pass, or why there is none."""
         if verdict.outcome not in DIAGNOSED:
             return None
         try:
-            lines = script_of(
-                recorder,
-                expected=verdict.expected,
-                actual=verdict.actual,
+            writer = ScriptWriter(
+                recorder.steps,
+                recorder.snapshots,
                 inputs=verdict.inputs,
-                gradcheck=verdict.facts.get("gradcheck_call"),
                 module=run.session.source.module,
                 scenarios=self.scenarios,
             )
+            checker = verdict.facts.get("gradcheck_call")
+            return tuple(writer.write(verdict.expected, verdict.actual, checker))
         except NoLiteral as reason:
             return str(reason)
-        return tuple(lines)

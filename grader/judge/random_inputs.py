@@ -1,7 +1,7 @@
-"""Random inputs of a check, all from one seed, without torch's global generator.
+"""Random inputs of a check: everything from one seed, nothing from torch's global generator.
 
-Numbers have two decimals (``digits=None``: all) and stay away from zero, so that messages are short
-and kinks are not hit by chance.
+Numbers have two decimals and stay away from zero, so that messages are short and no kink is hit by
+accident; ``digits=None`` gives all decimals.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class RandomInputs:
         self._generator.manual_seed(self._random.getrandbits(62))
 
     def integer(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """Return a whole number from ``low`` to ``high``, both included."""
         return self._random.randint(low, high)
 
     def choice(self, items: Sequence[T]) -> T:
         return self._random.choice(items)
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """``count`` different ones of the items, in random order."""
+        """Return ``count`` different items, in random order."""
         return self._random.sample(items, count)
 
     def number(self, low: float = -2.0, high: float = 2.0, *, digits: int | None = 2) -> float:
-        """A float between ``low`` and ``high``, at least 0.1 away from zero."""
+        """Return a float between ``low`` and ``high``, at least 0.1 away from zero."""
         return float(self.tensor(low=low, high=high, digits=digits))
 
     def tensor(
@@ -52,7 +52,9 @@ class RandomInputs:
         digits: int | None = 2,
         avoid: float = 0.1,
     ) -> Tensor:
-        """Return a uniform tensor; each element is at least ``avoid`` away from zero."""
+        """Return a tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each
+        element at least ``avoid`` from zero.
+        """
         values = (
             torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
         )
@@ -61,21 +63,20 @@ class RandomInputs:
         if avoid and low < avoid and high > -avoid:
             near = values.abs() < avoid
             if bool(near.any()):
-                away = (
-                    values.abs() + avoid
-                    if digits is None
-                    else torch.full_like(values, avoid + 0.07)
-                )  # no two alike by chance
+                away = torch.full_like(values, avoid + 0.07)
+                if digits is None:  # no two alike by chance
+                    away = values.abs() + avoid
                 if low < 0:
                     away[values < 0 if high > avoid else ...] *= -1
                 values = torch.where(near, away, values)
         return values.to(dtype).requires_grad_(requires_grad)
 
     def integers(self, *shape: int, low: int = -4, high: int = 4) -> Tensor:
-        """An int64 tensor, elements from ``low`` to ``high``."""
+        """Return an int64 tensor, elements from ``low`` to ``high``."""
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def shape(self, *, dims: int | None = None, most: int = 4) -> tuple[int, ...]:
+        """Return a shape of one to three dimensions, each from 2 to ``most``."""
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def noncontiguous(self, rows: int = 3, columns: int = 4, **options: Any) -> Tensor:
@@ -85,11 +86,11 @@ class RandomInputs:
         return wide[1 : columns + 1].t().detach().requires_grad_(requires_grad)
 
     def coefficients(self, count: int, *, low: float = 0.3, high: float = 1.5) -> list[float]:
-        """``count`` positive floats with two decimals."""
+        """Return ``count`` positive floats with two decimals."""
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
     def elementwise(self) -> Program:
-        """Return a random smooth elementwise function with modest derivatives on [-2, 2]."""
+        """Return a smooth elementwise function of one tensor; derivatives are modest on [-2, 2]."""
         a, b, c, d = self.coefficients(4)
         forms = [
             lambda x: (x * a).sin() + x**3 * b,
@@ -103,7 +104,7 @@ class RandomInputs:
         return program(self.choice(forms))
 
     def scalar_function(self, size: int) -> Program:
-        """Return a smooth function of ``size`` elements with mixed second derivatives."""
+        """Return a smooth function of a vector to a scalar, with mixed second derivatives."""
         a, b, c = self.coefficients(3)
         weights = self.tensor(size, size, low=-1.0, high=1.0)
         forms = [

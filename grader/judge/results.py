@@ -1,4 +1,4 @@
-"""A check's result: what verdict, texts and the student's file come to."""
+"""A check's result, made from the verdict, the lesson's texts and the student's file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GR
 
 
 class Results:
-    """Writes the results of one lesson's checks: made once for the lesson."""
+    """Makes the results of one lesson's checks."""
 
     def __init__(self, spec: LessonSpec, reference: LocalStudent | MissingReference) -> None:
         self.reference = reference
@@ -49,17 +49,20 @@ class Results:
         self.mistakes = load_mistakes(spec.diagnosis)
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
+        """Return the result of the check that was just run, which took so many seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
-        call = call_in(run, verdict)
-        diagnosis, trouble = self.diagnosed(run, verdict) if session.loadable else (None, None)
+        call = snippet_for(run, verdict)
+        diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = line_of(verdict, spec, source)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
-        figures = [worded(figure, tr) for figure in render_figures(verdict.figures, problems)]
+        figures = [
+            translate_rows(figure, tr) for figure in render_figures(verdict.figures, problems)
+        ]
         session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
@@ -92,10 +95,10 @@ class Results:
             call=call,
         )
 
-    def diagnosed(
+    def diagnose(
         self, run: SubmissionRun, verdict: CheckVerdict
     ) -> tuple[Diagnosis | None, str | None]:
-        """The mistake behind a failure, and what went wrong in the rules that look for it."""
+        """Return the mistake behind a failure, and the traceback of a rule that broke."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
         failure = Failure(
@@ -113,8 +116,8 @@ class Results:
         return diagnose(self.mistakes, failure, run.student, run.tr)
 
 
-def call_in(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
-    """Return the failed call as Python, unless a tensor was changed since."""
+def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
+    """Return the call that failed, to paste; None if a tensor changed after it was handed over."""
     traffic = run.check.traffic
     if verdict.outcome in WITHOUT_CALL or traffic.wrote:
         return None
@@ -127,14 +130,16 @@ def call_in(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
-    """Return the line to show: where it raised, the header if not callable, or the last return."""
+    """Return the line to show: where it was raised; the definition's header if it could not be
+    called; else its last return.
+    """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
     return source.anchor(spec.at, header=verdict.error is not None)
 
 
-def worded(figure: Figure, tr: Catalogue) -> Figure:
-    """A figure with the texts of its rows in the language of ``tr``."""
+def translate_rows(figure: Figure, tr: Catalogue) -> Figure:
+    """Translate the texts of a figure's rows."""
     if "rows" not in figure:
         return figure
     rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
@@ -149,12 +154,13 @@ def load_mistakes(path: str | None) -> list[Mistake]:
 
 
 def title(item: pytest.Item) -> str:
+    """Return the first line of a check's docstring."""
     docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
     return str(docstring).strip().splitlines()[0]
 
 
 def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
-    """The results that a pytest-json-report carries, in the order of the run."""
+    """Yield the results that a pytest-json-report carries, in the order of the run."""
     for test in report.get("tests", ()):
         if "check" in test.get("metadata", {}):
             yield CheckResult.from_json(test["metadata"]["check"])

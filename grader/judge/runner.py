@@ -1,6 +1,7 @@
-"""The judge: runs one lesson's checks on a submission, with pytest as its engine.
+"""The judge: run one lesson's checks against one submission and decide the outcome of each.
 
-It knows the student's file as text, and asks a worker for whatever that text does.
+It holds the checks, the solution and the truth. It has the student's file as text, and asks a
+worker for whatever that text does. pytest is its engine.
 """
 
 from __future__ import annotations
@@ -39,15 +40,9 @@ PYTEST_OPTIONS = (
     *(word for name in PLUGINS_LEFT_OUT for word in ("-p", f"no:{name}")),
     "--json-report-file=none",
     "--json-report-omit",
-    "log",
-    "keywords",
-    "streams",
-    "warnings",
-    "collectors",
-    "traceback",
+    *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
-"""pytest as an engine: nothing is printed, captured, rewritten or read from a project's settings.
-"""
+"""pytest as an engine: it prints, captures and rewrites nothing, and reads no settings."""
 
 CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = (
@@ -64,15 +59,14 @@ class Judge:
         self.plugin = LessonPlugin(spec)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
-        """Collect the checks, then call ``serve`` with the function that judges a submission.
+        """Collect the checks, then call ``serve`` with a function that judges a submission.
 
-        Raises EngineFault if the checks can't be collected, and what ``serve`` raises.
+        Raise EngineFault if the checks can't be collected, and what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         run_pytest(self.spec.check_files, engine, self.plugin)
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
-        """Run the collected checks on one submission."""
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
@@ -90,10 +84,10 @@ class Judge:
             for name in session.replaced
         ]
         return JudgeResult(
-            checks=tuple(results_in(report)),
-            invalid=invalid,
-            guarantees=guarantees,
-            missing=missing,
+            tuple(results_in(report)),
+            invalid,
+            guarantees,
+            missing,
             flags=(*flags_in(session.source), *replaced),
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,
@@ -115,12 +109,13 @@ class Judge:
 
 
 def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
-    """Load the file in a worker; return why it can't be, or ``problem``."""
+    """Have a worker load the file. Return why it can't be loaded, or None."""
     session, tr = run.session, run.tr
     try:
         session.load()
         if session.source.unreadable:  # rules that look at the source would look at nothing
-            raise session.refuse(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.load()
     except StudentCodeError as error:
         return problem or FileProblem(str(error), error.line)
     except WorkerLost as lost:
@@ -141,7 +136,7 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, created anew for each submission."""
+    """pytest-json-report's report, started anew for each submission; the engine has its hooks."""
 
     pytest_addhooks = None
 
@@ -151,11 +146,11 @@ class SubmissionReport(JSONReport):  # type: ignore[misc]
 
 
 class _Engine:
-    """Hooks that make pytest collect and leave the loop over submissions to ``serve``."""
+    """Hooks that let pytest collect, and leave the loop over submissions to ``serve``."""
 
     def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
         self._serve = serve
-        self.trouble: Exception | None = None
+        self.error: Exception | None = None
         self.served = False
         self.uncollected: list[str] = []
 
@@ -163,35 +158,34 @@ class _Engine:
         pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """The one option of pytest's terminal that pytest-json-report asks for."""
+        """Set the one option of pytest's terminal that pytest-json-report reads."""
         config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Serve submissions; keep an exception from pytest and raise it afterwards."""
+        """Serve submissions once all is collected. Keep errors from pytest and raise them later."""
         if session.testsfailed:
             return None
         self.served = True
         try:
             self._serve(session)
         except Exception as error:
-            self.trouble = error
+            self.error = error
         return True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A check file that can't be imported: why."""
         if report.failed:
             self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
 
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
     ) -> tuple[str, str, str]:
-        """What pytest's terminal says elsewhere."""
+        """Answer for pytest's terminal, which is not there."""
         return report.outcome, "", ""
 
 
 def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> None:
-    """Collect check files and serve submissions. Raises EngineFault where pytest itself failed."""
+    """Collect check files and serve submissions. Raise EngineFault if pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     forget_check_files()
     printed = io.StringIO()
@@ -202,24 +196,21 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
             [*files, *options],
             plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin],
         )
-    if engine.trouble is not None:
-        raise engine.trouble
+    if engine.error is not None:
+        raise engine.error
     if not engine.served:
-        raise EngineFault(
-            "\n".join(
-                [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
-            )
-        )
+        reasons = [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
+        raise EngineFault("\n".join(reasons))
 
 
 def forget_check_files() -> None:
-    """Forget check files' modules, whose names repeat from lesson to lesson."""
+    """Forget them: without fork one process collects the files of several lessons."""
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:
-    """Run what was collected, once; pytest-json-report's report of it."""
+    """Run what was collected, once; return pytest-json-report's report."""
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
@@ -229,7 +220,7 @@ def run_checks(checks: pytest.Session) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """Have pytest load what it loads when it first runs, so that forks have it."""
+    """Have pytest load now what it loads when it first runs, so that forks have it."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         pytest.main(

@@ -11,8 +11,8 @@ from grader.core.i18n import Catalogue
 from grader.core.report import Outcome
 from grader.course.analysis.source import Source
 from grader.judge.checks import CheckSpec
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession, Traffic
+from grader.judge.remote.proxies import RemoteStudent, Traffic
+from grader.judge.remote.session import StudentSession
 from grader.judge.replay.recording import Recorder
 from grader.judge.seeds import Seeds
 
@@ -50,11 +50,13 @@ class SubmissionRun:
     _untouched: dict[str, bool] = field(default_factory=dict)
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
+        """Begin a check and forget what the last one did at the border."""
         seed, traffic = self.seeds.of(check_id), self.session.begin_check()
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
 
     def student_for_check(self) -> RemoteStudent:
+        """Return the student to hand to the check: a recorder's, if it is to be recorded."""
         if self.check.id != self.recorded:
             return self.student
         self._recorder = Recorder(self.session)
@@ -62,15 +64,15 @@ class SubmissionRun:
 
     @property
     def recorder(self) -> Recorder | None:
-        """Return what has recorded the check, if it is the one to record and asked the student."""
+        """Return what recorded the check, if it is the one to record and asked the student."""
         return self._recorder if self.check.id == self.recorded else None
 
     def recording(self) -> contextlib.AbstractContextManager[object]:
-        """Return a block in which the check is watched, if it is the one to record."""
+        """Return a block in which the check is recorded, if it is the one to record."""
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is still the stub's and nothing else changes it."""
+        """Return whether a definition is the stub's and the file changes it nowhere else."""
         if name not in self._untouched:
             source = self.session.source
             same = source.same_definition(stub, name)

@@ -1,4 +1,4 @@
-"""The supervisor's handle on a fork server: start it early, give it jobs, read results."""
+"""The supervisor's handle on a fork server: start it early, send it jobs, read results."""
 
 from __future__ import annotations
 
@@ -32,47 +32,45 @@ from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 
 def default_mode() -> str:
-    """``fork`` where it is safe beside torch, else ``spawn``."""
+    """Return ``fork`` where that is safe beside torch, else ``spawn``."""
     return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
 
 
 def lesson_key(spec: LessonSpec) -> str:
-    """Return a key for a lesson's texts and the modification times of its files."""
+    """Return a hash of a lesson's spec and of when its files were last changed."""
     folders = {Path(file).parent for file in spec.check_files}
-    files = [
-        *map(Path, spec.texts),
-        *(file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))),
-    ]
+    files = [Path(path) for path in spec.texts]
+    files += [file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))]
     changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
-    return hashlib.sha256(
-        json.dumps([spec.as_json(), changed], sort_keys=True).encode()
-    ).hexdigest()
+    text = json.dumps([spec.as_json(), changed], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ForkServerClient:
-    """A fork server that starts at once, imports torch meanwhile, and is replaced if it dies.
+    """One fork server. It starts at once, imports torch meanwhile, and is replaced if it dies.
 
-    With ``own_session``, Ctrl-C on a terminal reaches only the caller.
+    With ``own_session``, Ctrl-C on a terminal reaches only the caller, who decides what becomes of
+    a job under way.
     """
 
     def __init__(self, mode: str | None = None, *, own_session: bool = False) -> None:
-        self._arguments = [mode or default_mode()]
+        self._mode = mode or default_mode()
         self._own_session = own_session
         self._abandoned = False
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._lessons: set[str] = set()
-        self._closing = False
+        self._unsettled = False
         self.start()
 
     def start(self) -> None:
-        """Start the process, unless it runs; raises EngineFault where it was abandoned."""
+        """Start the process unless it runs; raise EngineFault if it was abandoned."""
         if self._abandoned:
             raise EngineFault("the run was stopped")
         if self._process is None:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
-                isolated_command(FORK_SERVER, *self._arguments),
+                isolated_command(FORK_SERVER, self._mode),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
@@ -81,10 +79,11 @@ class ForkServerClient:
             )
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        """Have a task judged; raise EngineFault if there is no result, SandboxRefused if refused.
+        """Have a task judged and return the result.
 
-        The spec is sent once. The server cleans up after the result, which is awaited before the
-        next task; a server that can't is replaced.
+        Raise EngineFault if there is none, SandboxRefused if the fork server may not judge. The
+        spec is sent only if this fork server has not had it. The fork server cleans up after the
+        result; before the next task ``settle`` reads whether it could.
         """
         self.settle()
         self.start()
@@ -104,7 +103,7 @@ class ForkServerClient:
             raise self._broken(str(error)) from None
         if answer is None:
             raise self._broken("it ended without a result")
-        self._closing = True
+        self._unsettled = True
         match answer:
             case Refused(template, facts):
                 raise SandboxRefused(template, **facts)
@@ -113,45 +112,45 @@ class ForkServerClient:
         return answer
 
     def settle(self) -> None:
-        """Wait until the last task's processes are gone; close a server that is out of step."""
+        """Wait until nothing is left of the last task's processes; close a process that ended or is
+        out of step.
+        """
         if self._process is None:
             return
-        clean: object = True
-        if self._closing:
-            self._closing = False
+        ended = False
+        if self._unsettled:
+            self._unsettled = False
             try:
-                clean = read_frame(cast(BinaryIO, self._process.stdout))
+                ended = read_frame(cast(BinaryIO, self._process.stdout)) is None
             except (OSError, BrokenFrame):
-                clean = None
-        if clean is None or self._process.poll() is not None:
+                ended = True
+        if ended or self._process.poll() is not None:
             self.close()
 
     def _broken(self, reason: str) -> EngineFault:
-        """The host is out of step or gone: end it; the next job gets a new one."""
+        """End a process that is gone or out of step; return the error to raise."""
         fault = EngineFault(f"the fork host broke: {reason}\n{self.log()}")
         self.close()
         return fault
 
     def log(self) -> str:
-        """The last of what the process said on standard error."""
+        """Return the end of what the process wrote to standard error."""
         if self._log is None:
             return ""
         self._log.seek(0)
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process from another thread; ``judge`` then raises."""
+        """End the process and its job from another thread; ``judge`` raises in its own."""
         process = self._process
         if process is not None and process.poll() is None:
-            if (
-                sys.platform == "win32"
-            ):  # which knows no signal for another process; its workers end with it
+            if sys.platform == "win32":  # it has no such signal; the workers end with the process
                 process.terminate()
             else:
                 process.send_signal(signal.SIGINT)
 
     def abandon(self) -> None:
-        """As ``interrupt``, for good: no other process takes its place."""
+        """Interrupt for good: no other process is started."""
         self._abandoned = True
         self.interrupt()
 
@@ -164,7 +163,7 @@ class ForkServerClient:
                         stream.close()
             self._log = None
             self._lessons.clear()
-            self._closing = False
+            self._unsettled = False
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:

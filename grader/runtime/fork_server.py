@@ -61,13 +61,11 @@ from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
-"""How much longer than the lesson's limit a judge may take before it counts as hung, by our own
-fault.
-"""
+"""How much longer than the lesson's limit a judge may take before it counts as hung."""
 
 
 def main() -> NoReturn:
-    """Serve jobs until standard input ends. Never returns. ``argv``: ``fork`` or ``spawn``."""
+    """Serve jobs until standard input ends. ``argv`` has the mode: ``fork`` or ``spawn``."""
     jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
     results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -80,7 +78,10 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need with garbage collection off; then gc.freeze()."""
+    """Import what judge and worker need, gradcheck's lazy imports included.
+
+    Garbage collection is off meanwhile; then ``gc.freeze`` keeps it all out of later collections.
+    """
     gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
@@ -99,7 +100,7 @@ def warm_up() -> None:
 
 
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
-    """Jobs where there is no fork: judged here, with workers that are plain processes."""
+    """Judge here, with workers that are plain processes: for systems without fork."""
     from grader.judge.remote.worker_sources import SpawnedWorkers
     from grader.judge.runner import judge_once
     from grader.runtime.lesson_server import answer_of
@@ -124,7 +125,7 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
-    """Jobs, one after another; no process of a submission is left when the next begins."""
+    """Serve one job after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
     lessons: dict[str, LessonServerHandle] = {}
@@ -150,10 +151,10 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
 def serve_job(
     lesson: LessonServerHandle, lesson_pids: set[int], options: WorkerOptions, prepared: Prepared
 ) -> bool:
-    """Have a judge take the next task and serve it until it is done; whether it was."""
+    """Have a judge take the next task, and serve it; return whether it finished."""
     ours, theirs = socket.socketpair()
     try:
-        lesson.hand_over(theirs)
+        lesson.send_control(theirs)
         theirs.close()
         with ours:
             done = WorkerBroker(ours, options, prepared).serve_until_done()
@@ -168,7 +169,7 @@ def serve_job(
 
 
 class LessonServerHandle:
-    """The fork server's connection to a lesson server."""
+    """The fork server's handle on a lesson server."""
 
     def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
         from grader.runtime.lesson_server import lesson_process
@@ -180,17 +181,19 @@ class LessonServerHandle:
             lesson_process(theirs, jobs, results)
         theirs.close()
 
-    def hand_over(self, control: socket.socket) -> None:
+    def send_control(self, control: socket.socket) -> None:
+        """Have the judge read the next task. It asks for workers through ``control``."""
         socket.send_fds(self._control, [b"t"], [control.fileno()])
 
     def close(self) -> None:
+        """End the lesson server and its judge."""
         self._control.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
 
 class WorkerBroker:
-    """Starts, watches and ends workers for one judge."""
+    """Starts, ends and monitors workers at a judge's request."""
 
     def __init__(self, control: socket.socket, options: WorkerOptions, prepared: Prepared) -> None:
         self.control = control
@@ -200,9 +203,9 @@ class WorkerBroker:
         self.worker_pid: int | None = None
 
     def serve_until_done(self) -> bool:
-        """Serve until the judge says that it is done (True) or ends without (False)."""
+        """Serve a judge. Return True when it is done, False if it ends or hangs before."""
         deadline = time.monotonic() + self.options.limits.lesson_seconds + GRACE_SECONDS
-        # Unbuffered, because select does not see what a buffer holds.
+        # unbuffered, since select sees nothing of what a buffer holds
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
                 if not select.select([self.control], [], [], monitor.SECONDS)[0]:
@@ -221,7 +224,7 @@ class WorkerBroker:
         return False
 
     def kill_if_overusing(self) -> None:
-        """Kill the worker if it uses more than it may of what no kernel limit counts."""
+        """Kill the worker if it exceeds a limit that the kernel does not enforce."""
         pid = self.worker_pid
         if pid is None or pid in self.overuse or self.options.sandbox == "off":
             return
@@ -231,11 +234,12 @@ class WorkerBroker:
             os.kill(pid, signal.SIGKILL)
 
     def start_worker(self) -> None:
+        """Fork a worker and send the judge its line, its output and its pid."""
         worker = fork_worker(self.options, self.prepared)
         self.worker_pid = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))
-        worker.let_go()
+        worker.close()
 
     def stop_worker(self, pid: int, *, died: bool) -> None:
         """End a worker. If it ``died`` by itself, tell the judge how."""

@@ -20,13 +20,14 @@ from grader.worker.wire.frames import write_frame
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """A worker as the fork server has it: its pid, the judge's ends of its line and output."""
+    """The fork server's handle on a worker: its pid, the judge's ends of its line and output."""
 
     pid: int
     line: socket.socket
     output: int
 
-    def let_go(self) -> None:
+    def close(self) -> None:
+        """Close the fork server's copies of those ends."""
         self.line.close()
         os.close(self.output)
 
@@ -43,7 +44,7 @@ def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
 
 
 def worker_process(line: int, output: int, options: WorkerOptions, prepared: Prepared) -> NoReturn:
-    """What a forked worker does: confine itself, say so, serve. Never returns."""
+    """Be a forked worker: confine itself, say so, serve. Never returns."""
     from grader.worker.process import serve
 
     code = 70

@@ -27,16 +27,18 @@ from grader.course.course import Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
 
-NOTES = 10
-"""How many things that were left out of a notebook a report names."""
+MAX_NOTES = 10
+"""How many omissions from a notebook a report names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings(Record):
     """How to grade: seed, sandbox mode, limits, language.
 
-    ``seeds`` are of single checks, by id, others are derived from ``seed``; ``recorded`` is the
-    check to write as a script. ``without`` and ``prestart``: see ``WorkerOptions``.
+    ``seeds`` are those of single checks, by id; the others are derived from ``seed``. ``recorded``
+    is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
+    weaker host would do. With ``prestart``, a fork server that can't fork starts the next
+    submission's worker while nobody waits.
     """
 
     seed: int
@@ -50,12 +52,10 @@ class Settings(Record):
 
 
 def options_for(settings: Settings) -> WorkerOptions:
-    """Return how a submission's workers are confined."""
     return WorkerOptions(settings.limits, settings.sandbox, settings.without, settings.prestart)
 
 
 def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
-    """Read what judging a lesson takes, whoever the submission is from."""
     return LessonSpec(
         lesson=lesson.id,
         filename=lesson.filename,
@@ -72,11 +72,9 @@ def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    problem = (
-        engine_catalogue(settings.lang)(file.template, **file.facts)
-        if file.template
-        else file.problem
-    )
+    problem = file.problem
+    if file.template:
+        problem = engine_catalogue(settings.lang)(file.template, **file.facts)
     return Task(
         source=file.text,
         filename=file.filename,
@@ -91,7 +89,9 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, sandbox guarantees, flags, mistakes and what they are about."""
+    """One lesson's result; the sandbox's guarantees, flags, and the lesson's mistakes with what
+    each is about.
+    """
 
     result: LessonResult
     guarantees: tuple[str, ...] = ()
@@ -100,21 +100,19 @@ class LessonOutcome:
     untranslated: tuple[str, ...] = ()
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
     script: tuple[str, ...] | str | None = None
-    """Of the check that was recorded: the lines that do the same without us, or why there are none.
-    """
+    """The recorded check's lines, or why there are none."""
 
 
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson. A fault of ours becomes ``grader_error``, never a student's zero."""
+    """Grade one lesson. A fault of the grader is a ``grader_error``, never a score of zero."""
     tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None:
         message = tr("there is no {file}", file=lesson.filename)
+        title, status = tr(lesson.title), LessonStatus.MISSING
         return LessonOutcome(
-            LessonResult(
-                lesson.id, tr(lesson.title), LessonStatus.MISSING, 0.0, FULL_LESSON, message=message
-            )
+            LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, message=message)
         )
     began = time.monotonic()
     try:
@@ -155,20 +153,20 @@ def grade_lesson(
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    for one in file.left_out[:NOTES]:
-        where = {"cell": one.cell, "line": one.line, "what": tr(one.what)}
+    """Yield what was left out of a notebook, a sentence each."""
+    for one in file.left_out[:MAX_NOTES]:
+        template = "cell {cell}, line {line}: {what}, left out"
         if one.cell is None:
-            yield tr("line {line}: {what}, left out", **where)
+            template = "line {line}: {what}, left out"
         elif one.line is None:
-            yield tr("cell {cell}: {what}, left out", **where)
-        else:
-            yield tr("cell {cell}, line {line}: {what}, left out", **where)
-    if len(file.left_out) > NOTES:
-        yield tr("and {count} more were left out", count=len(file.left_out) - NOTES)
+            template = "cell {cell}: {what}, left out"
+        yield tr(template, cell=one.cell, line=one.line, what=tr(one.what))
+    if len(file.left_out) > MAX_NOTES:
+        yield tr("and {count} more were left out", count=len(file.left_out) - MAX_NOTES)
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
-    """A lesson that could not be judged, by our own fault."""
+    """Return the result of a lesson that our own fault kept from being judged."""
     check = CheckResult(
         id=f"{lesson.id}.grader",
         title="the grader could not judge this lesson",
@@ -179,14 +177,9 @@ def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
         message=note.strip().splitlines()[-1] if note.strip() else "",
         note=note,
     )
+    status = LessonStatus.FAILED
     return LessonResult(
-        lesson.id,
-        lesson.title,
-        LessonStatus.FAILED,
-        0.0,
-        FULL_LESSON,
-        file=file.path,
-        checks=(check,),
+        lesson.id, lesson.title, status, 0.0, FULL_LESSON, file=file.path, checks=(check,)
     )
 
 
@@ -200,21 +193,18 @@ def grade_submission(
     name: str,
     progress: Callable[[LessonResult], None] = lambda _: None,
 ) -> Report:
-    """Grade the lessons of one submission, in order; ``progress`` is called as each is done."""
+    """Grade the lessons of one submission, in order; call ``progress`` with each result."""
     began = time.monotonic()
-    judged = []
+    outcomes = []
     for lesson in lessons:
-        judged.append(grade_lesson(client, lesson, files.get(lesson.id), settings))
-        progress(judged[-1].result)
-    results = tuple(one.result for one in judged)
+        outcomes.append(grade_lesson(client, lesson, files.get(lesson.id), settings))
+        progress(outcomes[-1].result)
+    results = tuple(outcome.result for outcome in outcomes)
     score, max_score, bonus = report_score(results)
-    ran = [one for one in judged if one.guarantees]
-    held = tuple(
-        name
-        for name in (ran[0].guarantees if ran else ())
-        if all(name in one.guarantees for one in ran)
-    )
-    missing = tuple(dict.fromkeys(name for one in ran for name in one.missing))
+    ran = [outcome for outcome in outcomes if outcome.guarantees]
+    first = ran[0].guarantees if ran else ()
+    held = tuple(name for name in first if all(name in outcome.guarantees for outcome in ran))
+    missing = tuple(dict.fromkeys(name for outcome in ran for name in outcome.missing))
     return Report(
         submission=name,
         score=score,
@@ -227,7 +217,7 @@ def grade_submission(
         engine_hash=engine_hash(),
         torch_version=torch_version(),
         lang=settings.lang,
-        flags=tuple(flag for one in judged for flag in one.flags),
+        flags=tuple(flag for outcome in outcomes for flag in outcome.flags),
         lessons=results,
         seconds=round(time.monotonic() - began, 4),
     )

@@ -1,12 +1,14 @@
-"""Import what torch imports late (function transforms, optimizers, checkpoint: over a second).
+"""What torch imports at the first use of a function transform, an optimizer or a checkpoint.
 
-The fork server does it once, before it forks a worker for a submission that uses one.
+That takes a fresh process up to a second. So a fork server imports it once, before it forks the
+worker of the first submission that uses one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import re
 
 from grader.course.analysis.source import Source
@@ -24,7 +26,7 @@ SIGN = re.compile(
 
 
 def needed(text: str) -> bool:
-    """Return whether a file's code uses one of them; docstrings do not count."""
+    """Return whether a file's definitions use one of them; docstrings and comments don't count."""
     if not SIGN.search(text):
         return False
     source = Source(text, "")
@@ -38,7 +40,7 @@ _tried: set[str] = set()
 
 
 def loaded() -> bool:
-    """Whether this process has all of it that there is."""
+    """Return whether this process has tried to import it all."""
     return _tried.issuperset(LATE_IMPORTS)
 
 
@@ -47,11 +49,8 @@ def load() -> None:
     gc.disable()
     for name in LATE_IMPORTS:
         _tried.add(name)
-        with contextlib.suppress(
-            Exception
-            # another torch may have it elsewhere; then a worker imports what it needs itself, as
-            # ever
-        ):
-            __import__(name)
+        # another torch may have it elsewhere; then each worker imports what it needs itself
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     gc.freeze()
     gc.enable()

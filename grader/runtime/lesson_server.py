@@ -1,9 +1,11 @@
-"""The lesson server: one lesson's checks, collected once, and a judge that serves submissions.
+"""The lesson server: one lesson's checks, collected once, and a judge that serves many submissions.
 
-Forked from the fork server, it holds checks, solution, mistakes, and pytest's session between
-collecting and running. Its judge reads a task for each control socket, runs the checks and writes
-the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over. A judge for each submission
-would copy the same pages again and again. No student's code runs in either.
+It is a fork of the fork server that has read a lesson's spec. It holds the checks, the solution,
+the mistakes and pytest's session, stopped between collecting and running. It forks a judge, which
+reads a task for each control socket, runs the checks, and writes the result. After
+``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing can pile up. A judge for each
+submission would copy the pages that it writes to each time, which takes a fifth longer. No
+student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ENDED, RELIEVED, BROKEN = 0, 64, 70
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:
-    """Return what ``judge`` returns, or the refusal or the fault of ours that it raises."""
+    """Return what ``judge`` returns, or the refusal or the fault that it raises."""
     try:
         return judge()
     except SandboxRefused as refusal:
@@ -46,11 +48,11 @@ def answer_of(judge: Callable[[], Answer]) -> Answer:
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
-    """Serve a lesson's checks until the control socket ends. Never returns."""
+    """Read a spec, collect the checks, and fork judges until the control socket ends."""
     os.setsid()
     server = LessonServer(control, jobs, results)
     try:
-        server.collect_and_serve(Judge(LessonSpec.from_json(read_body(jobs))))
+        server.run(Judge(LessonSpec.from_json(read_body(jobs))))
     except BaseException:
         traceback.print_exc()  # to the fork server's log
     finally:
@@ -65,17 +67,17 @@ class LessonServer:
         self.jobs = jobs
         self.results = results
 
-    def collect_and_serve(self, judge: Judge) -> NoReturn:
-        """Collect and serve; if collecting fails, answer every task with why. Never returns."""
+    def run(self, judge: Judge) -> NoReturn:
+        """Collect the checks and serve. If that fails, answer every task with the reason."""
         try:
-            judge.run(self.fork_judges)
+            judge.run(self.supervise_judges)
         except Exception:
             fault = Fault(traceback.format_exc())
             self.serve_tasks(lambda *_: fault)
         os._exit(BROKEN)
 
-    def fork_judges(self, judge: Judging) -> NoReturn:
-        """Fork a judge, and the next one when it has served enough. Never returns."""
+    def supervise_judges(self, judge: Judging) -> NoReturn:
+        """Fork a judge, and the next one when it has served enough."""
         gc.collect()
         gc.freeze()
         code = RELIEVED
@@ -87,22 +89,20 @@ class LessonServer:
         os._exit(code if code >= 0 else BROKEN)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
-        """Be the judge: serve tasks until there are no more, or it was enough. Never returns."""
+        """Be the judge: serve tasks until there are no more, or there were enough."""
         code = BROKEN
         try:
-            for _ in range(TASKS_PER_JUDGE):
-                if not self.serve_task(judge):
-                    code = ENDED
-                    break
-            else:
-                code = RELIEVED
+            more = all(self.serve_task(judge) for _ in range(TASKS_PER_JUDGE))
+            code = RELIEVED if more else ENDED
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
 
     def serve_task(self, judge: Judging) -> bool:
-        """Judge one task; return False if the control socket ended."""
+        """Wait for a control socket, judge a task, write the result, tell the fork server. Return
+        False if no socket will come.
+        """
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
             return False

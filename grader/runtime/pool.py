@@ -1,4 +1,7 @@
-"""Map work over a few graders, each driven by a thread, with a bounded queue before them."""
+"""Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them.
+
+A host grades one submission at a time: a fork server of this machine, or a slot in a cluster.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Closeable(Protocol):
-    """What can be lent and, in the end, closed."""
+    """A host."""
 
     def close(self) -> None: ...
 
     def abandon(self) -> None:
-        """End the current work from another thread, for good; the worker raises."""
+        """End its job from another thread, in which the job raises, and take no more."""
 
 
 Host = TypeVar("Host", bound=Closeable)
@@ -24,24 +27,22 @@ Result = TypeVar("Result")
 
 
 class Cancelled(Exception):
-    """A job that nobody wants any more."""
+    """A job that is no longer wanted."""
 
 
-AHEAD = 2
-"""How many jobs a worker has under way or before it: the next is there when one is done, and memory
-doesn't grow with the class.
+JOBS_PER_HOST = 2
+"""How many jobs each host has, under way or waiting. A bound keeps memory constant."""
+POLL_SECONDS = 0.1
+"""Polling interval while waiting for results. A signal that comes just before a thread begins to
+wait for a lock doesn't wake it, so a Ctrl-C would wait for the next result.
 """
-LOOK_SECONDS = 0.1
-"""How often who waits for results looks up. A signal that comes in the moment before a thread
-begins to wait for a lock doesn't wake it, so that a Ctrl-C would be heeded only when the next
-result is there."""
 
 
 class HostPool(Generic[Host]):
-    """So many hosts, lent to one thread at a time; each is started when it is first needed.
+    """A number of hosts, each lent to one thread at a time and started when first needed.
 
-    ``finishing`` is set when nothing new is to be begun; what is under way still counts.
-    ``stopping`` is set when that doesn't either.
+    ``finishing`` is set when no new job may begin; jobs under way still count. ``stopping`` is set
+    when these don't either.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class HostPool(Generic[Host]):
             self._free.put(None)
 
     def lend(self, work: Callable[[Host, Job], Result], job: Job) -> Result:
-        """Run ``work`` with an idle server; raises NotBegun after ``abandon``."""
+        """Do a job with a host of its own; raise Cancelled where no new job is wanted."""
         host = self._free.get()
         try:
             if self.finishing.is_set() or self.stopping.is_set():
@@ -76,12 +77,13 @@ class HostPool(Generic[Host]):
         return len(self._lent)
 
     def abandon(self) -> None:
-        """End what is under way; it is as if it had never been begun."""
+        """End what is under way, as if it had never begun."""
         self.stopping.set()
         for host in tuple(self._lent):
             host.abandon()
 
     def close(self) -> None:
+        """End all hosts; none may be lent."""
         for _ in range(self.count):
             host = self._free.get()
             if host is not None:
@@ -91,45 +93,38 @@ class HostPool(Generic[Host]):
 def map_unordered(
     hosts: HostPool[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]
 ) -> Generator[Result, None, None]:
-    """The results of ``work(host, job)`` as they come, in no order. ``jobs`` is drawn from as there
-    is room, in the caller's thread.
+    """Yield the results of ``work(host, job)`` as they come, in no order.
 
-    What ``work`` raises is raised here, after the results that were there with it; jobs that were
-    not begun by then, or when the hosts are told to finish, never are.
+    ``jobs`` is read as there is room, in the caller's thread. What ``work`` raises is raised here,
+    after the results that are there. No further job begins then, nor when the pool is finishing.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
     try:
         for job in jobs:
             running.add(pool.submit(hosts.lend, work, job))
-            if len(running) >= AHEAD * hosts.count:
-                done, running = _some(running)
+            if len(running) >= JOBS_PER_HOST * hosts.count:
+                done, running = _wait_for_some(running)
                 yield from _results(done)
             if hosts.finishing.is_set():
                 break
         while running:
-            done, running = _some(running)
+            done, running = _wait_for_some(running)
             yield from _results(done)
     finally:
         hosts.stopping.set()
         pool.shutdown(cancel_futures=True)
 
 
-def _some(running: set[Future[Result]]) -> tuple[set[Future[Result]], set[Future[Result]]]:
-    """Wait until some are done; these, and the rest."""
+def _wait_for_some(
+    running: set[Future[Result]],
+) -> tuple[list[Future[Result]], set[Future[Result]]]:
+    """Wait until some are done; return these, those that raised last, and the rest."""
     done: set[Future[Result]] = set()
     while not done:
-        done, running = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
-    return done, running
+        done, running = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+    return sorted(done, key=lambda future: future.exception() is not None), running
 
 
 def _results(done: Iterable[Future[Result]]) -> Iterator[Result]:
-    return (
-        future.result()
-        for future in sorted(done, key=_raised)
-        if not isinstance(future.exception(), Cancelled)
-    )
-
-
-def _raised(future: Future[Result]) -> bool:
-    return future.exception() is not None
+    return (future.result() for future in done if not isinstance(future.exception(), Cancelled))

@@ -11,17 +11,13 @@ from pathlib import Path
 
 
 def end_worker(pid: int, *, died: bool) -> int | None:
-    """Kill a worker and its group; return its status if it ended (or ``died``) by itself."""
+    """Kill a worker and its group; return the status with which it had ended by itself, or None.
+
+    ``died`` says that its line had ended: then it gets a moment to become a status.
+    """
     until = time.monotonic() + (1.0 if died else 0.0)
-    status: int | None = None
-    while status is None:
-        with contextlib.suppress(ChildProcessError):
-            ended, code = os.waitpid(pid, os.WNOHANG)
-            status = code if ended else None
-        if time.monotonic() >= until:
-            break
-        if status is None:
-            time.sleep(0.001)
+    while (status := status_of(pid)) is None and time.monotonic() < until:
+        time.sleep(0.001)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     if status is None:
@@ -30,8 +26,15 @@ def end_worker(pid: int, *, died: bool) -> int | None:
     return status
 
 
+def status_of(pid: int) -> int | None:
+    with contextlib.suppress(ChildProcessError):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        return status if ended else None
+    return None
+
+
 def children() -> list[int]:
-    """Return the pids of this process's children and adopted orphans (Linux; else none)."""
+    """Return the pids of this process's children and adopted orphans (Linux; elsewhere none)."""
     path = Path(f"/proc/self/task/{os.getpid()}/children")
     try:
         return [int(pid) for pid in path.read_text("utf-8").split()]
@@ -40,7 +43,9 @@ def children() -> list[int]:
 
 
 def kill_everything(*, spare: Collection[int] = ()) -> None:
-    """Kill and reap all children and adopted orphans but those to ``spare``."""
+    """Kill and reap every child but those to spare. What forked twice or began a session of its own
+    has become our child.
+    """
     while pids := [pid for pid in children() if pid not in spare]:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):

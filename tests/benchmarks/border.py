@@ -3,8 +3,8 @@ small tensor after that.
 
     python tests/benchmarks/border.py [--rounds N]
 
-A process of its own that has imported what the fork host imports forks confined workers, as the
-fork host does, and shares a processor with them, as a judge does. Prints one JSON object: medians
+A process of its own that has imported what the fork server imports forks confined workers, as the
+fork server does, and shares a processor with them, as a judge does. Prints one JSON object: medians
 in seconds.
 """
 

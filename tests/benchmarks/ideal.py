@@ -29,7 +29,7 @@ from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
-from grader.judge.remote.session import Traffic
+from grader.judge.remote.proxies import Traffic
 from grader.judge.results import results_in
 from grader.judge.runner import Judge, run_checks
 from grader.judge.seeds import Seeds

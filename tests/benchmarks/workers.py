@@ -4,8 +4,8 @@ in milliseconds.
     python tests/benchmarks/workers.py [--rounds N]
 
 Prints one JSON object: the medians of a worker without any sandbox, with all of it, and with all
-but one layer. A process of its own that has imported what the fork host imports does the forking,
-as the fork host does.
+but one layer. A process of its own that has imported what the fork server imports does the forking,
+as the fork server does.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class ForkedWorkers:
-    """Workers forked from the test process: what the fork host does, without the host."""
+    """Workers forked from the test process: as the fork server does."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -85,7 +85,7 @@ class ForkedWorkers:
         worker.channel.settle()
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else ExitStatus.of_status(status)
+        return None if status is None else ExitStatus.of_code(os.waitstatus_to_exitcode(status))
 
 
 @pytest.fixture
@@ -119,6 +119,6 @@ def small_course() -> Course:
 
 @pytest.fixture(scope="session")
 def host() -> Iterator[ForkServerClient]:
-    """A fork host for all tests."""
+    """A fork server for all tests."""
     with ForkServerClient() as running:
         yield running

@@ -67,7 +67,7 @@ def test_nothing_unpickles() -> None:
 
 
 def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
-    """What a worker is a copy of has never seen a spec or a task: lesson hosts and judges read
+    """What a worker is a copy of has never seen a spec or a task: lesson servers and judges read
     those, after they were forked.
     """
     source = ast.parse((PACKAGE / "runtime" / "fork_server.py").read_text("utf-8"))

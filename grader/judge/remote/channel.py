@@ -15,10 +15,10 @@ import select
 import socket
 import threading
 import time
-from typing import BinaryIO, Protocol
+from abc import ABC, abstractmethod
+from typing import BinaryIO
 
 from grader.core.errors import WorkerGone, WorkerLost
-from grader.judge.remote.output import Output
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
@@ -28,21 +28,8 @@ TURN_SECONDS = 0.005
 """How long to wait for an answer before looking again at what is printed."""
 
 
-class Channel(Protocol):
-    """One worker's line."""
-
-    output: Output
-
-    def send(self, data: bytes, deadline: float) -> None: ...
-
-    def receive(self, deadline: float) -> Frame: ...
-
-    def settle(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def _crashed(reason: str) -> WorkerLost:
+def crashed(reason: str) -> WorkerLost:
+    """Return the error of a worker that broke the protocol; ``reason`` may be the worker's text."""
     return WorkerLost("crashed", "{reason}", reason=reason)
 
 
@@ -51,11 +38,34 @@ def _gone() -> WorkerGone:
 
 
 def _early() -> WorkerLost:
-    return _crashed("the worker answered before it was asked")
+    return crashed("the worker answered before it was asked")
 
 
 def _late() -> WorkerLost:
     return WorkerLost("timeout", "no answer in time")
+
+
+class Output:
+    """What a student's code printed: the first part is kept, the rest is counted."""
+
+    def __init__(self, cap_bytes: int) -> None:
+        self.cap_bytes = cap_bytes
+        self._kept = bytearray()
+        self._cut = 0
+
+    def add(self, chunk: bytes) -> None:
+        room = max(0, self.cap_bytes - len(self._kept))
+        self._kept += chunk[:room]
+        self._cut += max(0, len(chunk) - room)
+
+    def take(self) -> str:
+        """Return the output since the last call, with a note of how much was cut."""
+        text = self._kept.decode("utf-8", "replace")
+        if self._cut:
+            text += f"\n[{self._cut:,} more bytes were cut]"
+        self._kept.clear()
+        self._cut = 0
+        return text
 
 
 class _Inbox:
@@ -79,9 +89,9 @@ class _Inbox:
             middle = HEADER.size + text_bytes
             frame = unpack(self._data[HEADER.size : middle], self._data[middle:end])
         except BrokenFrame as error:
-            raise _crashed(str(error)) from None
+            raise crashed(str(error)) from None
         if len(self._data) > end:
-            raise _crashed("the worker answered more than it was asked")
+            raise crashed("the worker answered more than it was asked")
         self._data = bytearray()
         return frame
 
@@ -90,32 +100,66 @@ class _Inbox:
             raise _early()
 
 
-class SocketChannel:
-    """A Unix socket to a forked worker, and the pipe of its output, polled together."""
+class Channel(ABC):
+    """One worker's line, and the pipe of its output."""
 
-    def __init__(self, line: socket.socket, output_fd: int, *, output_bytes: int) -> None:
+    def __init__(self, output_fd: int, output_bytes: int) -> None:
         self.output = Output(output_bytes)
-        self._line = line
-        self._line.setblocking(False)
         self._output_fd = output_fd
-        os.set_blocking(output_fd, False)
         self._printing = True
         self._inbox = _Inbox()
-        self._poll = select.poll()
-        self._poll.register(output_fd, select.POLLIN)
 
-    def _drain(self) -> None:
+    @abstractmethod
+    def send(self, data: bytes, deadline: float) -> None:
+        """Send a packed frame before ``deadline`` (``time.monotonic`` seconds).
+
+        Raise WorkerLost if the worker answered before it.
+        """
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def _next_chunk(self, deadline: float) -> bytes:
+        """Return the next bytes of an answer, empty at the end; read meanwhile what is printed."""
+
+    def receive(self, deadline: float) -> Frame:
+        """Return the next frame before ``deadline``."""
+        while chunk := self._next_chunk(deadline):
+            self._inbox.add(chunk)
+            if (frame := self._inbox.pop()) is not None:
+                return frame
+        raise _gone()
+
+    def settle(self) -> bool:
+        """Read what is printed by now, a bounded part of it; return whether there was any."""
+        for count in range(MAX_CHUNKS):
+            if not self._printing or not readable(self._output_fd):
+                return count > 0
+            self._read_output()
+        return True
+
+    def _read_output(self) -> None:
         try:
             chunk = os.read(self._output_fd, CHUNK)
-        except BlockingIOError:
-            return
         except OSError:
             chunk = b""
         self._printing = bool(chunk)
         self.output.add(chunk)
 
+
+class SocketChannel(Channel):
+    """A Unix socket to a forked worker, and the pipe of its output, polled together."""
+
+    def __init__(self, line: socket.socket, output_fd: int, *, output_bytes: int) -> None:
+        super().__init__(output_fd, output_bytes)
+        self._line = line
+        self._line.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(output_fd, select.POLLIN)
+
     def _wait(self, event: int, deadline: float) -> None:
-        """Return when the line is ready for ``event``; meanwhile take in what is printed."""
+        """Return when the line is ready for ``event``; meanwhile read what is printed."""
         poll, line = self._poll, self._line.fileno()
         poll.register(line, event)
         while True:
@@ -124,7 +168,7 @@ class SocketChannel:
                 raise _late()
             ready = dict(poll.poll(seconds * 1000 + 1))
             if self._output_fd in ready:
-                self._drain()
+                self._read_output()
                 if not self._printing:
                     poll.unregister(self._output_fd)
             if line in ready:
@@ -144,54 +188,40 @@ class SocketChannel:
             except OSError:
                 raise _gone() from None
 
-    def receive(self, deadline: float) -> Frame:
+    def _next_chunk(self, deadline: float) -> bytes:
         while True:
             self._wait(select.POLLIN, deadline)
             try:
-                chunk = self._line.recv(CHUNK * 4)
+                return self._line.recv(CHUNK * 4)
             except BlockingIOError:
                 continue
             except OSError:
-                chunk = b""
-            if not chunk:
-                raise _gone()
-            self._inbox.add(chunk)
-            if (frame := self._inbox.pop()) is not None:
-                return frame
-
-    def settle(self) -> None:
-        poll = select.poll()
-        poll.register(self._output_fd, select.POLLIN)
-        for _ in range(64):
-            if not self._printing or not poll.poll(0):
-                return
-            self._drain()
+                return b""
 
     def close(self) -> None:
         self._line.close()
         os.close(self._output_fd)
 
 
-class PipeChannel:
-    """Pipes to a worker that is a process of its own, on any system.
+class PipeChannel(Channel):
+    """Pipes to a worker that is a process of its own.
 
-    One thread reads frames, one writes them. Bytes are read only while waiting for an answer: a
-    worker that writes unasked fills its pipe and blocks. Output is read by whoever waits, so all
-    that was printed before an answer is there with it.
+    One thread reads frames and one writes them, so this needs nothing that only Unix has. A chunk
+    of an answer is read only when it is waited for: a worker that writes unasked fills its pipe and
+    waits, and what it wrote can be seen before the next request. What the student printed is read
+    by whoever waits for an answer, so everything printed before an answer is there with it.
     """
 
     def __init__(
         self, sink: BinaryIO, source: BinaryIO, printed: BinaryIO, *, output_bytes: int
     ) -> None:
-        self.output = Output(output_bytes)
+        super().__init__(printed.fileno(), output_bytes)
         self._sink = sink
         self._source = source
         self._printed = printed
-        self._printing = True
         self._wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._inbox = _Inbox()
         for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
 
@@ -208,47 +238,23 @@ class PipeChannel:
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: float) -> None:
+        """Hand a packed frame to the writing thread. If nobody reads it, the answer is late."""
         self._inbox.require_empty()
         if readable(self._source.fileno()):
             self._wanted.put(True)
             raise _early() if self._chunks.get() else _gone()
         self._outgoing.put(data)
 
-    def receive(self, deadline: float) -> Frame:
-        while True:
-            self._wanted.put(True)
-            chunk = self._next_chunk(deadline)
-            if not chunk:
-                raise _gone()
-            self._inbox.add(chunk)
-            if (frame := self._inbox.pop()) is not None:
-                return frame
-
     def _next_chunk(self, deadline: float) -> bytes:
+        self._wanted.put(True)
         while True:
-            turn = 0 if self._drain() else TURN_SECONDS
+            turn = 0 if self.settle() else TURN_SECONDS
             rest = deadline - time.monotonic()
             try:
                 return self._chunks.get(timeout=max(0.0, min(rest, turn)))
             except queue.Empty:
                 if rest <= 0:
                     raise _late() from None
-
-    def _drain(self) -> bool:
-        """Read what is printed by now, a bounded part of it; return whether there was any."""
-        for count in range(MAX_CHUNKS):
-            if not self._printing or not readable(self._printed.fileno()):
-                return count > 0
-            try:
-                chunk = os.read(self._printed.fileno(), CHUNK)
-            except OSError:
-                chunk = b""
-            self._printing = bool(chunk)
-            self.output.add(chunk)
-        return True
-
-    def settle(self) -> None:
-        self._drain()
 
     def close(self) -> None:
         self._wanted.put(False)
@@ -260,6 +266,10 @@ class PipeChannel:
 
 def readable(descriptor: int) -> bool:
     """Return whether a read of a pipe would not wait: it holds bytes, or nobody writes any more."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(0))
     try:  # as multiprocessing and asyncio do on Windows, where select() takes sockets only
         winapi, msvcrt = importlib.import_module("_winapi"), importlib.import_module("msvcrt")
     except ImportError:

@@ -1,8 +1,8 @@
 """A worker's functions and tensors as the judge has them.
 
-A ``RemoteCallable`` stands for a student's function. The tensors it returns have a node
-(``_Remote``) that asks the worker for a vector-Jacobian product, whose tensors have such a node
-again: so derivatives of every order work.
+A ``RemoteCallable`` stands for a function of the student's. It returns ordinary tensors whose node
+(``_Remote``) asks the worker for a vector-Jacobian product in backward. That product is again a
+tensor with such a node, so derivatives of every order are there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.worker.wire.placeholders import StudentRef
 
 
 class SessionProtocol(Protocol):
-    """What these stand-ins ask of a session."""
+    """What these stand-ins ask of a session; ``session.StudentSession`` says what each is."""
 
     source: Source
 
@@ -45,14 +45,18 @@ class SessionProtocol(Protocol):
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]: ...
 
-    def foreseeing(
-        self, questions: Sequence[Request]
+    def prefetching(
+        self, requests: Sequence[Request]
     ) -> contextlib.AbstractContextManager[None]: ...
 
 
 @dataclass(slots=True)
 class LastCall:
-    """A function's last call; ``incoming``: the gradient asked about, ``deeper``: one of that."""
+    """The last call of a student's function.
+
+    ``incoming`` is what its vector-Jacobian product was asked for; ``deeper`` says that a product
+    of that was asked for too.
+    """
 
     path: str
     args: tuple[Any, ...]
@@ -64,15 +68,25 @@ class LastCall:
     deeper: bool = False
 
 
+@dataclass(slots=True)
+class Traffic:
+    """What crossed the border during one check."""
+
+    last_call: LastCall | None = None
+    wrote: bool = False
+    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
+    writing_allowed: bool = False
+
+
 class GraphHandle:
-    """The judge's reference to a call that the worker keeps; freed with its last node."""
+    """A call's graph, which the worker keeps until the node that uses it dies."""
 
     def __init__(self, line: Connection, number: int) -> None:
         self._line = line
         self._number = number
 
     def number_on(self, line: Connection) -> int:
-        """The handle's number; raises WorkerLost where the worker that kept it was replaced."""
+        """Return the handle's number; raise WorkerLost if the worker that kept it was replaced."""
         if line is not self._line:
             raise WorkerLost("crashed", "the worker that held this graph is gone")
         return self._number
@@ -109,7 +123,7 @@ class Response:
     session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Return the tensors, attached to ``inputs`` by a node if differentiable."""
+        """Return the tensors; a node leads from the differentiable ones to ``inputs``."""
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
         return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
@@ -119,15 +133,15 @@ class _Remote(torch.autograd.Function):
     """The node of a remote call, and of the products of one."""
 
     @staticmethod
-    def forward(ctx: Any, reply: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, response: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        # The handle, and not the reply: its tensors become this node's outputs, and a node that
+        # The handle, and not the response: its tensors become this node's outputs, and a node that
         # held them would never die.
-        ctx.handle, ctx.session, ctx.inputs = reply.handle, reply.session, inputs
+        ctx.handle, ctx.session, ctx.inputs = response.handle, response.session, inputs
         ctx.mark_non_differentiable(
-            *(t for t, wants in zip(reply.tensors, reply.wanted, strict=True) if not wants)
+            *(t for t, wants in zip(response.tensors, response.wanted, strict=True) if not wants)
         )
-        return tuple(reply.tensors)
+        return tuple(response.tensors)
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -135,59 +149,59 @@ class _Remote(torch.autograd.Function):
             ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:]
         )
         vectors = tuple(v for v in incoming if v is not None)
-        found: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
-        return (None, *(None if slot is None else next(found) for slot in product.structure))
+        gradients: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
+        return (None, *(None if slot is None else next(gradients) for slot in product.structure))
 
 
-class RemoteCallable(StudentRef):
-    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+class _Names:
+    """The student's names as attributes, each looked up in the worker when it is first used."""
 
-    def __init__(self, session: SessionProtocol, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, session: SessionProtocol, prefix: str = "") -> None:
         self._session = session
+        self._prefix = prefix
         self._known: dict[str, RemoteCallable] = {}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._session.call(self.path, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in self._known:
             return self._known[name]
-        found = self._session.resolve(f"{self.path}.{name}")
-        if isinstance(found, RemoteCallable):
-            self._known[name] = found
-        return found
+        value = self._session.resolve(self._prefix + name)
+        if isinstance(value, RemoteCallable):
+            self._known[name] = value
+        return value
 
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        return self._session.foreseeing(questions)
+
+class RemoteCallable(_Names, StudentRef):
+    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+
+    def __init__(self, session: SessionProtocol, path: str) -> None:
+        StudentRef.__init__(self, path)
+        _Names.__init__(self, session, f"{path}.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._session.call(self.path, args, kwargs)
+
+    def prefetching(self, requests: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
+        """Return a block in which requests about it have their answers (``RpcClient``)."""
+        return self._session.prefetching(requests)
 
     @property
     def __name__(self) -> str:
         return self.path
 
 
-class RemoteStudent:
+class RemoteStudent(_Names):
     """A student as a check sees it."""
 
     def __init__(self, session: SessionProtocol) -> None:
-        self._session = session
-        self._known: dict[str, RemoteCallable] = {}
+        super().__init__(session)
         self.source = session.source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a scenario beside the student's module and return what it measured."""
         return self._session.observe(scenario, args, kwargs)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
+        """Return a block in which the student's code may write into what it is handed."""
         return self._session.writing_allowed()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in self._known:
-            return self._known[name]
-        found = self._session.resolve(name)
-        if isinstance(found, RemoteCallable):
-            self._known[name] = found
-        return found

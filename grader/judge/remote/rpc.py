@@ -1,7 +1,7 @@
-"""Questions to a worker, and its answers: within limits, and not believed before validation.
+"""Requests to a worker, and its answers: within the limits, and parsed before anything is believed.
 
-A worker starts when first needed and is ended when lost. Answers are parsed in ``checked``, which
-ends a worker that gives none.
+A worker is started when first needed and ended when lost. What it answers may be anything, so every
+answer is read in ``checked``, which loses a worker whose answer is malformed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
-from grader.judge.remote.proxies import Connection
+from grader.judge.remote.channel import crashed
+from grader.judge.remote.proxies import Connection, Traffic
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
@@ -26,7 +27,7 @@ MAX_LINE = 1 << 20
 
 
 class RpcClient:
-    """One lesson's questions to a worker with the student's module in it."""
+    """One lesson's requests to a worker with the student's module in it."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class RpcClient:
         self.source = source
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
+        self._traffic = Traffic()
         self._workers = workers
         self._scenarios = scenarios
         self.limits = limits
@@ -47,30 +49,29 @@ class RpcClient:
         self._line: Connection | None = None
         self._unloadable: StudentCodeError | WorkerLost | None = unloadable
         self._printed = ""
-        self._foreseen: dict[bytes, deque[Frame]] = {}
+        self._prefetched: dict[bytes, deque[Frame]] = {}
 
     @property
     def loadable(self) -> bool:
-        """Whether the file could be loaded, as far as is known."""
         return self._unloadable is None
 
     def load(self) -> None:
-        """Load the module in a worker; raises StudentError or WorkerLost, always the same."""
+        """Have a worker with the module in it. If that can't be, raise StudentCodeError or
+        WorkerLost, the same each time.
+        """
         if self._unloadable is not None:
-            raise self._unloadable.with_traceback(
-                None
-            )  # one exception raised again and again would grow a traceback each time
+            # one exception raised again and again would grow a traceback each time
+            raise self._unloadable.with_traceback(None)
         if self._line is not None:
             return
         began = time.monotonic()
         worker = self._workers.start()
-        self._lesson_deadline += (
-            time.monotonic() - began
-        )  # starting a worker takes our time, not the student's
+        # starting a worker takes our time, not the student's
+        self._lesson_deadline += time.monotonic() - began
         self.guarantees = (worker.guarantees, worker.missing)
         self._line = Connection(worker)
+        source = self.source
         try:
-            source = self.source
             reply = self.ask(
                 "load",
                 source=source.text,
@@ -90,28 +91,27 @@ class RpcClient:
             )
             raise self._unloadable from None
 
-    def refuse(self, error: StudentCodeError) -> StudentCodeError:
-        """End the worker; return the error, which every later check gets too."""
+    def make_unloadable(self, error: StudentCodeError) -> None:
+        """End the worker and raise this error for every check that asks for the module."""
         self.close()
         self._unloadable = error
-        return error
 
     def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
-        """One question, one answer, within the limits; raises StudentError or WorkerLost."""
-        if self._foreseen and (answers := self._foreseen.get(pack({"do": do, **fields}, blob))):
-            return self.told(answers.popleft())
-        return self.told(self._ask(do, blob, fields))
+        """Send one request and return its answer, within the limits.
 
-    def told(self, reply: Frame) -> Frame:
-        """The reply; what the worker raised or missed is raised here."""
+        Raise what the worker raised or missed (StudentCodeError, MissingName), or WorkerLost.
+        """
+        known = self._prefetched
+        answers = known.get(pack({"do": do, **fields}, blob)) if known else None
+        reply = answers.popleft() if answers else self._send(do, blob, fields)
         if "missing" in reply.body:
             raise self.checked(lambda: missing_name(reply.body, "missing"))
         if "raised" in reply.body:
             raise self.checked(lambda: student_error(part(reply.body, "raised", dict)))
         return reply
 
-    def _ask(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        """``patience``: for how many questions this one stands, which may take as long as those."""
+    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
+        """Send a request and return the reply. ``patience`` multiplies the time it may take."""
         line = self._line
         assert line is not None
         number = secrets.randbits(62)  # so that nobody can answer before being asked
@@ -128,56 +128,50 @@ class RpcClient:
             line.worker.channel.send(data, deadline)
             reply = line.worker.channel.receive(deadline)
             if not isinstance(reply.body, dict) or reply.body.get("id") != number:
-                raise WorkerLost(
-                    "crashed",
-                    "{reason}",
-                    reason="the worker answered another question than it was asked",
-                )
+                raise crashed("the worker answered another question than it was asked")
         except WorkerLost as lost:
             raise self._lost(lost) from None
         return reply
 
     @contextlib.contextmanager
-    def foreseeing(self, questions: Sequence[Request]) -> Iterator[None]:
-        """Ask these questions in one frame before the block, so that they are answered already.
+    def prefetching(self, requests: Sequence[Request]) -> Iterator[None]:
+        """Have a block in which these requests are answered already. They cross in one frame.
 
-        A question in the block that equals one of them, byte for byte, gets its answer, each once.
-        Others are asked as usual, so a wrong guess costs only time.
+        A request of the block that was prefetched, byte for byte, has its answer; any other is sent
+        as ever, so a wrong guess costs only time. An answer is used once: what is asked twice has
+        to be prefetched twice.
         """
         self.load()
-        if not questions:
+        if not requests:
             yield
             return
-        fields = [question.fields for question in questions]
-        lengths = [len(question.blob) for question in questions]
-        blob = b"".join(question.blob for question in questions)
-        several = [list(pair) for pair in zip(fields, lengths, strict=True)]
         line = self._line
         assert line is not None
-        frame = self._ask("several", blob, {"several": several}, patience=len(questions))
-        replies = self.checked(lambda: several_replies(frame, len(questions)))
-        for question, reply in zip(questions, replies, strict=False):
-            handle = question.fields.get("handle")
-            known = (
-                question.fields
-                if handle is None
-                else {**question.fields, "handle": replies[handle["of"]].body.get("handle")}
-            )
-            self._foreseen.setdefault(pack(known, question.blob), deque()).append(reply)
+        several = [[request.fields, len(request.blob)] for request in requests]
+        blob = b"".join(request.blob for request in requests)
+        frame = self._send("several", blob, {"several": several}, patience=len(requests))
+        replies = self.checked(lambda: several_replies(frame, len(requests)))
+        for request, reply in zip(requests, replies, strict=False):
+            fields = request.fields
+            if (handle := fields.get("handle")) is not None:
+                fields = {**fields, "handle": replies[handle["of"]].body.get("handle")}
+            self._prefetched.setdefault(pack(fields, request.blob), deque()).append(reply)
         try:
             yield
         finally:
             unused = [
-                reply.body.get("handle") for answers in self._foreseen.values() for reply in answers
+                reply.body.get("handle")
+                for replies in self._prefetched.values()
+                for reply in replies
             ]
-            self._foreseen = {}
+            self._prefetched = {}
             line.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost:
-        """End the lost worker; the error, worded with how it died or how long it was waited for."""
+        """End the lost worker; return the error with how it died or how long it was waited for."""
         line, self._line = self._line, None
         assert line is not None
-        self._foreseen = {}  # the handles in these answers are that worker's
+        self._prefetched = {}  # the handles in these answers are that worker's
         gone = isinstance(lost, WorkerGone)
         how = self._workers.end(line.worker, died=gone)
         self._printed += line.worker.channel.output.take()
@@ -191,9 +185,7 @@ class RpcClient:
             return WorkerLost(
                 "timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}"
             )
-        if (
-            how is None or not gone
-        ):  # what became of one that had answered nonsense is a matter of moments, so not told
+        if how is None or not gone:  # how one ends that answered nonsense is a matter of timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
             return WorkerLost(
@@ -204,11 +196,13 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
-        """Return ``parse()``. BrokenFrame loses the worker; any other exception is our fault."""
+        """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost;
+        whatever else it raises is our own fault.
+        """
         try:
             return parse()
         except BrokenFrame as error:  # its text may be the worker's: a fact, not a template
-            lost = WorkerLost("crashed", "{reason}", reason=str(error))
+            lost = crashed(str(error))
             raise (lost if self._line is None else self._lost(lost)) from None
         except Exception as error:
             raise EngineFault(
@@ -216,7 +210,7 @@ class RpcClient:
             ) from error
 
     def take_output(self) -> str:
-        """What was printed since the last call."""
+        """Return what was printed since the last call."""
         if self._line is not None:
             self._line.worker.channel.settle()
             self._printed += self._line.worker.channel.output.take()
@@ -230,7 +224,7 @@ class RpcClient:
 
 
 def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """Return the replies to several questions; raises BrokenFrame if too many or left over."""
+    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
     replies, position = [], 0
     for pair in part(frame.body, "several", list):
         if not isinstance(pair, list) or len(pair) != 2:

@@ -1,27 +1,27 @@
 """The judge's handle on a student: PyTorch on this side, a worker on the other.
 
-``student.sigmoid(x)`` sends ``x`` and returns a tensor that is differentiable here, to any order,
-so gradcheck and gradgradcheck run in the judge. The worker is told the grad mode, which inputs
-require grad, their strides, ``retain_graph`` and the incoming gradients. It tells values, which
-outputs require grad, and which inputs it wrote to. A None gradient stays None.
+``student.sigmoid(x)`` sends ``x`` across and returns a tensor that is differentiable here
+(``proxies``). So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and ``gradgradcheck``
+run in the judge, to any order.
+
+To behave as a local call would, the worker needs the grad mode, which inputs require grad, their
+strides, the incoming gradients, and whether the graph is kept (``retain_graph``). It answers with
+values, which outputs require grad, and which inputs it wrote to. A gradient of None stays None.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName, StudentCodeError
-from grader.core.limits import Limits
+from grader.core.errors import MissingName
 from grader.course.analysis.source import Source
-from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response
+from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
 from grader.judge.remote.rpc import RpcClient, missing_name, part
-from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
 from grader.worker.wire.placeholders import TensorRef
@@ -29,15 +29,15 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
 
 class Student(Protocol):
-    """What a check sees of a student, remote or local: the file's names, and these methods."""
+    """What a check sees of a student, remote or local, beside the names of the file."""
 
     source: Source
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario on copies of the arguments; return what it measured."""
+        """Run a scenario beside the student's module, on copies; return what it measured."""
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """A block in which the student's code may write into what it is handed."""
+        """Return a block in which the student's code may write into what it is handed."""
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -46,32 +46,8 @@ class NotStarted(Exception):
     """A constant that is still ``...``."""
 
 
-@dataclass(slots=True)
-class Traffic:
-    """What crossed the border during one check."""
-
-    last_call: LastCall | None = None
-    wrote: bool = False
-    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
-    writing_allowed: bool = False
-
-
 class StudentSession(RpcClient):
     """One lesson's conversation with a worker: what is called and read of the student's module."""
-
-    def __init__(
-        self,
-        workers: WorkerSource,
-        *,
-        source: Source,
-        scenarios: str,
-        limits: Limits,
-        unloadable: StudentCodeError | None = None,
-    ) -> None:
-        super().__init__(
-            workers, source=source, scenarios=scenarios, limits=limits, unloadable=unloadable
-        )
-        self._traffic = Traffic()
 
     def begin_check(self) -> Traffic:
         """Return the record of what crosses the border from now on, until the next check begins."""
@@ -89,7 +65,7 @@ class StudentSession(RpcClient):
             traffic.writing_allowed = allowed
 
     def resolve(self, path: str) -> Any:
-        """Return a ``RemoteCallable`` or a value; raises MissingName, NotStarted."""
+        """Return the value of a name, or a ``RemoteCallable``; raise MissingName or NotStarted."""
         self.load()
         reply = self.ask("describe", path=path)
 
@@ -101,15 +77,15 @@ class StudentSession(RpcClient):
                 return RemoteCallable(self, path)
             return self._decoded(reply)
 
-        found = self.checked(parse)
-        if isinstance(found, MissingName):
-            raise found
-        if found is Ellipsis:
+        value = self.checked(parse)
+        if isinstance(value, MissingName):
+            raise value
+        if value is Ellipsis:
             raise NotStarted(path)
-        return found
+        return value
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario in the worker; its measurements."""
+        """Run a scenario in the worker and return its measurements."""
         self.load()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
@@ -125,7 +101,7 @@ class StudentSession(RpcClient):
         return fill(structure, decoder.tensors)
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function; the result is differentiable in its tensor arguments."""
+        """Call a student's function; its result is differentiable with respect to the arguments."""
         self.load()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
@@ -139,15 +115,12 @@ class StudentSession(RpcClient):
         def parse() -> Response:
             decoder = Decoder(frame.blob, strided=False)
             structure = decoder.decode(part(frame.body, "value", object))
-            reply = Response(
-                structure, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
-            )
-            self._write_back(frame, decoder, inputs)
-            return reply
+            return self._response(frame, decoder, structure, inputs)
 
-        reply: Response = self.checked(parse)
-        last_call.handle, last_call.single = reply.handle, isinstance(reply.structure, TensorRef)
-        return fill(reply.structure, reply.attach(inputs))
+        response: Response = self.checked(parse)
+        last_call.handle = response.handle
+        last_call.single = isinstance(response.structure, TensorRef)
+        return fill(response.structure, response.attach(inputs))
 
     def product(
         self,
@@ -157,7 +130,9 @@ class StudentSession(RpcClient):
         *,
         needs: tuple[bool, ...],
     ) -> Response:
-        """Ask for a vector-Jacobian product in the judge's grad mode; None: no gradient."""
+        """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. The
+        structure has None where there is no gradient.
+        """
         self.load()
         line = self._line
         assert line is not None
@@ -189,31 +164,34 @@ class StudentSession(RpcClient):
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
-            reply = Response(
-                slots, list(decoder.tensors), list(decoder.wanted), self._handle(frame), self
-            )
-            self._write_back(frame, decoder, tuple(vectors))
-            return reply
+            return self._response(frame, decoder, slots, tuple(vectors))
 
-        reply: Response = self.checked(parse)
-        return reply
+        response: Response = self.checked(parse)
+        return response
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
-        """That the last call was differentiated, by what; or its derivative was."""
+        """Note that the last call was differentiated, and with what, or that its derivative was."""
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]
         elif last_call is not None:
             last_call.deeper = True
 
-    def _handle(self, frame: Frame) -> GraphHandle | None:
+    def _response(
+        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
+    ) -> Response:
+        """Return the decoded answer; write back what the student's code wrote into ``inputs``."""
         number = part(frame.body, "handle", int, type(None))
-        if number is None or self._line is None:
-            return None
-        return GraphHandle(self._line, number)
+        handle = None
+        if number is not None and self._line is not None:
+            handle = GraphHandle(self._line, number)
+        tensors, wanted = list(decoder.tensors), list(decoder.wanted)
+        self._write_back(frame, decoder, inputs)
+        return Response(structure, tensors, wanted, handle, self)
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Copy what the student wrote into its inputs to the judge's, as locally.
+        """Write what the student's code wrote into its inputs into the judge's, as it would be
+        locally.
 
         The check may compute the truth from them afterwards, so it is noted and can't pass.
         """
@@ -232,7 +210,8 @@ class StudentSession(RpcClient):
 
 
 def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy into a tensor of the same shape; of expanded dimensions one element is written.
+    """Copy a tensor into one of its shape; where that is expanded, into one copy, since the others
+    share its memory.
 
     Raise BrokenFrame if torch forbids writing, which the student's code could not do either.
     """

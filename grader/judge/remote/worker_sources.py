@@ -53,7 +53,9 @@ class WorkerSource(Protocol):
     def start(self) -> WorkerProcess: ...
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """End a worker and its children before the next one; return how, if it ``died`` first."""
+        """End a worker and all that it started, at the latest before the next one. If it ``died``
+        before that, return how.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ExitStatus:
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:
-        """Return a death from an exit code; minus the signal's number (``Popen.returncode``).
+        """Return how a process ended, from ``subprocess.Popen.returncode``.
 
         Windows has statuses such as 0xC0000005, an access violation, instead of signals.
         """
@@ -79,14 +81,11 @@ class ExitStatus:
             name = signal.Signals(-code).name
         return cls("killed by {signal}", {"signal": name})
 
-    @classmethod
-    def of_status(cls, status: int) -> ExitStatus:
-        """The same from ``os.waitpid``'s status."""
-        return cls.of_code(os.waitstatus_to_exitcode(status))
-
 
 def read_hello(channel: Channel, pid: int) -> WorkerProcess:
-    """Wait for a worker's first frame. No student code has run yet: errors are ours."""
+    """Wait for a worker's first frame, which says under what it runs. No student code has run yet,
+    so a fault is ours.
+    """
     try:
         frame = channel.receive(time.monotonic() + START_SECONDS)
     except WorkerLost as lost:
@@ -123,7 +122,7 @@ class ForkedWorkers:
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the fork server kill it; wait only to learn how it ``died`` before."""
+        """Have the fork server kill it. Wait only if it ``died``, to learn how."""
         worker.channel.settle()
         worker.channel.close()
         self._ask(BrokerRequest("end", worker.pid, died))
@@ -136,11 +135,15 @@ class ForkedWorkers:
         if end.overuse is not None:
             template, limit = end.overuse
             return ExitStatus(template, {"limit": limit})
-        return None if end.status is None else ExitStatus.of_status(end.status)
+        return (
+            None
+            if end.status is None
+            else ExitStatus.of_code(os.waitstatus_to_exitcode(end.status))
+        )
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes. ``make_spare`` starts one before it is needed."""
+    """Workers that are plain processes. A spare one has imported torch when it is needed."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
@@ -167,6 +170,7 @@ class SpawnedWorkers:
                 spare.kill()
 
     def start(self) -> WorkerProcess:
+        """Return the spare process, or a new one, once it has imported torch."""
         spare, self._spare = self._spare, None
         process = spare if spare is not None and spare.poll() is None else self._process()
         self._processes[process.pid] = process
@@ -177,7 +181,7 @@ class SpawnedWorkers:
         return read_hello(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Kill it; how it had died before, if it had."""
+        """Kill it; if it had died before, return how."""
         process = self._processes.pop(worker.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1.0 if died else 0)

@@ -1,28 +1,21 @@
-"""Record what a check does with the student's code and in torch, step by step.
+"""What one check did with the student's code, step by step, for ``script`` to write as Python.
 
-A ``Recorder`` wraps the session and uses torch's function mode; ``script`` writes Python from the
-steps. Values pass through unchanged, so no verdict changes.
+A ``Recorder`` watches a check from inside the judge: its session hands requests on to the real one,
+and torch's function mode shows what the check does in torch. Recording changes no verdict: values
+pass through as they are.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from grader.judge.remote.proxies import (
-    GraphHandle,
-    RemoteCallable,
-    RemoteStudent,
-    Response,
-    SessionProtocol,
-)
-from grader.worker.wire.batching import Request
+from grader.judge.remote.proxies import RemoteCallable, RemoteStudent, SessionProtocol
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
@@ -34,8 +27,8 @@ LONGEST = 10_000
 class Step:
     """One step of a check. ``kind``: call, observe, get (a student's constant) or torch.
 
-    ``what`` is a path in the file, a scenario or a function of torch; a step that raised has no
-    ``result``.
+    ``what`` is a path in the student's file, a scenario, or a function of torch. ``result`` is
+    missing where it raised.
     """
 
     kind: str
@@ -55,9 +48,9 @@ class Recorder:
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
         """By id, every tensor that was handed to a step, and what it held then."""
-        self.student = RemoteStudent(_Overheard(session, self))
+        self.student = RemoteStudent(cast(SessionProtocol, _RecordingSession(session, self)))
         self.on = False
-        self._mode: Any = _Torch(self)  # torch's own methods are not annotated
+        self._mode: Any = _RecordingMode(self)  # torch's own methods are not annotated
 
     def __enter__(self) -> Recorder:
         self.on = True
@@ -76,7 +69,7 @@ class Recorder:
         kwargs: dict[str, Any],
         do: Callable[[], Any],
     ) -> Any:
-        """Do something and write it down; what is done inside belongs to it."""
+        """Do something and record it; what is done inside belongs to it."""
         if not self.on:
             return do()
         step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())
@@ -96,22 +89,20 @@ class Recorder:
     def _snapshot(self, tensor: Tensor) -> None:
         if id(tensor) not in self.snapshots:
             with without_torch_function():
-                self.snapshots[id(tensor)] = (
-                    tensor,
-                    tensor.detach().clone() if tensor.numel() <= LONGEST else tensor.detach(),
-                )
+                value = tensor.detach()
+                value = value.clone() if tensor.numel() <= LONGEST else value
+                self.snapshots[id(tensor)] = (tensor, value)
 
 
-class _Overheard:
-    """A conversation that hands everything on, and writes down what was asked."""
+class _RecordingSession:
+    """Hands everything on to a session, and records what a check asks for."""
 
     def __init__(self, session: SessionProtocol, recorder: Recorder) -> None:
         self._session = session
         self._recorder = recorder
-        self.source = session.source
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        return self._session.writing_allowed()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._recorder.step(
@@ -124,32 +115,17 @@ class _Overheard:
         )
 
     def resolve(self, path: str) -> Any:
-        """Resolve a name; a function is not a step, because nothing was asked yet."""
+        """Return the value of a name. A function makes no step until it is called."""
         recorder, before = self._recorder, len(self._recorder.steps)
-        found = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
-        if isinstance(found, RemoteCallable):
+        value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
+        if isinstance(value, RemoteCallable):
             del recorder.steps[before:]
-            return RemoteCallable(self, path)
-        return found
-
-    def product(
-        self,
-        handle: GraphHandle,
-        inputs: tuple[Tensor, ...],
-        incoming: tuple[Tensor | None, ...],
-        *,
-        needs: tuple[bool, ...],
-    ) -> Response:
-        """Ask for a product; it is part of the step in which autograd needed it."""
-        return self._session.product(handle, inputs, incoming, needs=needs)
-
-    def foreseeing(self, questions: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
-        """Answer questions in advance; they are recorded when they come up."""
-        return self._session.foreseeing(questions)
+            return RemoteCallable(cast(SessionProtocol, self), path)
+        return value
 
 
-class _Torch(TorchFunctionMode):
-    """Writes down what a check does in torch."""
+class _RecordingMode(TorchFunctionMode):
+    """Records what a check does in torch."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -167,7 +143,7 @@ class _Torch(TorchFunctionMode):
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors in plain data, and in the functions that are data."""
+    """Yield the tensors in plain data, and in the programs in it."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Program):

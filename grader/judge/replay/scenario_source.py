@@ -9,39 +9,35 @@ from grader.judge.replay.literals import NoLiteral
 
 
 def scenario_names(scenarios: str) -> set[str]:
-    """What a scenarios file defines or imports at its top level."""
-    tree = ast.parse(scenarios)
-    imported = {
-        a.asname or a.name.split(".")[0]
-        for n in tree.body
-        if isinstance(n, ast.Import | ast.ImportFrom)
-        for a in n.names
-    }
-    return imported | {name for node in tree.body for name in defined_names(node)}
+    """Return what a scenarios file defines or imports at its top level."""
+    names: set[str] = set()
+    for node in ast.parse(scenarios).body:
+        names.update(defined_names(node))
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(one.asname or one.name.split(".")[0] for one in node.names)
+    return names
 
 
 def reached_by(scenarios: str, name: str) -> str:
-    """Return a scenario with the definitions and imports that it needs."""
-    tree = ast.parse(scenarios)
-    lines = scenarios.splitlines()
+    """Return one scenario with the definitions that it uses, and its file's imports but torch."""
+    tree, lines = ast.parse(scenarios), scenarios.splitlines()
     defined = {defined: node for node in tree.body for defined in defined_names(node)}
+    if name not in defined:
+        raise NoLiteral(f"there is no scenario {name!r}")
     used, todo = set[str](), [name]
     while todo:
         word = todo.pop()
         if word in defined and word not in used:
             used.add(word)
             todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
-    if name not in used:
-        raise NoLiteral(f"there is no scenario {name!r}")
-    kept = [
-        n
-        for n in tree.body
-        if isinstance(n, ast.Import | ast.ImportFrom) or used.intersection(defined_names(n))
-    ]
-    kept = [n for n in kept if ast.unparse(n) != "import torch"]
     pieces = []
-    for node in kept:
+    for node in tree.body:
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if ast.unparse(node) == "import torch" or not (
+            is_import or used.intersection(defined_names(node))
+        ):
+            continue
         start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        space = "\n" if isinstance(node, ast.Import | ast.ImportFrom) else "\n\n\n"
+        space = "\n" if is_import else "\n\n\n"
         pieces.append(space + "\n".join(lines[start - 1 : node.end_lineno]))
     return "".join(pieces).lstrip("\n") + "\n"

@@ -1,14 +1,17 @@
-"""A failed check as a plain Python script: the file, literal inputs, the call, what was expected.
+"""A failed check as a plain Python script: the student's file, the inputs as literals, the call,
+and what was expected.
 
-Only the steps behind the wrong value are written. What does not depend on the student's answers is
-a literal. A scenario is printed whole.
+Of all that a check did (``recording``), only the steps that lead to the wrong value are written.
+What does not depend on the student's answers is a literal. A scenario is printed whole, with the
+call.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,40 +29,27 @@ from grader.judge.replay.steps import (
 from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program, Register, pieces
 
-PLAIN = (bool, int, str, bytes, slice, type(None), type(Ellipsis), torch.dtype, torch.device)
+PLAIN = (bool, int, str, bytes, slice, type(None), torch.dtype, torch.device)
 
 
-class Recorded(Protocol):
-    """What was done: a whole recording, or the last call alone."""
+class ScriptWriter:
+    """Writes one script: definitions first, then statements; every tensor has a name.
 
-    steps: list[Step]
-    snapshots: dict[int, tuple[Tensor, Tensor]]
-
-
-def script_of(
-    recorder: Recorded,
-    *,
-    expected: Any,
-    actual: Any,
-    inputs: dict[str, Any],
-    gradcheck: Any,
-    module: str,
-    scenarios: str,
-) -> list[str]:
-    """Return the script's lines, without the import of the student's ``module``.
-
-    ``gradcheck`` is None or (checker, function, options). Raises Inexpressible.
+    ``snapshots`` has, by id, the tensors that were handed to a step, and what they held then.
+    ``inputs`` are the names to give to tensors.
     """
-    return _Writer(recorder, inputs, module, scenarios).write(expected, actual, gradcheck)
-
-
-class _Writer:
-    """Writes one script: definitions first, then statements; every tensor has a name."""
 
     def __init__(
-        self, recorder: Recorded, inputs: dict[str, Any], module: str, scenarios: str
+        self,
+        steps: Sequence[Step],
+        snapshots: Mapping[int, tuple[Tensor, Tensor]],
+        *,
+        inputs: Mapping[str, Any],
+        module: str,
+        scenarios: str,
     ) -> None:
-        self.recorder = recorder
+        self.steps = steps
+        self.snapshots = snapshots
         self.module = module
         self.scenarios = scenarios
         self.wanted = {
@@ -72,14 +62,23 @@ class _Writer:
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.taken = {module, "torch", *scenario_names(scenarios)}
-        self.origin: dict[int, tuple[Step, str]] = {}
-        for step in recorder.steps:
-            for path, value in parts_of(step.result):
-                self.origin[id(value)] = (step, path)
+        self.origin = {
+            id(value): (step, path) for step in steps for path, value in parts_of(step.result)
+        }
         self.students = self._dependent()
         self.written: set[int] = set()
 
-    def write(self, expected: Any, actual: Any, gradcheck: Any) -> list[str]:
+    def write(
+        self,
+        expected: Any = None,
+        actual: Any = None,
+        gradcheck: tuple[str, Any, tuple[Tensor, ...], dict[str, Any]] | None = None,
+    ) -> list[str]:
+        """Return the lines of the script, without the import of the student's module.
+
+        ``gradcheck``: which checker disagreed, the function that it was given, inputs and options.
+        Raise NoLiteral for what can't be written.
+        """
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
         else:
@@ -87,10 +86,10 @@ class _Writer:
             self._require(step)
             if step.raised is None:
                 self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
-            if expected is not None:
-                is_tensor = isinstance(expected, Tensor)
-                value = literal(expected) if is_tensor else self.value(expected)
-                self.lines.append(f'print("expected", {value})')
+            if isinstance(expected, Tensor):
+                self.lines.append(f'print("expected", {literal(expected)})')
+            elif expected is not None:
+                self.lines.append(f'print("expected", {self.value(expected)})')
         head = [
             line
             for text in self.definitions.values()
@@ -99,38 +98,33 @@ class _Writer:
         return [*head, *(["", ""] if head else [""]), *self.lines]
 
     def _dependent(self) -> set[int]:
-        """The steps that depend on an answer of the student's."""
-        found: set[int] = set()
-        for step in self.recorder.steps:
-            needs = (self.origin.get(id(tensor)) for tensor in tensors_in((step.args, step.kwargs)))
+        """Return the steps that depend on an answer of the student's."""
+        dependent: set[int] = set()
+        for step in self.steps:
+            origins = (self.origin.get(id(one)) for one in tensors_in((step.args, step.kwargs)))
             if step.kind in STUDENT_STEPS or any(
-                need is not None and id(need[0]) in found for need in needs
+                origin is not None and id(origin[0]) in dependent for origin in origins
             ):
-                found.add(id(step))
-        return found
+                dependent.add(id(step))
+        return dependent
 
     def _target(self, actual: Any) -> tuple[Step, str]:
-        """Return the step with the wrong result, and its part; else the last one asked."""
-        steps = [
-            step
-            for step in self.recorder.steps
-            if id(step) in self.students and not looks_only(step)
-        ]
+        """Return the step that gave the wrong value, and where in its result that is; else the last
+        step that asked something of the student.
+        """
+        steps = [step for step in self.steps if id(step) in self.students and not looks_only(step)]
         if not steps:
             raise NoLiteral("the check asked nothing of your code: it reads the file")
         if steps[-1].raised is not None:
             return steps[-1], ""
-        found = (
-            self.origin.get(id(actual))
-            if actual is not None and not isinstance(actual, bool)
-            else None
-        )
-        if found is not None and id(found[0]) in self.students:
-            return found
+        if actual is not None and not isinstance(actual, bool):
+            step, path = self.origin.get(id(actual), (steps[-1], ""))
+            if id(step) in self.students:
+                return step, path
         return steps[-1], ""
 
     def _require(self, step: Step) -> None:
-        """Write a step, and before it those that it needs."""
+        """Write a step, after those that it needs."""
         if id(step) in self.written:
             return
         self.written.add(id(step))
@@ -140,18 +134,17 @@ class _Writer:
         if returns_nothing(step):
             self.lines.append(call)
             return
-        name = self._new_name(
-            "seen" if step.kind == "observe" else "found" if step.kind == "get" else "y"
-        )
+        name = self._new_name({"observe": "seen", "get": "found"}.get(step.kind, "y"))
         self.names[id(step)] = name
-        lines = (
-            [f"{name} = {call}"] if step.grad else ["with torch.no_grad():", f"    {name} = {call}"]
-        )
-        self.lines += lines
+        indent = ""
+        if not step.grad:
+            self.lines.append("with torch.no_grad():")
+            indent = "    "
+        self.lines.append(f"{indent}{name} = {call}")
 
     def _require_backwards(self, *, before: Step) -> None:
-        """Whoever reads a gradient needs the backward passes that left it there."""
-        for step in itertools.takewhile(lambda one: one is not before, self.recorder.steps):
+        """Write the backward passes that left a gradient, for a step that reads it."""
+        for step in itertools.takewhile(lambda one: one is not before, self.steps):
             if returns_nothing(step) and id(step) in self.students:
                 self._require(step)
 
@@ -172,14 +165,14 @@ class _Writer:
         return f"{arguments[0]}.{method}({', '.join(arguments[1:])})"
 
     def _arguments(self, step: Step) -> list[str]:
-        options = {
-            key: value
-            for key, value in step.kwargs.items()
-            if value is not None and value is not False and key != "only_inputs"
-        }
+        """Return the arguments of a step's call; options that are None or False are left out."""
         return [
             *(self.value(value) for value in step.args),
-            *(f"{key}={self.value(value)}" for key, value in options.items()),
+            *(
+                f"{key}={self.value(value)}"
+                for key, value in step.kwargs.items()
+                if value is not None and value is not False and key != "only_inputs"
+            ),
         ]
 
     def _write_gradcheck(
@@ -194,15 +187,17 @@ class _Writer:
         )
 
     def value(self, value: Any) -> str:
-        """Return a value as Python; a tensor gets a name. Raises Inexpressible."""
+        """Return a value as Python, a tensor by its name; raise NoLiteral if that can't be."""
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, float):
             return repr(value) if math.isfinite(value) else f'float("{value}")'
         if isinstance(value, torch.Size):
             return repr(tuple(value))
+        if value is Ellipsis:
+            return "..."
         if isinstance(value, PLAIN):
-            return "..." if value is Ellipsis else repr(value)
+            return repr(value)
         if isinstance(value, list):
             return "[" + ", ".join(map(self.value, value)) + "]"
         if isinstance(value, tuple):
@@ -230,12 +225,12 @@ class _Writer:
         if id(tensor) not in self.names:
             name = self._new_name(self.wanted.get(id(tensor), "t"))
             self.names[id(tensor)] = name
-            held = self.recorder.snapshots.get(id(tensor), (tensor, None))[1]
+            held = self.snapshots.get(id(tensor), (tensor, None))[1]
             self.lines.append(f"{name} = {literal(tensor, held)}")
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """Return the input that a plain tensor is a copy of."""
+        """Return the input that a plain tensor is a copy of: checks compare with copies."""
         for one in self.inputs:
             if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
                 continue
@@ -244,16 +239,12 @@ class _Writer:
         return None
 
     def _new_name(self, wish: str) -> str:
-        name = wish
-        for number in itertools.count(2):
-            if name not in self.taken:
-                break
-            name = f"{wish}{number}"
+        names = itertools.chain([wish], (f"{wish}{number}" for number in itertools.count(2)))
+        name = next(name for name in names if name not in self.taken)
         self.taken.add(name)
         return name
 
     def _program(self, program: Program) -> str:
-        """A function that is data, as a function that is text."""
         if id(program) in self.names:
             return self.names[id(program)]
         parameters = [self._tensor(tensor) for tensor in program.parameters]

@@ -1,80 +1,64 @@
-"""The last call of a failed check as a few lines of Python to paste.
+"""The call that a check made last, as a learner would type it: a few lines of Python to paste, with
+the very inputs in them.
 
-Every failed check has one in the report, so it is made from the session's memory of its last call,
-not from a recording. Scenarios and long inputs have none.
+Every failed check has one beside it in the report, so it is made from the session's record of its
+last call, not from a recording as ``grade replay`` needs. There is none for what takes more than a
+few lines, and none for a scenario, which is no call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from grader.judge.remote.proxies import LastCall
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Step, tensors_in
-from grader.judge.replay.script import script_of
+from grader.judge.replay.script import ScriptWriter
 from grader.worker.wire.placeholders import StudentRef
 
 MAX_CHARACTERS = 4000
 
 
-@dataclass(slots=True)
-class Remembered:
-    """The steps of one call, as a recording has them."""
-
-    steps: list[Step]
-    snapshots: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
-
-
 def snippet(
-    asked: LastCall | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
+    call: LastCall | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
 ) -> str | None:
-    """Return the lines, or None. ``inputs`` names tensors; ``gradcheck`` says which one failed."""
-    if asked is None:
+    """Return the lines, or None if there are none. Tensors are named as in ``inputs``.
+    ``gradcheck`` says that a gradcheck failed.
+    """
+    if call is None:
         return None
     try:
-        lines = script_of(
-            Remembered(steps_of(asked)),
-            expected=None,
-            actual=None,
-            inputs=dict(inputs),
-            gradcheck=checker_of(asked) if gradcheck else None,
-            module=module,
-            scenarios="",
-        )
+        writer = ScriptWriter(steps_of(call), {}, inputs=inputs, module=module, scenarios="")
+        lines = writer.write(gradcheck=checker_of(call) if gradcheck else None)
     except (NoLiteral, RuntimeError, RecursionError):
         return None
     text = "\n".join(["import torch", f"import {module}", *lines])
     return text if len(text) <= MAX_CHARACTERS else None
 
 
-def steps_of(asked: LastCall) -> list[Step]:
-    """Return the call, and the gradient if one was asked for; results are not written out."""
+def steps_of(call: LastCall) -> list[Step]:
+    """Return the call as a step, and the gradient where one was asked for.
+
+    Results are placeholders: the script names them and never writes them out.
+    """
     result = torch.zeros(())
-    call = Step("call", asked.path, asked.args, asked.kwargs, result=result, grad=asked.grad)
+    steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
     leaves = [
         tensor
-        for tensor in tensors_in((asked.args, asked.kwargs))
+        for tensor in tensors_in((call.args, call.kwargs))
         if tensor.requires_grad and tensor.is_leaf
     ]
-    if asked.incoming is None or asked.deeper or not asked.single or not leaves:
-        return [call]
-    given = (result, leaves, asked.incoming.detach())
-    return [
-        call,
-        Step("torch", torch.autograd.grad, given, {"allow_unused": True}, result=torch.zeros(())),
-    ]
+    if call.incoming is not None and leaves and call.single and not call.deeper:
+        given = (result, leaves, call.incoming.detach())
+        options = {"allow_unused": True}
+        steps.append(Step("torch", torch.autograd.grad, given, options, result=torch.zeros(())))
+    return steps
 
 
-def checker_of(asked: LastCall) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
-    """The checker that disagreed, with what it was given."""
-    return (
-        "gradgradcheck" if asked.deeper else "gradcheck",
-        StudentRef(asked.path),
-        asked.args,
-        asked.kwargs,
-    )
+def checker_of(call: LastCall) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
+    """Return the checker that disagreed, with what it was given."""
+    checker = "gradgradcheck" if call.deeper else "gradcheck"
+    return checker, StudentRef(call.path), call.args, call.kwargs

@@ -16,7 +16,9 @@ STUDENT_STEPS = ("call", "observe", "get")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Return a result and its parts with their paths: ``["gradient"]``, ``[0]``."""
+    """Yield a result and what is in it, with the path there: ``["gradient"]``, ``[0]``. Numbers
+    below the top are left out: they have no identity.
+    """
     if isinstance(value, Tensor | list | tuple | dict | float | str) or (
         path == "" and value is not None
     ):
@@ -30,11 +32,9 @@ def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def call_name(function: Any) -> str:
-    """A function of torch as one writes it."""
-    if function is torch.autograd.grad:
-        return "torch.autograd.grad"
-    if function is torch.autograd.backward:
-        return "torch.autograd.backward"
+    """Return a function of torch as one writes it."""
+    if function in (torch.autograd.grad, torch.autograd.backward):
+        return f"torch.autograd.{function.__name__}"
     name = resolve_name(function)
     if name is None:
         raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
@@ -42,12 +42,11 @@ def call_name(function: Any) -> str:
 
 
 def returns_nothing(step: Step) -> bool:
-    """Return whether a step is a backward pass, which has no result."""
     return step.what in (Tensor.backward, torch.autograd.backward)
 
 
 def looks_only(step: Step) -> bool:
-    """Return whether a step of torch's only reads a value, as comparisons do."""
+    """Return whether a step of torch's only looks at a value, as comparisons do."""
     return (
         step.kind == "torch"
         and step.raised is None

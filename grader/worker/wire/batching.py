@@ -5,8 +5,8 @@ torch's gradcheck evaluates a function at an input, then at the input with each 
 ``-eps`` and ``+eps``, then asks for the products of its Jacobian with each unit vector, twice
 (``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The judge runs
 torch's own gradcheck all the same, on the answers: what is foreseen here is only asked earlier
-(``Session.foreseeing``). Where torch asks something else, because the function's result has another
-shape than its first input, say, it is asked then.
+(``RpcClient.prefetching``). Where torch asks something else, say because the
+function's result has another shape than its first input, it is asked then.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from grader.judge.seeds import check_seed
 from grader.render.html import render_page
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
-from grader.runtime.pool import AHEAD, HostPool, map_unordered
+from grader.runtime.pool import JOBS_PER_HOST, HostPool, map_unordered
 
 pytestmark = pytest.mark.fork
 
@@ -727,7 +727,7 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
         most = max(most, drawn - done)
     hosts.close()
     assert drawn == 50
-    assert most <= AHEAD * hosts.count
+    assert most <= JOBS_PER_HOST * hosts.count
 
 
 def test_what_is_done_is_given_before_what_was_raised_beside_it(
@@ -744,7 +744,7 @@ def test_what_is_done_is_given_before_what_was_raised_beside_it(
     hosts = HostPool(4, IdleHost)
     given = []
     with pytest.raises(RunStopped):
-        for one in map_unordered(hosts, range(AHEAD * 4), work):
+        for one in map_unordered(hosts, range(JOBS_PER_HOST * 4), work):
             given.append(one)
     hosts.close()
     assert sorted(given) == [1, 2, 3, 4, 5, 6, 7]

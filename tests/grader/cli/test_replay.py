@@ -28,7 +28,7 @@ from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
-from grader.judge.debugger import told
+from grader.judge.debugger import error_text
 from grader.judge.replay.literals import NoLiteral, literal
 from grader.judge.replay.scenario_source import reached_by
 from grader.runtime.client import ForkServerClient
@@ -221,7 +221,7 @@ def test_a_tensor_that_is_too_long_is_not_written_out() -> None:
 def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     """With parameters, several outputs, and a custom Function."""
     from grader.judge.replay.recording import Recorder
-    from grader.judge.replay.script import script_of
+    from grader.judge.replay.script import ScriptWriter
 
     weight = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
     f = program(lambda x, w: (-(w @ x) * (-2.0), x.cube().softplus()), parameters=[weight])
@@ -229,15 +229,10 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     x = torch.tensor([0.5, -1.5])
     with Recorder(student._session) as recorder:
         got = recorder.student.run(f, x)
-    lines = script_of(
-        recorder,
-        expected=None,
-        actual=got,
-        inputs={"x": x},
-        gradcheck=None,
-        module="lesson",
-        scenarios="",
+    writer = ScriptWriter(
+        recorder.steps, recorder.snapshots, inputs={"x": x}, module="lesson", scenarios=""
     )
+    lines = writer.write(actual=got)
     names: dict[str, Any] = {
         "torch": torch,
         "lesson": type("Lesson", (), {"run": staticmethod(lambda f, x: f(x)[0] + f(x)[1])}),
@@ -643,8 +638,8 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
     tr = Catalogue("ko", {"{name} is not twice {x}": "{name} 은 {x} 의 두 배가 아닙니다"})
     failure = CheckFailure("{name} is not twice {x}", inputs={"x": 3}, facts={"name": "double"})
-    assert told(failure, Source(RIGHT, "tiny.py"), tr) == "double 은 3 의 두 배가 아닙니다"
-    assert told(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
+    assert error_text(failure, Source(RIGHT, "tiny.py"), tr) == "double 은 3 의 두 배가 아닙니다"
+    assert error_text(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
 
 
 def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:

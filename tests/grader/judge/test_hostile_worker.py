@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from hypothesis import given, settings
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
-from grader.judge.remote.output import Output
+from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -38,7 +38,7 @@ class ScriptedWorker:
         self.asked: Any = None
 
     def start(self) -> WorkerProcess:
-        return WorkerProcess(self, 0)
+        return WorkerProcess(cast(Channel, self), 0)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None

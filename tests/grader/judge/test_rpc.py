@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ import torch
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
-from grader.judge.remote.output import Output
+from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -33,7 +33,7 @@ class Listener:
         self.asked = 0
 
     def start(self) -> WorkerProcess:
-        return WorkerProcess(self, 0)
+        return WorkerProcess(cast(Channel, self), 0)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
@@ -86,7 +86,7 @@ def test_answers_of_a_lost_worker_are_none_of_the_next(
     """What was foreseen is asked again: its graph went with the worker that built it."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    with student._session.foreseeing([call_question("f", [x])]):
+    with student._session.prefetching([call_question("f", [x])]):
         with pytest.raises(WorkerLost):
             student.die()
         (gradient,) = torch.autograd.grad(student.f(x).sum(), x)

@@ -1,6 +1,4 @@
-"""A lesson host: its judges serve one submission after another, make room for fresh ones, and take
-nothing from one to the next.
-"""
+"""A lesson server: its judges serve submission after submission, and nothing goes over."""
 
 from __future__ import annotations
 
@@ -109,7 +107,7 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            LessonServer(theirs, jobs, results).fork_judges(
+            LessonServer(theirs, jobs, results).supervise_judges(
                 lambda task, workers: Fault(f"{task.seed} {os.getpid()}")
             )
     theirs.close()

@@ -64,13 +64,13 @@ UNFORESEEN = 3
 def question_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each kind of question crossed the border."""
     found: Counter[str] = Counter()
-    ask = StudentSession._ask
+    ask = StudentSession._send
 
     def counting(self: StudentSession, do: str, *args: Any, **more: Any) -> Frame:
         found[do] += 1
         return ask(self, do, *args, **more)
 
-    monkeypatch.setattr(StudentSession, "_ask", counting)
+    monkeypatch.setattr(StudentSession, "_send", counting)
     return found
 
 
@@ -123,20 +123,20 @@ def test_gradgradcheck_crosses_in_one_frame(
     assert question_counts["call"] + question_counts["vjp"] <= 1 + 2 * UNFORESEEN
 
 
-def test_what_was_foreseen_in_vain_is_let_go(
+def test_what_was_prefetched_in_vain_is_freed(
     remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
     """The worker keeps no graph that nobody can ask about."""
     student = remote(SOURCE)
     function, x = student.Cube.apply, leaf(0.5, -1.2)
     session: Any = function._session
-    with session.foreseeing(gradcheck_questions("Cube.apply", [x])):
+    with session.prefetching(gradcheck_questions("Cube.apply", [x])):
         pass
     assert len(session._line.freed) == 1 + 2 * 2
-    assert session._foreseen == {}
+    assert session._prefetched == {}
 
 
-def test_a_large_gradcheck_is_not_foreseen() -> None:
+def test_a_large_gradcheck_is_not_prefetched() -> None:
     assert (
         gradcheck_questions(
             "f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]

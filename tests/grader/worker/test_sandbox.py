@@ -74,7 +74,7 @@ class ConfinedWorkers:
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         worker.channel.close()
         status = end_worker(worker.pid, died=died)
-        return None if status is None else ExitStatus.of_status(status)
+        return None if status is None else ExitStatus.of_code(os.waitstatus_to_exitcode(status))
 
 
 @pytest.fixture(scope="module")
