@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from grader import __version__
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits
-from grader.core.protocol import FileProblem, LessonSpec, Task, WorkerOptions
+from grader.core.protocol import FileProblem, JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.records import Record
 from grader.core.report import (
     CheckResult,
@@ -89,18 +90,10 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result; the sandbox's guarantees, flags, and the lesson's mistakes with what
-    each is about.
-    """
+    """One lesson's result, and what the judge said; empty if it was not asked."""
 
     result: LessonResult
-    guarantees: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    untranslated: tuple[str, ...] = ()
-    catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    script: tuple[str, ...] | str | None = None
-    """The recorded check's lines, or why there are none."""
+    judged: JudgeResult = field(default_factory=partial(JudgeResult, ()))
 
 
 def grade_lesson(
@@ -141,15 +134,7 @@ def grade_lesson(
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
     )
-    return LessonOutcome(
-        result,
-        guarantees=judged.guarantees,
-        missing=judged.missing,
-        flags=judged.flags,
-        untranslated=judged.untranslated,
-        catalogue=judged.catalogue,
-        script=judged.script,
-    )
+    return LessonOutcome(result, judged)
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
@@ -201,10 +186,10 @@ def grade_submission(
         progress(outcomes[-1].result)
     results = tuple(outcome.result for outcome in outcomes)
     score, max_score, bonus = report_score(results)
-    ran = [outcome for outcome in outcomes if outcome.guarantees]
+    ran = [outcome.judged for outcome in outcomes if outcome.judged.guarantees]
     first = ran[0].guarantees if ran else ()
-    held = tuple(name for name in first if all(name in outcome.guarantees for outcome in ran))
-    missing = tuple(dict.fromkeys(name for outcome in ran for name in outcome.missing))
+    held = tuple(name for name in first if all(name in judged.guarantees for judged in ran))
+    missing = tuple(dict.fromkeys(name for judged in ran for name in judged.missing))
     return Report(
         submission=name,
         score=score,
@@ -217,7 +202,7 @@ def grade_submission(
         engine_hash=engine_hash(),
         torch_version=torch_version(),
         lang=settings.lang,
-        flags=tuple(flag for outcome in outcomes for flag in outcome.flags),
+        flags=tuple(flag for outcome in outcomes for flag in outcome.judged.flags),
         lessons=results,
         seconds=round(time.monotonic() - began, 4),
     )

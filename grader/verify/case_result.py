@@ -49,20 +49,20 @@ class CaseResult(Record):
     about: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def finding_of(case: Case, judged: LessonOutcome) -> CaseResult:
+def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
     """Hold a verdict against what is known of its case."""
-    checks = judged.result.checks
+    checks = outcome.result.checks
     trouble = [
-        *case_problems(case, judged),
+        *case_problems(case, outcome),
         *(points_problems(case.lesson, checks) if case.kind == "solution" else ()),
     ]
     return CaseResult(
         trouble=tuple(trouble),
-        untranslated=judged.untranslated,
-        lost=bool(lost(case, judged)),
-        named=is_named(case, judged),
+        untranslated=outcome.judged.untranslated,
+        lost=bool(lost(case, outcome)),
+        named=is_named(case, outcome),
         checks=len(checks),
-        about=tuple(judged.catalogue.items()),
+        about=tuple(outcome.judged.catalogue.items()),
     )
 
 
@@ -71,32 +71,32 @@ def mistake_id(name: str) -> str:
     return name.split(" ")[0]
 
 
-def lost(case: Case, judged: LessonOutcome) -> list[CheckResult]:
+def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
     """Return failed checks that count: not bonus, unless the mistake is about bonus parts."""
-    about = judged.catalogue.get(mistake_id(case.name), ())
+    about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
     return [
         check
-        for check in judged.result.checks
+        for check in outcome.result.checks
         if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)
     ]
 
 
-def is_named(case: Case, judged: LessonOutcome) -> bool:
+def is_named(case: Case, outcome: LessonOutcome) -> bool:
     """Return whether a mistake's first diagnosis is right; True for other kinds."""
-    named = [check.diagnosis for check in judged.result.checks if check.diagnosis]
+    named = [check.diagnosis for check in outcome.result.checks if check.diagnosis]
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
 
-def case_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
-    checks = judged.result.checks
+def case_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
+    checks = outcome.result.checks
     for check in checks:
         if check.outcome is Outcome.GRADER_ERROR or check.note:
             yield (
                 f"{check.id}: the grader's own fault: {(check.note or check.message or '').strip()}"
             )
-    if judged.result.message:
-        yield judged.result.message
+    if outcome.result.message:
+        yield outcome.result.message
     if case.kind in ("solution", "accepted"):
         for check in checks:
             if check.outcome is not Outcome.PASSED and not (
@@ -108,16 +108,16 @@ def case_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
             if check.outcome is not Outcome.NOT_STARTED:
                 yield f"{check.id} is {check.outcome.value}, should be not_started: {check.message}"
     if case.kind == "mistake":
-        yield from mistake_problems(case, judged)
+        yield from mistake_problems(case, outcome)
     if case.kind == "near miss":
-        yield from near_miss_problems(case, judged)
+        yield from near_miss_problems(case, outcome)
 
 
-def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
+def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
     """A mistake must cost marks on what it is about, nowhere else, and be named."""
-    about = judged.catalogue.get(mistake_id(case.name), ())
-    failing = [check for check in judged.result.checks if check.outcome is not Outcome.PASSED]
-    if not lost(case, judged):
+    about = outcome.judged.catalogue.get(mistake_id(case.name), ())
+    failing = [check for check in outcome.result.checks if check.outcome is not Outcome.PASSED]
+    if not lost(case, outcome):
         yield "loses no marks"
     for check in failing:
         if about and check.function not in about:
@@ -125,16 +125,16 @@ def mistake_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
                 f"loses {check.id}, which is about {check.function}, not about {', '.join(about)}:"
                 f" {check.message}"
             )
-    if failing and not is_named(case, judged):
+    if failing and not is_named(case, outcome):
         named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
         yield "is not named: " + "; ".join(named)
 
 
-def near_miss_problems(case: Case, judged: LessonOutcome) -> Iterable[str]:
+def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
     """Return problems of a near miss: it must lose marks and not get the mistake's name."""
-    if all(check.outcome is Outcome.PASSED for check in judged.result.checks):
+    if all(check.outcome is Outcome.PASSED for check in outcome.result.checks):
         yield "loses no marks"
-    for check in judged.result.checks:
+    for check in outcome.result.checks:
         if check.diagnosis == mistake_id(case.name):
             yield (
                 f"{check.id} is called {check.diagnosis}, which it only looks like:"

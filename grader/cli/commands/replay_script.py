@@ -40,22 +40,22 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
         what = chosen
         path = own_file(asked.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
-        judged = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
+        outcome = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
     found = (
-        next((check for check in judged.result.checks if check.id == what.check_id), None)
-        if judged
+        next((check for check in outcome.result.checks if check.id == what.check_id), None)
+        if outcome
         else None
     )
-    if judged is None or found is None or judged.script is None:
+    if outcome is None or found is None or outcome.judged.script is None:
         said = what.tr(
             "{name} is not wrong with this seed: there is nothing to reproduce",
             name=what.check_id or what.lesson.id,
         )
         make_console(stderr=True).print(Text(said, "yellow"))
-        if judged is not None:
+        if outcome is not None:
             show_whole(
                 make_console(stderr=True),
-                judged.result,
+                outcome.result,
                 (found,) if found else (),
                 seed=settings.seed,
                 tr=what.tr,
@@ -63,27 +63,27 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
         if found is None or found.outcome is Outcome.PASSED:
             return ExitCode.OK
         return ExitCode.NOT_FULL_MARKS
-    click.echo(script(judged, found, path, what), nl=False)
+    click.echo(script(outcome, found, path, what), nl=False)
     return ExitCode.NOT_FULL_MARKS
 
 
-def script(judged: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
+def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
     """The script: what it is about as comments, the student's file, the steps; or the check itself
     where there are none.
     """
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
-    if isinstance(judged.script, tuple):
+    if isinstance(outcome.judged.script, tuple):
         file = what.file
         load = (
             loading(cells_of(file.text, file.cells), module, file.filename)
             if file.cells
             else loading_file(module, path)
         )
-        return "\n".join([*head, *load, *judged.script]) + "\n"
+        return "\n".join([*head, *load, *outcome.judged.script]) + "\n"
     reason = what.tr(
         "This can't be done without the grader: {reason}. The check itself:",
-        reason=str(judged.script),
+        reason=str(outcome.judged.script),
     )
     return (
         "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"

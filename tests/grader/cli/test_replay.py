@@ -22,6 +22,7 @@ from grader.cli.commands.replay_debug import debug_command, debug_request
 from grader.cli.commands.replay_script import comment, script
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
+from grader.core.protocol import JudgeResult
 from grader.core.report import CheckResult
 from grader.course.analysis.source import Source
 from grader.course.course import Course
@@ -142,7 +143,7 @@ def test_what_is_written_down_changes_no_verdict(
     what, _, check = recorded(host, small_course, place, "tiny.double")
     plain = grade_lesson(host, what.lesson, what.file, Settings(5, limits=small_course.limits))
     (same,) = [one for one in plain.result.checks if one.id == check.id]
-    assert plain.script is None
+    assert plain.judged.script is None
     for name in (
         "outcome",
         "message",
@@ -172,7 +173,10 @@ def test_a_check_without_a_script_is_shown_itself(
     place = write_lesson(tmp_path / "work", "tiny", SQUARES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     text = script(
-        LessonOutcome(judged.result, script="it reads the file"), check, place / "tiny.py", what
+        LessonOutcome(judged.result, JudgeResult((), script="it reads the file")),
+        check,
+        place / "tiny.py",
+        what,
     )
     assert "# This can't be done without the grader: it reads the file." in text
     assert '@check(points=3, about="double")\ndef test_double(student, draw):' in text

@@ -43,7 +43,7 @@ def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict
         Settings(7, limits=course.limits, lang=lang),
     )
     data = asdict(judged)
-    for part in (data["result"], *data["result"]["checks"]):
+    for part in (data["result"], *data["result"]["checks"], *data["judged"]["checks"]):
         part["seconds"] = 0
     return data
 
@@ -90,7 +90,7 @@ def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
     assert any(
         f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks
     )
-    assert judged.flags[-len(names) :] == tuple(
+    assert judged.judged.flags[-len(names) :] == tuple(
         f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names)
     )
 

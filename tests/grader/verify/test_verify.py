@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from grader.core.protocol import JudgeResult
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson
@@ -614,7 +615,7 @@ def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Les
     )
     return LessonOutcome(
         LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=checks),
-        catalogue={"squares": ("double",)},
+        JudgeResult((), catalogue={"squares": ("double",)}),
     )
 
 
@@ -650,7 +651,7 @@ def test_the_first_diagnosis_is_what_a_mistake_is_called(
         "tiny", "T", LessonStatus.FAILED, 0, 10, checks=one.result.checks + two.result.checks
     )
     proof, problems = judge_lesson(
-        case.lesson, {case: [(1, finding_of(case, LessonOutcome(both, catalogue=one.catalogue)))]}
+        case.lesson, {case: [(1, finding_of(case, LessonOutcome(both, one.judged)))]}
     )
     assert (proof.named, len(problems)) == (named, 1 - named)
 
@@ -751,7 +752,8 @@ def test_a_third_language_is_files_to_add(small_course: Course, tmp_path: Path) 
 def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course) -> None:
     """… once, from however many seeds."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
-    shown = dataclasses.replace(judged(Outcome.FAILED, diagnosis="squares"), untranslated=("m",))
+    made = judged(Outcome.FAILED, diagnosis="squares")
+    shown = LessonOutcome(made.result, dataclasses.replace(made.judged, untranslated=("m",)))
     assert judge_lesson(case.lesson, {case: [(seed, finding_of(case, shown)) for seed in (1, 2)]})[
         1
     ] == ["tiny: not translated: 'm'"]
