@@ -148,7 +148,6 @@ def misuse(error: click.ClickException, command: click.Command, path: str) -> Us
 
 
 def misfit(command: str, parameter: click.Parameter) -> UsageError | None:
-    """What to say of a value that a parameter doesn't take."""
     kind, facts = parameter.type, {"command": command, "option": max(parameter.opts, key=len)}
     if isinstance(kind, click.Choice):
         return UsageError(ONE_OF, **facts, names=listed(map(str, kind.choices)))

@@ -26,7 +26,6 @@ hidden_option = click.option(
 
 
 def listed(lessons: str | None) -> tuple[str, ...]:
-    """The lessons of ``A,B``."""
     return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
 
 

@@ -137,7 +137,6 @@ class GraphPicture:
             raise NotAPicture("no picture of a graph: it has a circle")
 
     def following(self) -> dict[str, list[GraphEdge]]:
-        """Each node's edges, in the order of its inputs."""
         found: dict[str, list[GraphEdge]] = {node.id: [] for node in self.nodes}
         for edge in sorted(self.edges, key=lambda edge: edge.slot):
             found[edge.source].append(edge)

@@ -15,7 +15,6 @@ class Record:
     __slots__ = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON data."""
         data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 

@@ -143,7 +143,6 @@ class Report(Record):
 
     @property
     def full_marks(self) -> bool:
-        """Whether every point that is not a bonus was earned."""
         return self.score >= self.max_score
 
     @property
@@ -161,7 +160,6 @@ class Report(Record):
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
-        """The checks that failed by the grader's own fault."""
         return tuple(
             c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR
         )

@@ -43,7 +43,6 @@ def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> Les
 
 
 def report_score(lessons: Iterable[LessonResult]) -> tuple[float, float, float]:
-    """``(score, max_score, bonus)`` of a report."""
     lessons = list(lessons)
     return (
         add_up(lesson.score for lesson in lessons),

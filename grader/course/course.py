@@ -93,13 +93,11 @@ class Lesson:
 
     @property
     def diagnosis(self) -> Path | None:
-        """The lesson's mistakes and their rules, where it has them."""
         path = self.checks / "diagnosis.py"
         return path if path.exists() else None
 
     @property
     def mistakes(self) -> tuple[CatalogueCell, ...]:
-        """Wrong answers, each named after its mistake."""
         return read_catalogue(self.root / "tests" / "mistakes" / self.filename)
 
     @property
@@ -112,7 +110,6 @@ class Lesson:
         return read_catalogue(self.root / "tests" / "accepted" / self.filename, unique=True)
 
     def texts(self, lang: str) -> tuple[Path, ...]:
-        """The catalogues of a language: the engine's and the lesson's."""
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:

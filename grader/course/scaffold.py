@@ -53,7 +53,6 @@ def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
 
 
 def catalogue(texts: list[str], lesson: str, lang: str) -> str:
-    """A message catalogue in which nothing is translated yet."""
     import polib
 
     file = polib.POFile(wrapwidth=140)

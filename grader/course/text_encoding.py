@@ -35,7 +35,6 @@ def writable(path: str) -> str:
 
 
 def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False) -> LessonFile:
-    """A lesson's file from its bytes, whatever they are."""
     path = writable(path)
     if data is None:
         return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)

@@ -39,7 +39,6 @@ def fail(message: str, **details: Any) -> NoReturn:
 
 
 def assert_that(condition: bool, message: str, **details: Any) -> None:
-    """Fail with ``message`` unless the condition holds."""
     if not condition:
         raise CheckFailure(message, **details)
 

@@ -53,7 +53,6 @@ class LocalStudent:
 
 
 def reference_of(spec: LessonSpec) -> LocalStudent | MissingReference:
-    """Execute the lesson's solution, if there is one."""
     if spec.solution is None:
         return MissingReference()
     return LocalStudent(Source(spec.solution, spec.filename), spec.scenarios)

@@ -35,7 +35,6 @@ class RandomInputs:
         return self._random.choice(items)
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """Return ``count`` different items, in random order."""
         return self._random.sample(items, count)
 
     def number(self, low: float = -2.0, high: float = 2.0, *, digits: int | None = 2) -> float:
@@ -72,7 +71,6 @@ class RandomInputs:
         return values.to(dtype).requires_grad_(requires_grad)
 
     def integers(self, *shape: int, low: int = -4, high: int = 4) -> Tensor:
-        """Return an int64 tensor, elements from ``low`` to ``high``."""
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def shape(self, *, dims: int | None = None, most: int = 4) -> tuple[int, ...]:
@@ -86,7 +84,6 @@ class RandomInputs:
         return wide[1 : columns + 1].t().detach().requires_grad_(requires_grad)
 
     def coefficients(self, count: int, *, low: float = 0.3, high: float = 1.5) -> list[float]:
-        """Return ``count`` positive floats with two decimals."""
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
     def elementwise(self) -> Program:

@@ -83,7 +83,6 @@ class HostPool(Generic[Host]):
             host.abandon()
 
     def close(self) -> None:
-        """End all hosts; none may be lent."""
         for _ in range(self.count):
             host = self._free.get()
             if host is not None:

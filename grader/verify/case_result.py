@@ -67,7 +67,6 @@ def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
 
 
 def mistake_id(name: str) -> str:
-    """Return the mistake that a cell is named after: that of ``squares 2`` is ``squares``."""
     return name.split(" ")[0]
 
 

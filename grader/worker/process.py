@@ -132,7 +132,6 @@ class Worker:
         return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
 
     def names(self) -> list[str]:
-        """The public names that the student's file defines, and not what it imports."""
         return [
             name[:80]
             for name, value in vars(self.student).items()
@@ -146,7 +145,6 @@ class Worker:
         return isinstance(value, types.ModuleType)
 
     def lookup(self, path: str) -> Any:
-        """``Sigmoid.apply`` in the student's module; raises AttributeError."""
         value: Any = self.student
         for name in path.split("."):
             value = getattr(value, name)

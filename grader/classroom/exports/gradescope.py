@@ -24,7 +24,6 @@ VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """``<submission>/results.json`` for each that was graded."""
     if request.hidden_checks != "visible":
         yield ExportNote(
             f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until"

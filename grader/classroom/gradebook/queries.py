@@ -104,7 +104,6 @@ class GradebookReader:
         return tuple(Adjustment(*row) for row in rows)
 
     def lessons(self) -> tuple[tuple[str, str, float], ...]:
-        """The lessons that the class is graded in: id, title, points."""
         row = self.db.execute("SELECT lessons FROM class").fetchone()
         return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
 
@@ -140,7 +139,6 @@ class GradebookReader:
         return tuple(columns)
 
     def changes(self, run: int) -> Iterator[ScoreChange]:
-        """Yield the scores that a run changed, by submission name."""
         rows = self.db.execute(
             "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
             " s.current WHERE a.run = ? ORDER BY s.name",

@@ -66,7 +66,6 @@ class DownloadLayout:
     sort_out: Callable[[Directory, Lessons], SortedEntries]
 
     def claims(self, level: Directory) -> bool:
-        """Whether at least half of the items are named as in this layout."""
         ours = sum(map(self.is_ours(level), level.items))
         return ours > 0 and 2 * ours >= len(level.items)
 
@@ -93,7 +92,6 @@ def is_zip(name: str) -> bool:
 
 
 def is_useful(name: str, names: Mapping[str, str]) -> bool:
-    """Whether a file of this name is a lesson or may hold some."""
     return name in names or is_zip(name)
 
 

@@ -18,7 +18,6 @@ HELD_BACK = "held_back"
 
 
 def check_names(text: str) -> tuple[str, ...]:
-    """The names of the checks in a check file: ``test_…``."""
     return tuple(
         node.name
         for node in ast.parse(text).body

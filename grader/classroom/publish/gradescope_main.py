@@ -93,7 +93,6 @@ def limits_for(course: Course, lessons: int) -> Limits:
 
 
 def write(target: Path, data: dict[str, Any]) -> None:
-    """Write the file, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(".results.part")
     part.write_bytes(as_bytes(data))

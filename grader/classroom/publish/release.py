@@ -269,7 +269,6 @@ def words_of(text: str) -> set[str]:
 
 
 def holds(lines: list[str], region: tuple[str, ...]) -> bool:
-    """Whether a region stands in a file, line by line."""
     return any(
         tuple(lines[start : start + len(region)]) == region
         for start in range(len(lines) - len(region) + 1)

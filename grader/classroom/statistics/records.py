@@ -159,17 +159,14 @@ class CheckFacts:
 
     @property
     def began(self) -> int:
-        """How many began what it is about, those among them whom it still waits for included."""
         return self.judged + self.outcomes.get(Outcome.SKIPPED, 0)
 
     @property
     def judged(self) -> int:
-        """For how many it was run and has a verdict."""
         return sum(self.outcomes.get(outcome, 0) for outcome in JUDGED)
 
     @property
     def passed_share(self) -> float | None:
-        """How many are right of those who began."""
         return share(self.passed, self.began)
 
     @property
@@ -242,12 +239,10 @@ class LessonFacts:
 
     @property
     def began(self) -> int:
-        """How many wrote something that could be judged."""
         return self.statuses.get(LessonStatus.PASSED, 0) + self.statuses.get(LessonStatus.FAILED, 0)
 
     @property
     def complete_share(self) -> float | None:
-        """How many are complete of those who began."""
         return share(self.statuses.get(LessonStatus.PASSED, 0), self.began)
 
 

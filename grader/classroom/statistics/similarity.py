@@ -180,7 +180,6 @@ def without(made: Any, ignored: frozenset[int]) -> Any:
 
 
 def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
-    """Cut the text where marked parts begin and end."""
     pieces: list[tuple[str, bool]] = []
     position = 0
     for begin, end in sorted(zip(*(map(int, side) for side in slices), strict=True)):

@@ -71,7 +71,6 @@ def write_pieces(
     request: ExportRequest,
     target: Path,
 ) -> list[str]:
-    """Write the pieces as they are made; the notes."""
     notes: list[str] = []
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)

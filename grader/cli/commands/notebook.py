@@ -136,7 +136,6 @@ class Kernel:
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
-        """Grade the text of one cell; the cell is not run here."""
         course = load_course(find_course(asked.course_root, here=place))
         if len(asked.lessons) != 1:
             raise UsageError(

@@ -101,7 +101,6 @@ def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
 
 
 def nothing_in(place: Path, ids: list[str]) -> UsageError:
-    """What to say of a folder or zip without a lesson."""
     if near := nearly_named(place, ids):
         return near
     message = (

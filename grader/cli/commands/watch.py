@@ -141,7 +141,6 @@ class WatchSession:
         return read_submission(self.learner.folder, [lesson]).get(lesson)
 
     def grade(self, lesson: str, file: LessonFile | None) -> Report:
-        """Grade one lesson in the loop's grading thread."""
         if self.interrupted:
             self.interrupted = False
             self.host.close()

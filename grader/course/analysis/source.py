@@ -25,7 +25,6 @@ class Source:
 
     @property
     def module(self) -> str:
-        """The module's name: the file's, without its ending."""
         return self.filename.rsplit(".", 1)[0]
 
     @property
@@ -61,7 +60,6 @@ class Source:
 
     @functools.cached_property
     def definitions(self) -> dict[str, Definition]:
-        """Top-level definitions by name, the last one of each."""
         return {
             name: node
             for node in self.tree.body

@@ -85,7 +85,6 @@ class StudentSession(RpcClient):
         return value
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario in the worker and return its measurements."""
         self.load()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)

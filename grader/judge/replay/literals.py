@@ -50,7 +50,6 @@ def literal(tensor: Tensor, held: Tensor | None = None) -> str:
 
 
 def _places(tensor: Tensor) -> Tensor:
-    """Return where in the storage each element lies."""
     grids = torch.meshgrid(*(torch.arange(size) for size in tensor.shape), indexing="ij")
     places = torch.zeros(tensor.shape, dtype=torch.int64)
     for grid, stride in zip(grids, tensor.stride(), strict=True):

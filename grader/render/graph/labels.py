@@ -7,7 +7,6 @@ from grader.core.i18n import Catalogue
 
 
 def label_of(node: GraphNode, tr: Catalogue) -> str:
-    """What a node is called: ``y = MulBackward0``, a leaf's name, ``no gradient``."""
     if node.label:
         return node.label
     return tr("leaf") if node.kind == "leaf" else tr("no gradient")

@@ -174,7 +174,6 @@ def shape_of(tensor: Tensor) -> str:
 
 
 def shapes_of(node: Any) -> list[str]:
-    """Dtype and shape of each of a node's outputs, as far as it tells."""
     try:
         metadata = compat.output_metadata(node)
         return [f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}" for one in metadata]
