@@ -129,7 +129,7 @@ class ForkServerClient:
 
     def _broken(self, reason: str) -> EngineFault:
         """End a process that is gone or out of step; return the error to raise."""
-        fault = EngineFault(f"the fork host broke: {reason}\n{self.log()}")
+        fault = EngineFault(f"the fork server broke: {reason}\n{self.log()}")
         self.close()
         return fault
 

@@ -66,7 +66,7 @@ def test_nothing_unpickles() -> None:
                 assert (node.module or "").split(".")[0] not in banned, name
 
 
-def test_the_fork_host_reads_envelopes_and_nothing_else() -> None:
+def test_the_fork_server_reads_envelopes_and_nothing_else() -> None:
     """What a worker is a copy of has never seen a spec or a task: lesson servers and judges read
     those, after they were forked.
     """

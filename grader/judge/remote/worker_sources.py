@@ -115,7 +115,7 @@ class ForkedWorkers:
         _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
         pid = read_frame(self._replies)
         if pid is None or len(fds) != 2:
-            raise EngineFault("the fork host is gone")
+            raise EngineFault("the fork server is gone")
         channel = SocketChannel(
             socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
         )
@@ -130,7 +130,7 @@ class ForkedWorkers:
             return None
         frame = read_frame(self._replies)
         if frame is None:
-            raise EngineFault("the fork host is gone")
+            raise EngineFault("the fork server is gone")
         end = WorkerEnd.from_json(frame.body)
         if end.overuse is not None:
             template, limit = end.overuse

@@ -575,7 +575,7 @@ def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
     def fail_once(task: Task) -> None:
         if not failed:
             failed.append(task)
-            raise EngineFault("the fork host broke: it ended without a result")
+            raise EngineFault("the fork server broke: it ended without a result")
 
     counting_host.before = fail_once
     assert batch() is ExitCode.OK
