@@ -27,8 +27,8 @@ from grader.core.report import CheckResult
 class WorkerOptions(Record):
     """How workers are confined.
 
-    ``without`` leaves out layers of the sandbox. With ``prestart``, a fork server that can't fork
-    starts the next submission's worker as soon as this submission is done.
+    ``without`` leaves out layers of the sandbox. With ``prestart``, the next submission's worker is
+    started as soon as this submission is done.
     """
 
     limits: Limits = field(default_factory=Limits)

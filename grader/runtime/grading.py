@@ -38,8 +38,8 @@ class Settings(Record):
 
     ``seeds`` are those of single checks, by id; the others are derived from ``seed``. ``recorded``
     is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
-    weaker host would do. With ``prestart``, a fork server that can't fork starts the next
-    submission's worker while nobody waits.
+    weaker host would do. With ``prestart``, the next submission's worker is started
+    while nobody waits.
     """
 
     seed: int

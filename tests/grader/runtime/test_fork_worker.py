@@ -1,10 +1,12 @@
-"""Forked workers: they end with their submission, and a fork server that ended is replaced."""
+"""Forked workers: they end with their submission; a spare one is like any other."""
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -18,12 +20,14 @@ from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
-from grader.runtime.fork_worker import fork_worker
+from grader.runtime.fork_worker import ForkedWorker, WorkerStarter, fork_worker
 from grader.runtime.grading import Settings, grade_lesson
-from grader.worker.sandbox import Prepared
+from grader.runtime.reaper import end_worker
+from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, remove_scratch, seccomp
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
+OPTIONS = WorkerOptions(Limits(), "auto")
 
 
 def has_ended(pid: int) -> bool:
@@ -33,6 +37,84 @@ def has_ended(pid: int) -> bool:
     except ChildProcessError:
         return True
     return False
+
+
+@pytest.fixture
+def starter() -> Iterator[WorkerStarter]:
+    prepared = prepare()
+    made = WorkerStarter(prepared)
+    yield made
+    made.drop_spare()
+    remove_scratch(prepared)
+
+
+def spare_pid(starter: WorkerStarter) -> int:
+    assert starter._spare is not None
+    return starter._spare[0].pid
+
+
+def close(worker: ForkedWorker) -> None:
+    worker.close()
+    end_worker(worker.pid, died=False)
+
+
+@pytest.mark.skipif(
+    not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
+)
+def test_a_spare_worker_is_confined_like_any_other(starter: WorkerStarter) -> None:
+    starter.make_spare(OPTIONS)
+    worker = starter.start(OPTIONS)
+    channel = SocketChannel(worker.line, worker.output, output_bytes=1 << 10)
+    hello = read_hello(channel, worker.pid)
+    assert (hello.guarantees, hello.missing) == (tuple(GUARANTEES), ())
+    channel.close()
+    end_worker(worker.pid, died=False)
+
+
+def test_a_spare_worker_is_handed_out_once(starter: WorkerStarter) -> None:
+    starter.make_spare(OPTIONS)
+    pid = spare_pid(starter)
+    starter.make_spare(OPTIONS)  # one is enough
+    workers = [starter.start(OPTIONS) for _ in range(2)]
+    assert [worker.pid == pid for worker in workers] == [True, False]
+    for worker in workers:
+        close(worker)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(OPTIONS, sandbox="off"),
+        replace(OPTIONS, without=("seccomp",)),
+        replace(OPTIONS, limits=Limits(cpu_seconds=1)),
+    ],
+)
+def test_a_spare_worker_with_other_options_is_ended_and_not_handed_out(
+    starter: WorkerStarter, other: WorkerOptions
+) -> None:
+    starter.make_spare(other)
+    pid = spare_pid(starter)
+    worker = starter.start(OPTIONS)
+    assert worker.pid != pid
+    assert has_ended(pid)
+    close(worker)
+
+
+def test_a_spare_worker_that_died_is_not_handed_out(starter: WorkerStarter) -> None:
+    starter.make_spare(OPTIONS)
+    pid = spare_pid(starter)
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    worker = starter.start(OPTIONS)
+    assert worker.pid != pid
+    close(worker)
+
+
+def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter) -> None:
+    starter.make_spare(OPTIONS)
+    pid = spare_pid(starter)
+    starter.drop_spare()
+    assert has_ended(pid)
 
 
 def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
@@ -47,14 +129,17 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
             options = WorkerOptions(Limits(lesson_seconds=1), "off", ())
-            assert WorkerBroker(host, options, Prepared()).serve_until_done()
+            assert WorkerBroker(host, options, WorkerStarter(Prepared())).serve_until_done()
     assert has_ended(worker.pid)
 
 
-def graded(host: ForkServerClient, course: Course, source: str) -> LessonResult:
+def graded(
+    host: ForkServerClient, course: Course, source: str, *, prestart: bool = False
+) -> LessonResult:
     """A result, times and seeds alike."""
     file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
-    return grade_lesson(host, course.lesson("tiny"), file, Settings(7, limits=course.limits)).result
+    settings = Settings(7, limits=course.limits, prestart=prestart)
+    return grade_lesson(host, course.lesson("tiny"), file, settings).result
 
 
 def without_times(result: LessonResult) -> dict[str, object]:
@@ -76,3 +161,41 @@ def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
         after = graded(host, small_course, "def double(x): return 2 * x\n")
     assert without_times(after) == without_times(before)
     assert not any(check.outcome is Outcome.GRADER_ERROR for check in after.checks)
+
+
+PRINTS_PID = "import os\nprint(os.getpid())\ndef double(x): return 2 * x\n"
+
+
+def pid_of(result: LessonResult) -> int:
+    """The worker's pid, as the student's code printed it."""
+    return int(next(check.output for check in result.checks if check.output))
+
+
+def test_each_submission_has_a_worker_of_its_own_also_if_that_was_made_ahead(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    asked = (False, True, True, True)
+    pids = [pid_of(graded(host, small_course, PRINTS_PID, prestart=ahead)) for ahead in asked]
+    assert len(set(pids)) == len(asked)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def double(x): return x * x\n",
+        "def double(x: return\n",
+        "import os\ndef double(x): os._exit(3)\n",
+        "def double(x):\n    while True: pass\n",
+    ],
+)
+def test_a_submission_is_judged_alike_by_a_worker_that_was_made_ahead(
+    source: str, host: ForkServerClient, small_course: Course
+) -> None:
+    """Also if the worker is never used, dies, or has to be killed."""
+    limits = replace(small_course.limits, call_seconds=0.5)
+    course = replace(small_course, limits=limits)
+    plain = graded(host, course, source)
+    graded(host, course, PRINTS_PID, prestart=True)
+    ahead = graded(host, course, source, prestart=True)
+    assert without_times(ahead) == without_times(plain)
+    assert any(check.outcome is not Outcome.PASSED for check in ahead.checks)
