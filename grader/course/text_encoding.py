@@ -115,9 +115,8 @@ def _is_cp949(data: bytes) -> bool:
 
 
 def _bad_line(data: bytes) -> int:
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            return number
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
     return 1
