@@ -65,18 +65,13 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         return [*super().shell_complete(ctx, incomplete), *lessons]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        tr, width = (
-            words_for(ctx),
-            max(len(command.name or "") for command in self.commands.values()),
-        )
+        tr, width = words_for(ctx), max(map(len, self.commands))
         for heading, commands in SECTIONS:
-            rows = [
-                ((command.name or "").ljust(width), marked(summary(command, tr)))
-                for command in commands
-            ]
-            if rows:
-                with formatter.section(marked(tr(heading))):
-                    formatter.write_dl(rows)
+            with formatter.section(marked(tr(heading))):
+                formatter.write_dl(
+                    (str(command.name).ljust(width), marked(summary(command, tr)))
+                    for command in commands
+                )
 
 
 @click.group(
@@ -104,7 +99,7 @@ for _, section in SECTIONS:
 
 
 def tell(message: str) -> None:
-    """Return an error's message, wrapped on a terminal, as it is elsewhere."""
+    """Print an error's message: wrapped on a terminal, as it is elsewhere."""
     if not sys.stderr.isatty():
         click.echo(message, err=True)
         return

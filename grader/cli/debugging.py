@@ -74,28 +74,26 @@ def replay(
     from grader.cli.commands.replay_target import resolve_target
     from grader.core.errors import ExitCode
 
-    typed = [
-        ("--in", place if place != Path() else None),
-        ("--course", course_root),
-        ("--lang", lang),
-    ]
-    flags = [
-        word
-        for word, given in (("--show", way == "show"), ("--pdb", way == "pdb"), ("--break", stop))
-        if given
-    ]
+    flags = {"--show": way == "show", "--pdb": way == "pdb", "--break": stop}
+    values = {"--in": place if place != Path() else None, "--course": course_root, "--lang": lang}
     options = (
-        *flags,
-        *(word for name, value in typed if value is not None for word in (name, str(value))),
+        *(name for name, given in flags.items() if given),
+        *(
+            word
+            for name, value in values.items()
+            if value is not None
+            for word in (name, str(value))
+        ),
     )
+    found = course(course_root)
     asked = resolve_target(
-        course(course_root), ReplayRequest(target, place, seed, check_seed, sandbox, lang, options)
+        found, ReplayRequest(target, place, seed, check_seed, sandbox, lang, options)
     )
     if asked is None:
         sys.exit(ExitCode.NOT_FULL_MARKS)
     if way == "pdb" or stop:
-        sys.exit(debug(course_root, asked, stop=stop))
-    sys.exit(show_script(course_root, asked) if way == "show" else judge_again(course_root, asked))
+        sys.exit(debug(found, asked, stop=stop))
+    sys.exit(show_script(found, asked) if way == "show" else judge_again(found, asked))
 
 
 @click.command(cls=TranslatedCommand)

@@ -39,20 +39,11 @@ def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool
     return saves
 
 
-REMOTE = (
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "drvfs",
-    "vboxsf",
-    "fuse.sshfs",
-    "fuse.vmhgfs-fuse",
-    "afs",
-    "virtiofs",
-    "fuse.grpcfuse",
+REMOTE = frozenset(
+    """
+    nfs nfs4 cifs smb3 smbfs 9p drvfs vboxsf afs virtiofs
+    fuse.sshfs fuse.vmhgfs-fuse fuse.grpcfuse
+    """.split()
 )
 """File systems that don't tell of what is saved from elsewhere."""
 

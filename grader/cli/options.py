@@ -88,22 +88,13 @@ def check_names(
 ) -> list[str]:
     """Complete ``LESSON.CHECK`` for the shell: lessons and, after a dot, their checks."""
     from grader.core.errors import GraderError
-    from grader.course.analysis.source import Source
 
     named, dot, _ = incomplete.partition(".")
     if not dot:
         return lesson_names(ctx, parameter, incomplete)
     try:
         lesson = course(ctx.params.get("course_root")).lesson(named)
-        files = [*lesson.visible_checks, *lesson.hidden_checks]
-        found = [
-            name
-            for file in files
-            for name in Source(file.read_text("utf-8"), file.name).definitions
-        ]
+        checks = [f"{lesson.id}.{name}" for name in lesson.check_names]
     except (GraderError, OSError, ValueError):
         return []
-    checks = (
-        f"{lesson.id}.{name.removeprefix('test_')}" for name in found if name.startswith("test_")
-    )
     return [check for check in checks if check.startswith(incomplete)]

@@ -79,34 +79,23 @@ class WatchJob:
     ended: bool = False
 
 
+@dataclass(kw_only=True, eq=False)
 class Watcher:
     """The loop. ``grade`` runs in a thread of its own, ``end`` makes it return early, ``shown``
     gets results, ``began`` lessons that take longer than ``slow_seconds``, ``pressed`` keys.
     """
 
-    def __init__(
-        self,
-        *,
-        saves: Saves,
-        read: Callable[[str], LessonFile | None],
-        grade: Callable[[str, LessonFile | None], Report],
-        end: Callable[[], None],
-        shown: Callable[[WatchResult], None],
-        pressed: Callable[[str], None] = lambda _: None,
-        began: Callable[[str], None] = lambda _: None,
-        slow_seconds: float = 0.3,
-    ) -> None:
-        self.read, self.grade, self.end, self.shown, self.pressed, self.began = (
-            read,
-            grade,
-            end,
-            shown,
-            pressed,
-            began,
-        )
-        self.slow_seconds = slow_seconds
+    saves: Saves
+    read: Callable[[str], LessonFile | None]
+    grade: Callable[[str, LessonFile | None], Report]
+    end: Callable[[], None]
+    shown: Callable[[WatchResult], None]
+    pressed: Callable[[str], None] = lambda _: None
+    began: Callable[[str], None] = lambda _: None
+    slow_seconds: float = 0.3
+
+    def __post_init__(self) -> None:
         self.results: dict[str, LessonResult] = {}
-        self._saves = saves
         self._events: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._jobs: SimpleQueue[WatchJob | None] = SimpleQueue()
         self._stopped = threading.Event()
@@ -158,7 +147,7 @@ class Watcher:
             self._events.put(("raised", error))
 
     def _tell_saves(self) -> None:
-        for lessons in self._saves(self._stopped):
+        for lessons in self.saves(self._stopped):
             self._events.put(("saved", (tuple(lessons), time.monotonic())))
 
     def _work(self) -> None:
@@ -197,11 +186,9 @@ class Watcher:
 
     def _on_time(self) -> None:
         now, running = time.monotonic(), self._running
-        for job in [
-            job for job in self._held.values() if now >= job.began_at + HALF_WRITTEN_SECONDS
-        ]:
-            del self._held[job.lesson]
-            self._want(job)
+        for job in list(self._held.values()):
+            if now >= job.began_at + HALF_WRITTEN_SECONDS:
+                self._want(job)
         if running and not self._told_slow and now >= running.began_at + self.slow_seconds:
             self._told_slow = True
             self.began(running.lesson)

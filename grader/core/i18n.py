@@ -43,7 +43,7 @@ class Catalogue:
         self.texts = texts or {}
         self.missing: set[str] = set()
 
-    def __call__(self, text: str, **values: object) -> str:
+    def __call__(self, text: str, /, **values: object) -> str:
         """The text in this language, its ``{names}`` filled from ``values``."""
         found = self.texts.get(text)
         if not found and self.lang != ENGLISH:

@@ -24,9 +24,9 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.limits import Limits
 from grader.core.paths import LOCALE
 from grader.core.toml_file import read_toml
+from grader.course.analysis.source import Source
 from grader.course.catalogue import CatalogueCell, read_catalogue
 
-"""Where a wheel carries the course."""
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
@@ -85,6 +85,13 @@ class Lesson:
     @property
     def hidden_checks(self) -> tuple[Path, ...]:
         return _existing(self.checks / "test_hidden.py")
+
+    @property
+    def check_names(self) -> list[str]:
+        """The checks' names, visible ones first, without ``test_``."""
+        files = (*self.visible_checks, *self.hidden_checks)
+        names = (name for file in files for name in Source(file.read_text("utf-8"), "").definitions)
+        return [name.removeprefix("test_") for name in names if name.startswith("test_")]
 
     @property
     def scenarios(self) -> Path:

@@ -54,9 +54,7 @@ class FileEntry:
         try:
             with self.open() as stream:
                 return stream.read(limit)
-        except (
-            Exception
-        ):  # OSError; zlib.error, LZMAError, BadZipFile, RuntimeError for a password, and more
+        except Exception:  # OSError, zlib.error, BadZipFile, RuntimeError for a password, …
             return None
 
 
@@ -168,10 +166,7 @@ class Unzipped:
             )
             raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
         inner = (
-            FileEntry(
-                f"{leaf.path}/{one.path.lstrip('/')}", one.open, packed_bytes=one.packed_bytes
-            )
-            for one in zip_leaves(archive)
+            replace(one, path=f"{leaf.path}/{one.path.lstrip('/')}") for one in zip_leaves(archive)
         )
         self._add(inner, nesting + 1)
 
@@ -185,7 +180,7 @@ class Unzipped:
             raise
         except PermissionError as error:
             raise SubmissionError(CLOSED, path=leaf.path, reason=str(error.strerror)) from None
-        except Exception as error:  # as in Leaf.read
+        except Exception as error:  # as in FileEntry.read
             reason = str(error) or type(error).__name__
             raise SubmissionError(
                 "{path} can't be read: {reason}. Make the zip anew, without a password",

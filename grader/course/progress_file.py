@@ -8,14 +8,23 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from grader.course.progress import VERSION, Progress
 
+T = TypeVar("T")
+
 FILE = ".gradlings.json"
 MAX_BYTES = 1 << 20
 """A larger file counts as damaged."""
+
+
+class Header(msgspec.Struct):
+    """What every version of the file has."""
+
+    version: int = VERSION
 
 
 def find_workspace(place: Path) -> Path | None:
@@ -26,7 +35,7 @@ def find_workspace(place: Path) -> Path | None:
 
 def read_progress(workspace: Path) -> Progress:
     """Return what the workspace's file says; nothing if it is missing or damaged."""
-    return _read(workspace / FILE) or Progress()
+    return _read(workspace / FILE, Progress) or Progress()
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
@@ -35,23 +44,23 @@ def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> 
     A file of a newer version is left as it is.
     """
     path = workspace / FILE
-    progress = _read(path)
-    if progress is None and path.exists():
-        with contextlib.suppress(OSError):
-            path.replace(path.with_name(FILE + ".damaged"))
+    header, progress = _read(path, Header), _read(path, Progress)
     changed = change(progress or Progress())
-    if changed.version <= VERSION:
+    if header is None or header.version <= VERSION:
+        if progress is None and path.exists():
+            with contextlib.suppress(OSError):
+                path.replace(path.with_name(FILE + ".damaged"))
         data = {"version": VERSION, **changed.as_json()}
         text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
         _write(path, text + "\n")
     return changed
 
 
-def _read(path: Path) -> Progress | None:
+def _read(path: Path, kind: type[T]) -> T | None:
     try:
         if path.stat().st_size > MAX_BYTES:
             return None
-        return msgspec.json.decode(path.read_bytes(), type=Progress)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import io
 import tokenize
+from collections.abc import Callable
 
 from grader.core.errors import SubmissionError
 from grader.course.lesson_file import LessonFile
-from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, read_code, read_notebook
+from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, Notebook, read_code, read_notebook
 
 MAX_FILE_BYTES = 1 << 20
 READABLE = (
@@ -49,7 +50,9 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
             lesson, path, "{path} is empty. `grade init` elsewhere gives a fresh stub to start from"
         )
     if notebook:
-        return _decode_notebook(lesson, path, data)
+        return _from_notebook(
+            lesson, path, lambda: read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
+        )
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = (
             "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for"
@@ -85,22 +88,18 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     return LessonFile(lesson, path, text)
 
 
-def _decode_notebook(lesson: str, path: str, data: bytes) -> LessonFile:
-    try:
-        read = read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
-    except SubmissionError as error:
-        return LessonFile.wrong(lesson, path, error.template, error.facts)
-    return LessonFile(lesson, path, read.text, cells=read.cells, left_out=read.left_out)
-
-
 def read_cell(lesson: str, code: str) -> LessonFile:
     """Read the cell under ``%%grade`` as a lesson; its first line is the magic's."""
     path = f"%%grade {lesson}"
+    return _from_notebook(lesson, path, lambda: read_code(path, code, code_bytes=MAX_FILE_BYTES))
+
+
+def _from_notebook(lesson: str, path: str, read: Callable[[], Notebook]) -> LessonFile:
     try:
-        read = read_code(path, code, code_bytes=MAX_FILE_BYTES)
+        notebook = read()
     except SubmissionError as error:
         return LessonFile.wrong(lesson, path, error.template, error.facts)
-    return LessonFile(lesson, path, read.text, left_out=read.left_out)
+    return LessonFile(lesson, path, notebook.text, cells=notebook.cells, left_out=notebook.left_out)
 
 
 def _is_cp949(data: bytes) -> bool:
@@ -115,9 +114,8 @@ def _is_cp949(data: bytes) -> bool:
 
 
 def _bad_line(data: bytes) -> int:
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            return number
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
     return 1

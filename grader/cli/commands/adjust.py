@@ -6,13 +6,11 @@ import getpass
 import math
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
 from grader.classroom.batch.outputs import write_outputs, write_page
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.classroom.gradebook.store import Gradebook, now
+from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
 from grader.core.sanitize import clean
 from grader.render.terminal import make_console
@@ -58,43 +56,26 @@ def list_adjustments(out: Path, name: str) -> None:
 def who() -> str:
     try:
         return getpass.getuser()
-    except (
-        OSError,
-        KeyError,
-    ):  # a user without a name, as in some containers; an OSError since Python 3.13
+    except (OSError, KeyError):  # no name, as in some containers; an OSError since Python 3.13
         return "unknown"
 
 
 def show_trail(entry: GradebookEntry) -> None:
     console = make_console()
     if entry.adjustments:
-        table = Table(
-            "when",
-            "who",
-            "points",
-            "lesson",
-            "reason",
-            box=None,
-            pad_edge=False,
-            header_style="bold",
-        )
+        table = plain_table("when", "who", "points", "lesson", "reason")
         for one in entry.adjustments:
+            change = f"{one.points:+g}"
             table.add_row(
-                one.made_at,
-                clean(one.author),
-                f"{one.points:+g}",
-                one.lesson or "",
-                clean(one.reason),
+                one.made_at, clean(one.author), change, one.lesson or "", clean(one.reason)
             )
         console.print(table)
     else:
-        console.print(Text(f"{clean(entry.name)}: no adjustments"))
+        console.print(f"{clean(entry.name)}: no adjustments")
     earned = points_text(entry.report.score) if entry.report else "not graded"
     console.print(
-        Text(
-            f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by"
-            f" {entry.adjusted_by:+g})"
-        )
+        f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by"
+        f" {entry.adjusted_by:+g})"
     )
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
@@ -102,4 +83,4 @@ def show_trail(entry: GradebookEntry) -> None:
             f"that is more than full marks ({most}); a slip is taken back by an adjustment with the"
             " other sign"
         )
-        console.print(Text(line), soft_wrap=True)
+        console.print(line, soft_wrap=True)

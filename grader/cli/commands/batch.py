@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load, wanted_language
 from grader.core.report import Report
 from grader.core.sanitize import clean
-from grader.course.course import Course, Lesson
+from grader.course.course import Course
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
@@ -143,7 +142,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
             raise UsageError(
                 "--check names what to grade again. Write --regrade --check, or leave it away"
             )
-        known_check(course, wanted.check)
+        refuse_unknown_check(course, wanted.check)
     settings = Settings(
         seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang)
     )
@@ -152,8 +151,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
     )
 
 
-def known_check(course: Course, check: str) -> Lesson:
-    """Return the lesson of a check; raises UsageError for an unknown lesson or check."""
+def refuse_unknown_check(course: Course, check: str) -> None:
     if "." not in check:
         raise UsageError(
             f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not"
@@ -161,16 +159,13 @@ def known_check(course: Course, check: str) -> Lesson:
         )
     lesson = course.lesson(lesson_of(check))
     name = check.partition(".")[2].partition("[")[0]
-    texts = [path.read_text("utf-8") for path in (*lesson.visible_checks, *lesson.hidden_checks)]
-    names = re.findall(r"^def test_(\w+)\(", "\n".join(texts), re.MULTILINE)
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if name not in lesson.check_names:
+        near = difflib.get_close_matches(name, lesson.check_names, n=1, cutoff=0.5)
         guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
         raise UsageError(
             f"There is no check {check!r}. {guess}grades.csv has their names in its first line:"
             f" {lesson.id}.…"
         )
-    return lesson
 
 
 def register(

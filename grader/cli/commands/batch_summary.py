@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from grader.classroom.batch.records import BatchPlan, BatchResult
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.plain_table import plain_table
 from grader.core.report import LessonStatus
 from grader.core.sanitize import clean
 from grader.render.terminal_lines import points as points_text
@@ -25,6 +25,13 @@ def listing(console: Console, what: str, lines: Sequence[str]) -> None:
         console.print(Text(f"{what}: {clean(line)}"), soft_wrap=True)
     if len(lines) > LISTED:
         console.print(Text(f"{what}: and {len(lines) - LISTED} more"))
+
+
+def problem_of(entry: GradebookEntry) -> str:
+    name = entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
+    if entry.problem:
+        return f"{name}: {entry.problem}"
+    return f"{name}: the grader's own fault: {entry.grader_faults[0].message or 'see its page'}"
 
 
 class Summary:
@@ -48,10 +55,7 @@ class Summary:
                 scores.append(entry.score)
                 most = max(most, report.max_score)
             if entry.problem or entry.grader_faults:
-                problems.append(
-                    f"{self.called(entry)}:"
-                    f" {entry.problem or self.fault_of(entry.grader_faults[0].message)}"
-                )
+                problems.append(problem_of(entry))
             missing += [entry.label] * entry.missing
             unloaded += [entry.label] * any(
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
@@ -96,25 +100,8 @@ class Summary:
             more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
             self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
 
-    @staticmethod
-    def called(entry: GradebookEntry) -> str:
-        """Whose an entry is, and beside that its name where it is another."""
-        return entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
-
-    @staticmethod
-    def fault_of(message: str | None) -> str:
-        return f"the grader's own fault: {message or 'see its page'}"
-
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
-        table = Table(
-            "submission",
-            "old",
-            "new",
-            "checks that changed",
-            box=None,
-            pad_edge=False,
-            header_style="bold",
-        )
+        table = plain_table("submission", "old", "new", "checks that changed")
         count = 0
         for change in self.book.changes(tally.run):
             count += 1

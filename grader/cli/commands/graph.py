@@ -63,9 +63,9 @@ def numbers(text: str) -> Any:
         if not _numeric(value):
             raise ValueError(text)
     except ValueError:
-        message = "--input {text} is no tensor. Write numbers, such as {examples}"
+        message = "--input {value} is no tensor. Write numbers, such as {examples}"
         raise UsageError(
-            message, text=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"'
+            message, value=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"'
         ) from None
     return value
 

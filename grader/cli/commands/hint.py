@@ -33,15 +33,9 @@ def show_hint(
     lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
     hints = lesson.hints()
     if name is not None and name not in hints:
-        there = ", ".join(hints) or "-"
-        raise UsageError(
-            tr(
-                "{lesson} has no hint for {name}. There are hints for: {names}",
-                lesson=lesson.id,
-                name=repr(name),
-                names=there,
-            )
-        )
+        message = "{lesson} has no hint for {name}. There are hints for: {names}"
+        names = ", ".join(hints) or "-"
+        raise UsageError(tr(message, lesson=lesson.id, name=repr(name), names=names))
     if name is None and step is None and learner.keeps:
         name = in_the_way(lesson, hints, progress)
     remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
@@ -51,9 +45,8 @@ def show_hint(
         key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)
     }
     if not shown:
-        raise UsageError(
-            tr("{lesson} has no hints of step {step} yet", lesson=lesson.id, step=step)
-        )
+        message = "{lesson} has no hints of step {step} yet"
+        raise UsageError(tr(message, lesson=lesson.id, step=step))
     own = learner.words(lesson)
     for key, steps in shown.items():
         # "1 / 3" would read as points.
@@ -61,14 +54,8 @@ def show_hint(
         console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
-    show_further(
-        learner,
-        lesson,
-        name or next(iter(shown)),
-        step,
-        most=max(map(len, shown.values())),
-        console=console,
-    )
+    most = max(map(len, shown.values()))
+    show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)
 
 
 def at_hand(learner: Learner, progress: Progress) -> Lesson:
@@ -103,20 +90,10 @@ def show_further(
 ) -> None:
     tr = learner.tr
     if step < most:
-        console.print(
-            Text(
-                f"\n{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}",
-                style="dim",
-            )
-        )
+        said = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
     elif learner.keeps:
-        console.print(
-            Text(
-                "\n"
-                + tr(
-                    "That was the last step. The whole: {command}",
-                    command=f"grade solution {lesson.id} --give-up",
-                ),
-                style="dim",
-            )
-        )
+        command = f"grade solution {lesson.id} --give-up"
+        said = tr("That was the last step. The whole: {command}", command=command)
+    else:
+        return
+    console.print(Text(f"\n{said}", "dim"))

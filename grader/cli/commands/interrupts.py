@@ -33,9 +33,8 @@ def graceful_interrupt(
     def first(*_: object) -> None:
         signal.signal(signal.SIGINT, again)
         hosts.finishing.set()
-        with contextlib.suppress(
-            RuntimeError
-        ):  # a line was being written when the signal came, and can't be written into
+        # The signal may come while a line is being written, which can't be written into.
+        with contextlib.suppress(RuntimeError):
             console.print(Text(stopping(hosts.busy, what)), soft_wrap=True)
 
     def again(*_: object) -> None:

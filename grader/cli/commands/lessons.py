@@ -30,16 +30,8 @@ def show_lessons(
         lesson_table(course, progress, here=set(learner.files()), tr=tr, own=learner.words)
     )
     if not learner.keeps:
-        console.print(
-            Text(
-                "\n"
-                + tr(
-                    "No progress is kept in this folder. A folder that keeps it: {command}",
-                    command="grade init my-work",
-                ),
-                "dim",
-            )
-        )
+        message = "No progress is kept in this folder. A folder that keeps it: {command}"
+        console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
         return
     console.print(Text("\n").append_text(summary_line(course, progress, tr)))
     if next_lesson(course, progress) is not None:
@@ -57,12 +49,8 @@ def show_next(
     if lesson is None:
         show_end(learner, progress, console)
         return
-    own, mine, file = (
-        learner.words(lesson),
-        progress.of(lesson.id),
-        learner.files(lesson).get(lesson.id),
-    )
-    head = Text.assemble((lesson.id, "bold"), f"  {own(lesson.title)}")
+    mine, file = progress.of(lesson.id), learner.files(lesson).get(lesson.id)
+    head = Text.assemble((lesson.id, "bold"), f"  {learner.words(lesson)(lesson.title)}")
     if mine.attempts:
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
@@ -70,18 +58,12 @@ def show_next(
     # The course in a students' bundle has no READMEs.
     if file is not None and not (taught_in / "README.md").exists():
         taught_in = (learner.folder / file.path).parent
-    console.print(
-        Padding(Text(first_lines(lesson, taught_in, tr.lang)), (0, 0, 1, 2), expand=False)
-    )
+    introduction = Text(first_lines(lesson, taught_in, tr.lang))
+    console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
     if file is None:
-        reset = f"grade reset {lesson.id}"
-        console.print(
-            Text(
-                "  "
-                + tr("{file} is not here. Get it: {command}", file=lesson.filename, command=reset),
-                "yellow",
-            )
-        )
+        message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
+        said = tr(message, file=lesson.filename, command=reset)
+        console.print(Text(f"  {said}", "yellow"))
         return
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [

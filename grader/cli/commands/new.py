@@ -24,18 +24,7 @@ title = "{mark} the course's title"
 version = "1"
 """
 RESERVED = frozenset(
-    {
-        "torch",
-        "numpy",
-        "grader",
-        "pytest",
-        "scenarios",
-        "helpers",
-        "diagnosis",
-        "student",
-        "reference",
-        "draw",
-    }
+    "torch numpy grader pytest scenarios helpers diagnosis student reference draw".split()
 )
 
 
@@ -106,14 +95,13 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
     toml = root / "exercises" / "course.toml"
     document = tomlkit.parse(toml.read_text("utf-8"))
     entry = tomlkit.table()
-    for key, value in (
-        ("id", lesson),
-        ("title", TITLE),
-        ("summary", SUMMARY),
-        ("names", [function]),
-        ("builds_on", list[str]()),
-    ):
-        entry.add(key, value)
+    entry |= {
+        "id": lesson,
+        "title": TITLE,
+        "summary": SUMMARY,
+        "names": [function],
+        "builds_on": [],
+    }
     lessons = document.setdefault("lesson", tomlkit.aot())
     if not hasattr(lessons, "append"):
         raise CourseError(f"{toml}: lesson is no list of tables. Write [[lesson]]")

@@ -53,17 +53,12 @@ def greeting(place: Path) -> str:
         ),
         ("grader.draw(loss)", tr("after import grader: the graph behind a tensor")),
     ]
-    with contextlib.suppress(
-        CourseError
-    ):  # the engine of a students' bundle, loaded outside of that
+    # The engine of a students' bundle may be loaded outside of that.
+    with contextlib.suppress(CourseError):
         course = load_course(find_course(None, here=place))
         if not read_submission(place, [lesson.id for lesson in course.lessons]):
-            rows.append(
-                (
-                    "%grade init my-work --notebook",
-                    tr("begin: a folder with all lessons, as notebooks"),
-                )
-            )
+            begin = tr("begin: a folder with all lessons, as notebooks")
+            rows.append(("%grade init my-work --notebook", begin))
     width = max(len(command) for command, _ in rows) + 3
     return "\n".join(f"{command.ljust(width)}{what}" for command, what in rows)
 
@@ -95,12 +90,10 @@ class Shown:
         )
         lines = folded(self.report.lessons, self.keepsake or LearnerExtras())
         shown = [lesson for lesson in self.report.lessons if lesson not in lines]
-        height = (
-            HEAD_PIXELS
-            + LINE_PIXELS * len(lines)
-            + CHECK_PIXELS * sum(len(lesson.checks) for lesson in shown)
-        )
-        height += OPEN_PIXELS * sum(to_open(lesson) is not None for lesson in shown)
+        height = HEAD_PIXELS + LINE_PIXELS * len(lines)
+        for lesson in shown:
+            height += CHECK_PIXELS * len(lesson.checks)
+            height += OPEN_PIXELS * (to_open(lesson) is not None)
         style = f"display: block; width: 100%; height: {height}px; border: 0; border-radius: 8px"
         title = html.escape(
             f"{self.report.submission}: {self.report.score:g} / {self.report.max_score:g}"
@@ -130,9 +123,8 @@ class Kernel:
         shown = self._graded(
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
-        kept = keep(
-            course, shown.report, chosen.files, place, shown.tr.lang, console=make_console()
-        )
+        lang, console = shown.tr.lang, make_console()
+        kept = keep(course, shown.report, chosen.files, place, lang, console=console)
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
@@ -163,9 +155,7 @@ class Kernel:
         settings = Settings(seed, asked.sandbox, course.limits, lang=language, prestart=True)
         try:
             report = grade_submission(self.host, course, lessons, files, settings, name=name)
-        except (
-            BaseException
-        ):  # the kernel was interrupted: what the host is at is of no use to the next grading
+        except BaseException:  # interrupted: the running grading is of no use to the next one
             self.host.close()
             raise
         return Shown(report, engine_catalogue(language), command)

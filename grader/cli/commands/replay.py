@@ -1,6 +1,4 @@
-"""``grade replay``: one check again, from its seed: judged as usual, as a script, or in a
-debugger.
-"""
+"""``grade replay``: one check again, from its seed, judged as usual."""
 
 from __future__ import annotations
 
@@ -15,14 +13,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.classroom.publish.filter import check_names
 from grader.cli.commands.spinner import waiting
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
 from grader.course.submission import SUFFIXES, read_submission
 from grader.render.terminal import make_console, show_whole
 from grader.render.terminal_lines import Lines
@@ -34,9 +30,7 @@ FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What to do again: ``target`` is a lesson or ``lesson.check``; a run's seed, or the check's
-    own.
-    """
+    """What to do again. ``target``: a lesson or ``lesson.check``; ``seed``: the run's."""
 
     target: str
     place: Path
@@ -50,7 +44,7 @@ class ReplayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A target understood: the lesson, the check's name or none, the file to judge, how."""
+    """What to judge: a lesson or one check of it, the file, the settings."""
 
     lesson: Lesson
     check: str | None
@@ -65,7 +59,7 @@ class Replay:
 
 
 def understood(course: Course, asked: ReplayRequest) -> Replay:
-    """What was asked for; raises UsageError where there is no such lesson, check or file."""
+    """Return what to judge; raises UsageError for an unknown lesson, check or file."""
     head, _, rest = asked.target.partition(".")
     lesson = course.lesson(head)
     check = known_check(lesson, rest) if rest not in ("", "py") else None
@@ -86,45 +80,27 @@ def understood(course: Course, asked: ReplayRequest) -> Replay:
     seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
     language = wanted_language(asked.lang)
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
-    return Replay(
-        lesson,
-        check,
-        file,
-        Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds),
-        engine_catalogue(language),
-    )
+    settings = Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds)
+    return Replay(lesson, check, file, settings, engine_catalogue(language))
 
 
 def known_check(lesson: Lesson, name: str) -> str:
-    """The name of a check of the lesson; raises UsageError with the nearest, and all that there
-    are.
-    """
-    files = (*lesson.visible_checks, *lesson.hidden_checks)
-    names = [
-        test.removeprefix("test_")
-        for file in files
-        for test in check_names(file.read_text("utf-8"))
-    ]
-    wanted = name.removeprefix("test_")
+    """Return the name of a check; raises UsageError with the nearest and all that there are."""
+    names, wanted = lesson.check_names, name.removeprefix("test_")
     if wanted in names:
         return wanted
     near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
     facts = {"lesson": lesson.id, "name": repr(name), "names": ", ".join(names)}
     if near:
-        raise UsageError(
-            "{lesson} has no check {name}. Did you mean {lesson}.{near}? Its checks: {names}",
-            **facts,
-            near=near[0],
-        )
+        message = "{lesson} has no check {name}. Did you mean {lesson}.{near}? Its checks: {names}"
+        raise UsageError(message, **facts, near=near[0])
     raise UsageError("{lesson} has no check {name}. Its checks: {names}", **facts)
 
 
-def replay(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
-    """Judge again in isolation; show the check whole. Of a lesson the one that is wrong, or which
-    there are; all where none is.
-    """
+def replay(course: Course, asked: ReplayRequest) -> ExitCode:
+    """Judge again and show the check in full; of a lesson, the wrong one or the choice of them."""
     with ForkServerClient() as client:
-        what = understood(load_course(find_course(course_root, here=Path())), asked)
+        what = understood(course, asked)
         with waiting(make_console(stderr=True), what.tr):
             judged = grade_lesson(client, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
@@ -143,9 +119,7 @@ def replay(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
 
 
 def checks_to_show(what: Replay, result: LessonResult) -> tuple[CheckResult, ...]:
-    """The check that was named; else the one that is wrong, those that are neither right nor not
-    started, or simply all.
-    """
+    """Return the named check; else the wrong ones, those with another problem, or all."""
     if what.check_id is not None:
         return tuple(check for check in result.checks if check.id == what.check_id)
     return (
@@ -166,16 +140,8 @@ def show_choice(
     console: Console, what: Replay, asked: ReplayRequest, wrong: Sequence[CheckResult]
 ) -> None:
     """Which checks are wrong, each with the command that takes it, to paste."""
-    console.print(
-        Text(
-            what.tr(
-                "{count} checks of {lesson} are wrong. Take one:",
-                count=len(wrong),
-                lesson=what.lesson.id,
-            )
-        ),
-        "",
-    )
+    message = "{count} checks of {lesson} are wrong. Take one:"
+    console.print(Text(what.tr(message, count=len(wrong), lesson=what.lesson.id)), "")
     lines = Lines(console, what.tr)
     for check in wrong:
         lines.show_check(check)

@@ -15,18 +15,16 @@ from grader.cli.commands.replay import Replay, ReplayRequest, one_wrong_check, o
 from grader.core.errors import ExitCode, UsageError
 from grader.core.protocol import DebugRequest
 from grader.core.subprocesses import users_environment
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course
 from grader.judge import DEBUGGER
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import spec_for, task_for
 
 
-def debug(course_root: Path | None, asked: ReplayRequest, *, stop: bool) -> ExitCode:
-    """Run one check in a process of its own, here and unconfined, with a debugger in the student's
-    code.
-    """
-    what = understood(load_course(find_course(course_root, here=Path())), asked)
+def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
+    """Run one check in its own process, unconfined, with a debugger in the student's code."""
+    what = understood(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
         raise UsageError(what.file.template or what.file.problem, **what.file.facts)

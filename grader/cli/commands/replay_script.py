@@ -20,46 +20,33 @@ from grader.cli.commands.replay import (
 from grader.core.errors import ExitCode
 from grader.core.report import CheckResult, Outcome
 from grader.core.sanitize import clean
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.analysis.source import Source
+from grader.course.course import Course, Lesson
 from grader.course.notebook.cells import cells_of, loading
+from grader.course.stubs import first_line
 from grader.render.terminal import make_console, show_whole
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson
 
 
-def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
-    """Print the smallest script that does the same without us; of a lesson, for the one check that
-    is wrong.
-    """
+def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
+    """Print a script that repeats a check without the engine; of a lesson, its one wrong check."""
+    errors = make_console(stderr=True)
     with ForkServerClient() as client:
-        what = understood(load_course(find_course(course_root, here=Path())), asked)
-        chosen = one_wrong_check(client, make_console(stderr=True), what, asked)
-        if chosen is None:
+        what = one_wrong_check(client, errors, understood(course, asked), asked)
+        if what is None:
             return ExitCode.NOT_FULL_MARKS
-        what = chosen
         path = own_file(asked.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
         outcome = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
-    found = (
-        next((check for check in outcome.result.checks if check.id == what.check_id), None)
-        if outcome
-        else None
-    )
+    checks = outcome.result.checks if outcome else ()
+    found = next((check for check in checks if check.id == what.check_id), None)
     if outcome is None or found is None or outcome.judged.script is None:
-        said = what.tr(
-            "{name} is not wrong with this seed: there is nothing to reproduce",
-            name=what.check_id or what.lesson.id,
-        )
-        make_console(stderr=True).print(Text(said, "yellow"))
+        message = "{name} is not wrong with this seed: there is nothing to reproduce"
+        errors.print(Text(what.tr(message, name=what.check_id or what.lesson.id), "yellow"))
         if outcome is not None:
-            show_whole(
-                make_console(stderr=True),
-                outcome.result,
-                (found,) if found else (),
-                seed=settings.seed,
-                tr=what.tr,
-            )
+            shown = (found,) if found else ()
+            show_whole(errors, outcome.result, shown, seed=settings.seed, tr=what.tr)
         if found is None or found.outcome is Outcome.PASSED:
             return ExitCode.OK
         return ExitCode.NOT_FULL_MARKS
@@ -68,9 +55,7 @@ def show_script(course_root: Path | None, asked: ReplayRequest) -> ExitCode:
 
 
 def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
-    """The script: what it is about as comments, the student's file, the steps; or the check itself
-    where there are none.
-    """
+    """Return comments, the loading of the student's file and the steps; or else the check."""
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
     if isinstance(outcome.judged.script, tuple):
@@ -81,13 +66,10 @@ def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay)
             else loading_file(module, path)
         )
         return "\n".join([*head, *load, *outcome.judged.script]) + "\n"
-    reason = what.tr(
-        "This can't be done without the grader: {reason}. The check itself:",
-        reason=str(outcome.judged.script),
-    )
-    return (
-        "\n".join([*head, comment(reason), "", check_source(what.lesson, check_name(check))]) + "\n"
-    )
+    message = "This can't be done without the grader: {reason}. The check itself:"
+    reason = what.tr(message, reason=str(outcome.judged.script))
+    source = check_source(what.lesson, check_name(check))
+    return "\n".join([*head, comment(reason), "", source]) + "\n"
 
 
 def loading_file(module: str, path: Path) -> list[str]:
@@ -110,14 +92,9 @@ def comment(text: str) -> str:
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    from grader.course.analysis.source import Source
-
     for file in (*lesson.visible_checks, *lesson.hidden_checks):
         text = file.read_text("utf-8")
         node = Source(text, file.name).definitions.get(f"test_{name}")
         if node is not None:
-            first = min(
-                [node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))]
-            )
-            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+            return "\n".join(text.splitlines()[first_line(node) - 1 : node.end_lineno])
     return ""

@@ -64,10 +64,13 @@ def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
 
 def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[str, int]]:
     """By lesson, the checks that were wrong when it was graded last, with their seeds."""
-    known = {lesson.id: progress.of(lesson.id).wrong for lesson in lessons}
     own = {
-        lesson: {check: seed for check, seed in wrong.items() if check.startswith(f"{lesson}.")}
-        for lesson, wrong in known.items()
+        lesson.id: {
+            check: seed
+            for check, seed in progress.of(lesson.id).wrong.items()
+            if check.startswith(f"{lesson.id}.")
+        }
+        for lesson in lessons
     }
     return {lesson: wrong for lesson, wrong in own.items() if wrong}
 
@@ -77,14 +80,8 @@ def show_wrong(
 ) -> None:
     """Which checks were wrong, each with the command that takes it, to paste."""
     tr = learner.tr
-    console.print(
-        Text(
-            tr(
-                "{count} lessons had something wrong when they were graded last. Take one:",
-                count=len(wrong),
-            )
-        )
-    )
+    message = "{count} lessons had something wrong when they were graded last. Take one:"
+    console.print(Text(tr(message, count=len(wrong))))
     for lesson, checks in wrong.items():
         console.print("", Text(lesson, "bold"), sep="\n")
         for check, own in list(checks.items())[:SHOWN]:
@@ -92,9 +89,6 @@ def show_wrong(
             words = ["grade", "replay", clean(check), *seed, *asked.options]
             console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
         if (more := len(checks) - SHOWN) > 0:
-            rest = tr(
-                "… and {count} more: {command}",
-                count=more,
-                command=shlex.join(["grade", "replay", lesson, *asked.options]),
-            )
+            command = shlex.join(["grade", "replay", lesson, *asked.options])
+            rest = tr("… and {count} more: {command}", count=more, command=command)
             console.print(Text(f"    {rest}", "dim"), soft_wrap=True)

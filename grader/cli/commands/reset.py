@@ -45,18 +45,12 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             raise UsageError(
                 learner.tr("{file} can't be written: {reason}. Nothing of yours was lost", **why)
             ) from None
-        told = learner.tr(
-            "{file} is a fresh stub.", file=target.relative_to(learner.folder).as_posix()
-        )
-        kept = (
-            " "
-            + learner.tr(
-                "What you had is in {file}", file=copy.relative_to(learner.folder).as_posix()
-            )
-            if copy
-            else ""
-        )
-        console.print(Text(told + kept))
+        path = target.relative_to(learner.folder)
+        said = learner.tr("{file} is a fresh stub.", file=path.as_posix())
+        if copy:
+            kept = path.with_name(copy.name).as_posix()
+            said += " " + learner.tr("What you had is in {file}", file=kept)
+        console.print(Text(said))
 
 
 def agreed(question: str, lesson: Lesson) -> bool:

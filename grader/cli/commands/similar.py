@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text as Line
 
 from grader.classroom.batch.outputs import replacing
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.similar_page import render_similar
 from grader.classroom.statistics.similarity import Pair, Side, Text, library, similar_pairs
+from grader.cli.commands.plain_table import plain_table
 from grader.cli.commands.progress_bar import Meter
 from grader.core.errors import UsageError
 from grader.core.sanitize import clean
@@ -107,9 +107,7 @@ def known_texts(lesson: Lesson) -> Iterator[str]:
 def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     console = make_console()
     if pairs:
-        table = Table(
-            "shared", "lesson", "one", "the other", box=None, pad_edge=False, header_style="bold"
-        )
+        table = plain_table("shared", "lesson", "one", "the other")
         for pair in pairs[:LISTED]:
             table.add_row(
                 f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels)

@@ -23,24 +23,19 @@ def show_solution(
     learner, console = Learner.at(course, place, lang), make_console()
     lesson, tr = course.lesson(lesson_id), learner.tr
     if not lesson.solution.is_file():
-        raise UsageError(
-            tr(
-                "This course came without its solutions, so {lesson} has none to show. Ask whoever"
-                " gave it to you",
-                lesson=lesson.id,
-            )
+        message = (
+            "This course came without its solutions, so {lesson} has none to show. Ask whoever"
+            " gave it to you"
         )
+        raise UsageError(tr(message, lesson=lesson.id))
     mine = learner.progress.of(lesson.id)
     if not (give_up or mine.complete or mine.gave_up_at):
         command = f"grade solution {lesson.id} --give-up"
-        raise UsageError(
-            tr(
-                "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
-                " {command}",
-                lesson=lesson.id,
-                command=command,
-            )
+        message = (
+            "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
+            " {command}"
         )
+        raise UsageError(tr(message, lesson=lesson.id, command=command))
     reference = without_markers(lesson.solution.read_text("utf-8"))
     file = learner.files(lesson).get(lesson.id)
     if file is None or file.problem:

@@ -21,7 +21,6 @@ def waiting(console: Console, tr: Catalogue) -> Iterator[None]:
     if not (console.is_terminal and console.file.isatty()):
         yield
         return
-    with console.status(
-        Text(tr("Grading … importing torch takes a few seconds"), "dim"), spinner="line"
-    ):  # ASCII: any console has it
+    text = Text(tr("Grading … importing torch takes a few seconds"), "dim")
+    with console.status(text, spinner="line"):  # ASCII: any console has it
         yield

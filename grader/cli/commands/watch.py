@@ -6,7 +6,6 @@ import contextlib
 import secrets
 import signal
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -15,11 +14,11 @@ from rich.text import Text
 
 from grader.cli.commands.hint import show_hint
 from grader.cli.commands.lessons import show_lessons, show_next
-from grader.cli.commands.watch_screen import EXPLAINED, Screen
+from grader.cli.commands.watch_screen import KEYS, Screen
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind
 from grader.cli.keyboard import END_OF_INPUT, single_keys
-from grader.cli.watch_loop import Watcher, WatchResult, change
+from grader.cli.watch_loop import Saves, Watcher, WatchResult, change
 from grader.core.errors import ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
@@ -61,7 +60,7 @@ def watch_lessons(
             raise UsageError(learner.tr(message, folder=learner.folder))
         kind = None if poll else remote_kind(learner.folder)
         folders = {(learner.folder / file.path).parent for file in files.values()}
-        session = WatchSession(learner, host, watched, keeps=place == Path(), sandbox=sandbox)
+        session = WatchSession(learner, host, keeps=place == Path(), sandbox=sandbox)
         if kind:
             text = learner.tr(
                 "This folder is on {kind}, which tells of no saves: looking for changes instead, as"
@@ -88,31 +87,18 @@ class WatchSession:
     """One ``grade watch``: what the loop calls, and what it shows."""
 
     def __init__(
-        self,
-        learner: Learner,
-        host: ForkServerClient,
-        watched: list[Lesson],
-        *,
-        keeps: bool,
-        sandbox: str,
+        self, learner: Learner, host: ForkServerClient, *, keeps: bool, sandbox: str
     ) -> None:
-        self.learner, self.host, self.watched, self.keeps = learner, host, watched, keeps
-        self.settings = partial(
-            Settings,
-            sandbox=sandbox,
-            limits=learner.course.limits,
-            lang=learner.tr.lang,
-            prestart=True,
-        )
+        self.learner, self.host, self.keeps, self.sandbox = learner, host, keeps, sandbox
         self.screen = Screen(make_console(), learner)
         self.notes: list[str] = []
         self.current = ""
         self.interrupted = False
         self.watcher: Watcher | None = None
 
-    def run(self, saves: object, first: str) -> int:
+    def run(self, saves: Saves, first: str) -> int:
         watcher = self.watcher = Watcher(
-            saves=saves,  # type: ignore[arg-type]
+            saves=saves,
             read=self.read,
             grade=self.grade,
             end=self.end,
@@ -144,15 +130,12 @@ class WatchSession:
         if self.interrupted:
             self.interrupted = False
             self.host.close()
-        course, files = self.learner.course, {lesson: file} if file else {}
-        settings = self.settings(secrets.randbits(32))
+        course, lang = self.learner.course, self.learner.tr.lang
+        seed, name = secrets.randbits(32), self.learner.folder.resolve().name
+        settings = Settings(seed, self.sandbox, course.limits, lang=lang, prestart=True)
+        files = {lesson: file} if file else {}
         return grade_submission(
-            self.host,
-            course,
-            [course.lesson(lesson)],
-            files,
-            settings,
-            name=self.learner.folder.resolve().name,
+            self.host, course, [course.lesson(lesson)], files, settings, name=name
         )
 
     def end(self) -> None:
@@ -210,7 +193,7 @@ class WatchSession:
             self.screen.show(show, [])
 
     def explain(self, console: Console) -> None:
-        for key, what in EXPLAINED.items():
+        for key, (_, what) in KEYS.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
 
 

@@ -7,23 +7,21 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.control import Control
-from rich.segment import ControlType, Segment
+from rich.segment import ControlType, Segment, SegmentLines
 from rich.text import Text
 
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import GraderError
 
-KEYS = {"h": "hint", "n": "next", "l": "list", "r": "run again", "?": "help", "q": "quit"}
-
-
-EXPLAINED = {
-    "h": "a hint for what is wrong, one step further each time",
-    "n": "the lesson to take next; nothing moves on by itself",
-    "l": "all lessons, and how far you are",
-    "r": "grade again, with new inputs",
-    "?": "these keys",
-    "q": "end; what you have is kept",
+KEYS = {
+    "h": ("hint", "a hint for what is wrong, one step further each time"),
+    "n": ("next", "the lesson to take next; nothing moves on by itself"),
+    "l": ("list", "all lessons, and how far you are"),
+    "r": ("run again", "grade again, with new inputs"),
+    "?": ("help", "these keys"),
+    "q": ("quit", "end; what you have is kept"),
 }
+"""What each key does, in a word and in a line."""
 
 
 class Screen:
@@ -64,7 +62,7 @@ class Screen:
                 lines = [*lines[: room - 1], self.console.render_lines(more)[0]]
             clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
             self.console.control(clear)
-        self.console.print(WatchView(lines), end="")
+        self.console.print(SegmentLines(lines, new_lines=True), end="")
         if last is not None:
             self.console.print(last)
         for note in notes:
@@ -94,7 +92,7 @@ class Screen:
     def keys_shown(self) -> Text:
         """The keys with what they do; on a narrow terminal that is more than one line."""
         shown = Text("   ").join(
-            Text.assemble((key, "bold"), f" {self.tr(what)}") for key, what in KEYS.items()
+            Text.assemble((key, "bold"), f" {self.tr(word)}") for key, (word, _) in KEYS.items()
         )
         shown.stylize("dim")
         return shown
@@ -102,15 +100,3 @@ class Screen:
     def tell(self, text: str) -> None:
         if self.console.is_terminal:
             self.console.print(Text(text, "cyan"), end="\r")
-
-
-class WatchView:
-    """Lines that were laid out already."""
-
-    def __init__(self, lines: list[list[Segment]]) -> None:
-        self.lines = lines
-
-    def __rich_console__(self, *_: object) -> Iterator[Segment]:
-        for line in self.lines:
-            yield from line
-            yield Segment.line()

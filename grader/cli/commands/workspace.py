@@ -1,4 +1,4 @@
-"""A learner's folder: made, recorded in, and a lesson of it begun anew."""
+"""A learner's folder: make it, and record gradings in it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,8 @@ class Learner:
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
         """The learner who is in ``place``: a workspace, a folder of one, or any folder."""
         workspace = find_workspace(place)
-        return cls(
-            course,
-            workspace or place,
-            workspace is not None,
-            engine_catalogue(wanted_language(lang)),
-        )
+        tr = engine_catalogue(wanted_language(lang))
+        return cls(course, workspace or place, workspace is not None, tr)
 
     @property
     def progress(self) -> Progress:
@@ -77,12 +73,8 @@ def make_workspace(
     """Copy READMEs and stubs (or notebooks) into a new folder; nothing is overwritten."""
     tr = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            tr(
-                "{folder} exists and is not empty. Choose another name; nothing was changed",
-                folder=folder,
-            )
-        )
+        message = "{folder} exists and is not empty. Choose another name; nothing was changed"
+        raise UsageError(tr(message, folder=folder))
     try:
         for lesson in course.lessons:
             target = folder / lesson.id
@@ -136,7 +128,7 @@ def readme_name(folder: Path, lang: str) -> str:
 
 
 def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Keep a grading's outcome in the progress, if possible; return what it opened."""
+    """Keep a grading's outcome and print what it opened; return the progress."""
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
@@ -182,11 +174,8 @@ def show_completed(
     if opened:
         console.print(Text(tr("This opens: {lessons}", lessons=", ".join(opened))))
     if new[-1].solution.is_file():  # a students' bundle has none
-        console.print(
-            Text(
-                tr("Beside the solution: {command}", command=f"grade solution {new[-1].id}"), "dim"
-            )
-        )
+        command = f"grade solution {new[-1].id}"
+        console.print(Text(tr("Beside the solution: {command}", command=command), "dim"))
     console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
 
 
@@ -194,32 +183,16 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
     """If nothing that was graded is begun, show how to begin."""
     if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
         return
-    following, graded = (
-        next_lesson(learner.course, progress),
-        [result.id for result in report.lessons],
-    )
-    if following is not None and following.id in graded:
-        console.print(
-            Text(
-                learner.tr("Nothing is written yet. How to begin: {command}", command="grade next"),
-                "dim",
-            )
-        )
-    elif len(graded) == 1 and (
-        file := learner.files(lesson := learner.course.lesson(graded[0])).get(lesson.id)
-    ):
+    tr, following = learner.tr, next_lesson(learner.course, progress)
+    graded = [learner.course.lesson(result.id) for result in report.lessons]
+    if following in graded:
+        message = "Nothing is written yet. How to begin: {command}"
+        console.print(Text(tr(message, command="grade next"), "dim"))
+    elif len(graded) == 1 and (file := learner.files(*graded).get(graded[0].id)):
         beside = Path(file.path).parent
-        readme = (beside / readme_name(learner.folder / beside, learner.tr.lang)).as_posix()
-        console.print(
-            Text(
-                learner.tr(
-                    "Nothing is written yet. Read {readme}, then write {file}",
-                    readme=readme,
-                    file=file.path,
-                ),
-                "dim",
-            )
-        )
+        readme = (beside / readme_name(learner.folder / beside, tr.lang)).as_posix()
+        message = "Nothing is written yet. Read {readme}, then write {file}"
+        console.print(Text(tr(message, readme=readme, file=file.path), "dim"))
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:

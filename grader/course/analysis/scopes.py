@@ -36,9 +36,7 @@ def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
-        elif isinstance(
-            node, COMPREHENSIONS
-        ):  # its own variables are its own; what := binds in it is the function's
+        elif isinstance(node, COMPREHENSIONS):  # of these only := binds in the scope around
             names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
             continue
         elif isinstance(node, ast.Lambda):
@@ -71,10 +69,8 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
     """Return the names that an import binds: ``("F", "torch.nn.functional")``."""
     for alias in node.names:
         if isinstance(node, ast.Import):
-            yield (
-                alias.asname or alias.name.split(".")[0],
-                alias.name if alias.asname else alias.name.split(".")[0],
-            )
+            package = alias.name.split(".")[0]
+            yield (alias.asname, alias.name) if alias.asname else (package, package)
         elif node.module:
             yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 

@@ -59,8 +59,7 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
     left_out: list[LeftOut] = []
     features: list[str] = []
     for number, code, tags in _code_cells(path, _parsed(lesson, path, data), code_bytes):
-        whole, reason = _left_out_whole(lesson, code, tags)
-        if whole:
+        if reason := _reason_to_leave_out(lesson, code, tags):
             left_out.append(LeftOut(reason, number, None))
             continue
         kept = without_magics(code)
@@ -113,14 +112,8 @@ def as_notebook(text: str) -> str:
         "source": text.rstrip("\n"),
     }
     metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return (
-        json.dumps(
-            {"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5},
-            ensure_ascii=False,
-            indent=1,
-        )
-        + "\n"
-    )
+    notebook = {"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5}
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
@@ -136,11 +129,8 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
         raise SubmissionError(
             what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py"
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-        MemoryError,
-    ) as error:  # no UTF-8; a number of thousands of digits; lists in lists in lists
+    # No UTF-8; a number of thousands of digits; lists in lists in lists.
+    except (ValueError, RecursionError, MemoryError) as error:
         raise SubmissionError(
             "{path} is no notebook that can be read ({reason}). " + REMEDY,
             path=path,
@@ -237,15 +227,15 @@ FUTURE = re.compile(r"from\s+__future__\s+import\s+(?P<names>\w+(?:\s*,\s*\w+)*)
 DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
 
 
-def _left_out_whole(lesson: str, code: str, tags: frozenset[str]) -> tuple[bool, str]:
+def _reason_to_leave_out(lesson: str, code: str, tags: frozenset[str]) -> str | None:
     if tags & LEFT_OUT_TAGS:
-        return True, TAGGED
+        return TAGGED
     magic = CELL_MAGIC.match(code)
     if magic is None or magic["name"] in PYTHON_CELLS:
-        return False, ""
+        return None
     if magic["name"] == GRADED_CELL and lesson in magic["rest"].split():
-        return False, ""
-    return True, FOREIGN
+        return None
+    return FOREIGN
 
 
 def _taken_out(lines: list[str]) -> list[str]:

@@ -209,6 +209,15 @@ def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable_run:
 # -------------------------------------------------------------------------------------------- usage
 
 
+@pytest.mark.parametrize(("lang", "said"), [("en", "is no tensor"), ("ko", "텐서로")])
+def test_an_input_that_is_no_tensor_is_told(lang: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def f(x): return x", "utf-8")
+    done = CliRunner().invoke(cli, ["graph", f"{file}:f", "--input", "a", "--lang", lang])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception).startswith("--input 'a'") and said in str(done.exception)
+
+
 def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
     tmp_path: Path, small_course: Course
 ) -> None:

@@ -157,6 +157,15 @@ def test_a_file_of_a_newer_version_is_read_and_left_as_it_is(tmp_path: Path) -> 
     assert json.loads((tmp_path / FILE).read_text()) == newer
 
 
+@pytest.mark.parametrize("lessons", [[], {"tiny": {"attempts": {"count": 3}}}])
+def test_a_newer_file_of_another_shape_is_left_as_it_is(lessons: object, tmp_path: Path) -> None:
+    newer = json.dumps({"version": 7, "lessons": lessons})
+    (tmp_path / FILE).write_text(newer)
+    update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1)))
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / FILE).read_text() == newer
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,0 +1,9 @@
+"""The table that the commands for instructors print."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+
+def plain_table(*headers: str) -> Table:
+    return Table(*headers, box=None, pad_edge=False, header_style="bold")
