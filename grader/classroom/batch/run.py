@@ -206,7 +206,7 @@ class Batch:
             raise refusal(page, error) from None
 
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
-        """Grade one submission, again with a new server after a fault of ours; write its page."""
+        """Grade one submission, again with a new server after a grader fault; write its page."""
         try:
             report = self._report(host, job)
             if report.grader_faults and not stopping():

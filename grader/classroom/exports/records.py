@@ -81,7 +81,7 @@ def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: Exp
 
 
 def total_points(entry: GradebookEntry) -> float | None:
-    """Return the points that count; None without a report, or after a fault of ours."""
+    """Return the points that count; None without a report, or after a grader fault."""
     return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
 
 
