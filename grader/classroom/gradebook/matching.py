@@ -73,12 +73,10 @@ def match(
         for line, student in listed.items():
             for key in roster_keys(student) if several or line not in known else ():
                 index.setdefault(key, []).append(line)
-        open_people = [
-            person for person in people if (person.submission, person.place) not in lines
-        ]
+        left = [person for person in people if (person.submission, person.place) not in lines]
         links = {
             person: sorted({line for key in person_keys(person) for line in index.get(key, ())})
-            for person in open_people
+            for person in left
         }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
