@@ -12,6 +12,10 @@
 A cell begins with ``# %%`` and its name. The comment below says what is wrong or different.
 The rest is a fragment: the definitions that differ from the solution (``stubs.compose``). A wrong
 answer and a near miss are named after a mistake; several may have the same name.
+
+A cell whose verdict depends on the version of torch says for which it holds::
+
+    # %% clamped_at_its_bounds [torch>=2.14]
 """
 
 from __future__ import annotations
@@ -19,20 +23,25 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.core.errors import CourseError
 from grader.course.analysis.definitions import is_docstring
 
 CELL = re.compile(r"# %%(.*)")
-NAME = re.compile(r"\w+")
+HEADER = re.compile(r"(\w+)(?: \[(.+)\])?")
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueCell:
     """One answer. ``name`` is the mistake's or the answer's own, ``number`` counts cells of one
-    name from 1, ``line`` is that of the cell's first line in ``path``.
+    name from 1, ``line`` is that of the cell's first line in ``path``. ``holds_for`` is the
+    condition in brackets.
     """
 
     path: Path
@@ -41,6 +50,14 @@ class CatalogueCell:
     line: int
     description: str
     source: str
+    holds_for: str = ""
+
+    def applies(self, version_of: Callable[[str], str] = version) -> bool:
+        """Return whether the condition holds for the installed versions, or for others."""
+        if not self.holds_for:
+            return True
+        requirement = Requirement(self.holds_for)
+        return requirement.specifier.contains(version_of(requirement.name), prereleases=True)
 
     @property
     def label(self) -> str:
@@ -90,9 +107,12 @@ def _check_head(path: Path, head: list[str]) -> None:
 def _cell(path: Path, lines: list[str], start: int, end: int, seen: Counter[str]) -> CatalogueCell:
     """Return the cell of the lines from ``start`` to ``end``, counted from 0."""
     line = start + 1
-    name = lines[start].removeprefix("# %%").strip()
-    if not NAME.fullmatch(name):
+    header = HEADER.fullmatch(lines[start].removeprefix("# %%").strip())
+    if not header:
         raise CourseError(f"{path}:{line}: a cell has no name. Write: # %% name")
+    name, holds_for = header[1], header[2] or ""
+    if holds_for:
+        _check_condition(f"{path}:{line}", holds_for)
     code = start + 1
     while code < end and lines[code].startswith("#"):
         code += 1
@@ -110,4 +130,16 @@ def _cell(path: Path, lines: list[str], start: int, end: int, seen: Counter[str]
     if not body:
         raise CourseError(f"{path}:{line}: the cell {name} has no code")
     seen[name] += 1
-    return CatalogueCell(path, name, seen[name], line, description, source)
+    return CatalogueCell(path, name, seen[name], line, description, source, holds_for)
+
+
+def _check_condition(place: str, condition: str) -> None:
+    """Raise CourseError for a condition that is not a requirement like ``torch>=2.14``."""
+    try:
+        specified = Requirement(condition).specifier
+    except InvalidRequirement:
+        specified = None
+    if not specified:
+        raise CourseError(
+            f"{place}: [{condition}] is not a condition. Write: # %% name [torch>=2.14]"
+        )

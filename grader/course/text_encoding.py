@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import tokenize
 from collections.abc import Callable
 
@@ -25,6 +26,10 @@ ENCODINGS = frozenset(
 """What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7)
 are slow, or hide what they say.
 """
+
+
+DECLARATION = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+"""A line that declares the encoding, by PEP 263."""
 
 
 def writable(path: str) -> str:
@@ -63,16 +68,16 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         line = data[: data.index(b"\0")].count(b"\n") + 1
         message = "{place} holds a NUL byte, so it is no Python text. Save it as UTF-8"
         return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+    declared, line = _declared_encoding(data)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        if codecs.lookup(encoding).name not in ENCODINGS:
+        if codecs.lookup(declared).name not in ENCODINGS:
             message = (
                 "{place} declares the encoding {encoding}, in which no lesson is read. Save it as"
                 " UTF-8"
             )
-            return LessonFile.wrong(
-                lesson, path, message, {"place": f"{path}:1", "encoding": encoding[:40]}, line=1
-            )
+            facts = {"place": f"{path}:{line}", "encoding": declared[:40]}
+            return LessonFile.wrong(lesson, path, message, facts, line=line)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
     except (SyntaxError, UnicodeError, LookupError) as error:
@@ -86,6 +91,20 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
             lesson, path, message, {"place": f"{path}:{line}", "reason": str(error)}, line=line
         )
     return LessonFile(lesson, path, text)
+
+
+def _declared_encoding(data: bytes) -> tuple[str, int]:
+    """Return the encoding that one of the first two lines declares, and that line's number.
+
+    It has to be known before ``tokenize.detect_encoding``, which decodes with it.
+    """
+    for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines()[:2], start=1):
+        found = DECLARATION.match(line)
+        if found:
+            return found[1].decode("ascii"), number
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            break
+    return "utf-8", 1
 
 
 def read_cell(lesson: str, code: str) -> LessonFile:

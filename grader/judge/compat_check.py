@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from packaging.version import Version
 from pytest_jsonreport import plugin
 from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
@@ -33,6 +34,12 @@ def relies(experiment: Experiment) -> None:
     sentence = " ".join((experiment.__doc__ or "").split()).format_map(vars(compat))
     library = sentence.split()[0]
     EXPERIMENTS.append((experiment, sentence.replace(library, f"{library} {version(library)}", 1)))
+
+
+def relies_since_torch(release: str) -> Callable[[Experiment], None]:
+    """Return ``relies`` for what torch has since a release, and what older ones do without."""
+    older = Version(version("torch")) < Version(release)
+    return (lambda experiment: None) if older else relies
 
 
 def missing() -> list[str]:
@@ -102,9 +109,9 @@ def starts_with(asked: Sequence[Tensor | None], foreseen: Iterable[Tensor]) -> b
 
 
 @relies
-def gradcheck_imports_one_module() -> bool:
-    """torch lacks {GRADCHECK_IMPORTS} as the one module that gradcheck imports late, so each
-    worker imports something in its first gradcheck, which takes long"""
+def gradcheck_imports_known_modules() -> bool:
+    """torch lacks {GRADCHECK_IMPORTS[0]} and {GRADCHECK_IMPORTS[1]} as all that gradcheck imports
+    late, so each worker imports something in its first gradcheck, which takes long"""
     # The first experiment of all: later gradcheck has imported everything.
     import torch.testing
 
@@ -233,7 +240,7 @@ def hooks_are_found() -> bool:
     return [len(hooks or ()) for hooks in compat.hooks_of(x)] == [1, 1]
 
 
-@relies
+@relies_since_torch("2.10")
 def saved_tensors_are_found() -> bool:
     """torch lacks the attributes _raw_saved_…, _saved_… and unpack_hook behind nodes, so a
     drawn graph does not show what backward needs"""

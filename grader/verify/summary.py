@@ -51,6 +51,7 @@ def judge_lesson(
     near_misses = [case for case in cases if case.kind == "near miss"]
     accepted = [case for case in cases if case.kind == "accepted"]
     shown = {mistake_id(case.name) for case in mistakes}
+    shown |= {cell.name for cell in lesson.mistakes if not cell.applies()}
     problems += [
         f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
         for name in about

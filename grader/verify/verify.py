@@ -216,7 +216,7 @@ def cases_of(lesson: Lesson) -> list[Case]:
         ("mistake", lesson.mistakes),
         ("near miss", lesson.near_misses),
     ):
-        for cell in cells:
+        for cell in (cell for cell in cells if cell.applies()):
             source = compose(solution, cell.source, name=str(cell.path))
             cases.append(Case(lesson, kind, cell.label, source))
     return cases

@@ -266,7 +266,7 @@ class MyReLU(torch.autograd.Function):
     def forward(ctx, x):
         values = x.detach().numpy()
         ctx.slope = np.where(values >= 0, 1, 0).astype(values.dtype)
-        return torch.as_tensor(np.maximum(values, 0))
+        return torch.as_tensor(np.maximum(values, 0, dtype=values.dtype))
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -367,8 +367,7 @@ def binarize(x):
 
 
 # %% rules_by_class
-# A table has each class's value and slope, and one base class looks its class up; binarize clamps
-# what is in range already.
+# A table has each class's value and slope, and one base class looks its class up.
 import torch
 
 RULES = {}
@@ -415,8 +414,16 @@ class ClippedSTE(Pointwise):
     pass
 
 
+# %% clamps_what_is_in_range [torch<2.14]
+# binarize clamps what is in range already. clamp passes the gradient at its bounds.
 def binarize(x):
     return STE.apply(x).clamp(0, 1)
+
+
+# %% clamps_at_the_kink
+# relu clamps what is in range already. Where clamp may stop the gradient, backward returns 0.
+def relu(x):
+    return MyReLU.apply(x).clamp(min=0)
 
 
 # %% setup_context

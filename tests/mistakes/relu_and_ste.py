@@ -144,6 +144,22 @@ def binarize(x):
     return STE()(x)  # noqa: F821
 
 
+# %% clamped_at_its_bounds [torch>=2.14]
+# clamp comes after the step, and passes no gradient at its bounds.
+def binarize(x):
+    return STE.apply(x).clamp(0, 1)
+
+
+# %% clamped_at_its_bounds [torch>=2.14]
+# The same, as a function.
+import torch
+
+
+def binarize(x):
+    y = STE.apply(x)
+    return torch.clip(y, min=0.0, max=1.0)
+
+
 # %% class_left_out
 # torch does it.
 import torch

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:  # the supervisor must not load it
     from torch import Tensor
 
-GRADCHECK_IMPORTS = "torch.fx.experimental.symbolic_shapes"
+GRADCHECK_IMPORTS = (
+    "torch.fx.experimental.symbolic_shapes",
+    "torch.nested._internal.nested_tensor",  # since torch 2.15
+)
 """What gradcheck imports when it first runs. The fork server imports it before it forks."""
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
 """What function transforms, forward mode, optimizers and checkpoints import at first use. The first
@@ -25,7 +28,8 @@ two need both, the others the last.
 
 def import_for_gradcheck() -> None:
     """Import now what gradcheck would import in each fork."""
-    importlib.import_module(GRADCHECK_IMPORTS)
+    for name in GRADCHECK_IMPORTS:
+        importlib.import_module(name)
 
 
 version_counter = cast("Any", attrgetter("_version"))
@@ -109,7 +113,7 @@ def saved(node: Any, name: str) -> Any:
 def has_no_unpack_hook(packed: Any) -> bool:
     """Return whether a packed tensor can be read without running anybody's hook.
 
-    This is False for a tuple of packed tensors.
+    This is False for a tuple of packed tensors, and before torch 2.10 for all.
     """
     return getattr(packed, "unpack_hook", False) is None
 

@@ -15,12 +15,13 @@ A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in 
 tensors are first met. The same tensor twice is sent once, as the second time ``{"tensor": index}``.
 
 What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a
-short text, for messages.
+short text, for messages. Of a function or a method that text is the name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy
@@ -98,7 +99,7 @@ class Encoder:
             return {"register": value.index}
         if isinstance(value, StudentRef):
             return {"student": value.path}
-        return {"opaque": [type(value).__name__, ""]}
+        return {"opaque": [type(value).__name__, _method_name(value)]}
 
     def _tensor(self, tensor: Tensor) -> Any:
         known = self._seen.get(id(tensor))
@@ -116,6 +117,14 @@ class Encoder:
         self.tensors.append(tensor)
         self._parts.append(raw)
         return {"tensor": header}
+
+
+def _method_name(value: Any) -> str:
+    """Return the name of a method or a built-in function, without running code of its own."""
+    function = value.__func__ if type(value) is MethodType else value
+    if type(function) in (FunctionType, BuiltinFunctionType):
+        return str.__str__(function.__name__)
+    return ""
 
 
 def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:

@@ -87,14 +87,22 @@ def stages(student, first, second, x, held):
                 "leaf": w.is_leaf,
                 "requires_grad": w.requires_grad,
                 "node": node(w),
-                "values": w.tolist(),
+                "values": numbers(w),
             }
         )
-        made.append(z.tolist())
+        made.append(numbers(z))
         return z
 
     x.grad = held
     return {"result": kept(student.split_backward(x, first, watched)), "given": given, "made": made}
+
+
+def numbers(t):
+    """A tensor's numbers as nested lists, also inside a transform of torch.func, where tolist
+    raises before torch 2.13.
+    """
+    t = t.detach()
+    return [numbers(row) for row in t] if t.dim() else t.item()
 
 
 def losses(student, f, g, a, b):

@@ -363,6 +363,44 @@ def calls_forward(student: Student, name: str) -> bool:
 
 
 @mistake(
+    "clamped_at_its_bounds",
+    about=tuple(CLASS_OF),
+    title="clamp stops the gradient at its bounds",
+    explanation=(
+        "{name}(x) has the right value, but {function}.apply(x) goes through {call} afterwards."
+        " clamp passes no gradient where its input is exactly at a bound. Return"
+        " {function}.apply(x) without {call}."
+    ),
+)
+def clamped_at_its_bounds(failure: Failure, student: Student) -> Facts | None:
+    """The gradient is 0 in places, and the function clamps."""
+    got, want = failure.actual, failure.expected
+    if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.shape != want.shape:
+        return None
+    name = failure.about
+    calls = called_in(student, name, "clamp", "clamp_", "clip", "clip_", "hardtanh", "relu6")
+    if not calls or not bool((got == 0).any()) or not bool(((got == 0) | (got == want)).all()):
+        return None
+    return {"name": name, "function": CLASS_OF[name], "call": calls[0]}
+
+
+def called_in(student: Student, name: str, *attributes: str) -> list[str]:
+    """Which of these methods and functions a function of the student's calls."""
+    nodes = [
+        node
+        for function in student.source.nodes
+        if isinstance(function, ast.FunctionDef) and function.name == name
+        for node in ast.walk(function)
+    ]
+    found = [
+        node.func.attr
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    return [attribute for attribute in found if attribute in attributes]
+
+
+@mistake(
     "class_left_out",
     about=tuple(CLASS_OF),
     title="the function does not use its class",
@@ -391,8 +429,9 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     function = CLASS_OF[failure.about]
     if failure.raised("Legacy autograd function"):
         return {"name": failure.about, "function": function, "kind": function}
-    kind = failure.actual.type_name if isinstance(failure.actual, Opaque) else ""
-    return {"kind": kind} if kind in ("method", function) else None
+    got = failure.actual
+    unapplied = isinstance(got, Opaque) and (got.text == "apply" or got.type_name == function)
+    return {"kind": got.type_name} if unapplied else None
 
 
 # ---------------------------------------------------------------------------------------- the value

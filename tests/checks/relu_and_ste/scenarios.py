@@ -15,16 +15,21 @@ def handed_back(student, name, x, v, a):
     found = node_of(value, base) is not None
     if not found:
         return {"found": found, "gradient": None}
-    method = "backward" if base.vjp is Function.vjp else "vjp"
-    own = getattr(base, method)
+    _, gradient = with_methods(base, times(base, a), base.apply, x, v)
+    return {"found": found, "gradient": gradient}
+
+
+def times(cls, factor):
+    """The backward of a class, times a factor."""
+    method = "backward" if cls.vjp is Function.vjp else "vjp"
+    own = getattr(cls, method)
 
     def scaled(ctx, *grads):
         result = own(ctx, *grads)
         first, *rest = result if isinstance(result, (tuple, list)) else (result,)
-        return (first if first is None else first * a, *rest)
+        return (first if first is None else first * factor, *rest)
 
-    _, gradient = with_methods(base, {method: staticmethod(scaled)}, base.apply, x, v)
-    return {"found": found, "gradient": gradient}
+    return {method: staticmethod(scaled)}
 
 
 def node_of(value, cls):
@@ -73,15 +78,18 @@ def exchanged(student, name, of, x, v, a, b):
         **back,
     }
     function = getattr(student, name)
-    if hands_on(
-        cls, back, function, x, v, b
-    ):  # whatever it does to a * x: it may assert, or clamp to, what is true of the real values
-        y, gradient, contexts = x * a, v * b, [cls._backward_cls.__name__]
+    wanted = handed_on(cls, back, function, x, v, b)
+    if wanted is not None:
+        # Real values pass through, so a * x need not: the function may assert, or clamp to, what
+        # is true of real values.
+        y, gradient, contexts = x * a, wanted, [cls._backward_cls.__name__]
+        requires_grad = True
     else:
         y, gradient = with_methods(cls, others, function, x, v)
+        requires_grad = isinstance(y, torch.Tensor) and y.requires_grad
     return {
         "value": y,
-        "requires_grad": isinstance(y, torch.Tensor) and y.requires_grad,
+        "requires_grad": requires_grad,
         "gradient": gradient,
         "contexts": contexts,
         "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
@@ -109,21 +117,28 @@ def with_methods(cls, others, function, x, v):
                 delattr(cls, key)
 
 
-def hands_on(cls, back, function, x, v, b):
-    """Whether a function hands on what apply gives: values, large x among them, and the gradient of
-    another backward.
+def handed_on(cls, back, function, x, v, b):
+    """The gradient through a function that returns the values of apply, large x among them, from a
+    node of its own; v * b if it passes a backward on as it is. None for any other function.
     """
     wide = torch.tensor([-60.0, -20.0, 20.0, 60.0], dtype=x.dtype)
     x = x.detach().clone().requires_grad_()  # forward may write into it
     try:
         y, gradient = with_methods(cls, back, function, x, v)
-        return (
-            torch.equal(y, cls.apply(x))
-            and torch.equal(function(wide), cls.apply(wide))
-            and torch.equal(gradient, v * b)
-        )
+        applied = cls.apply(x)
+        if not (torch.equal(y, applied) and torch.equal(function(wide), cls.apply(wide))):
+            return None
+        if torch.equal(gradient, v * b):
+            return gradient
+        if node_of(y, cls) is None:
+            return None
+        # clamp passes no gradient at its bounds since torch 2.14. That changes nothing where
+        # backward returns 0 there anyway.
+        (own,) = torch.autograd.grad(applied, x, v)
+        _, scaled = with_methods(cls, times(cls, b), function, x, v)
+        return v * b if own.any() and torch.equal(scaled, own * b) else gradient
     except Exception:
-        return False
+        return None
 
 
 def graph(student, path, names, inputs):

@@ -7,22 +7,22 @@ import threading
 
 import torch
 
+PASS = {"c_call": "passes", "c_exception": "raised"}
+
 
 def error_text(student, x, held):
     """What second_backward_error returned, and meanwhile: tensors saved for backward and read by
-    one, gradients that reached x, passes that raised.
+    one, gradients that reached x, passes, passes that raised.
     """
-    counts = {"saved": 0, "read": 0, "reached": 0, "raised": 0}
+    counts = {"saved": 0, "read": 0, "reached": 0, "passes": 0, "raised": 0}
 
     def count(name, value):
         counts[name] += 1
         return value
 
     def watch(frame, event, function):
-        if (
-            event == "c_exception" and function.__name__ == "run_backward"
-        ):  # in which every pass of torch's engine runs
-            count("raised", None)
+        if event in PASS and function.__name__ == "run_backward":  # every pass runs in it
+            count(PASS[event], None)
 
     x.grad = held
     x.register_hook(lambda grad: count("reached", None))

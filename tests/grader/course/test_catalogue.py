@@ -53,6 +53,15 @@ def test_cells_have_a_label_a_description_and_code(tmp_path: Path) -> None:
     assert [cell.line for cell in (squares, halves, power)] == [4, 14, 22]
 
 
+@pytest.mark.parametrize(("condition", "applies"), [("pytest>=8", True), ("pytest<8", False)])
+def test_a_cell_applies_to_the_versions_it_names(
+    condition: str, applies: bool, tmp_path: Path
+) -> None:
+    (cell,) = read_catalogue(written(tmp_path, f"# %% a [{condition}]\n# What.\nA = 1\n"))
+    assert cell.label == "a"
+    assert cell.applies() == applies
+
+
 def test_without_a_file_there_are_no_cells(tmp_path: Path) -> None:
     assert read_catalogue(tmp_path / "tiny.py") == ()
 
@@ -62,6 +71,8 @@ def test_without_a_file_there_are_no_cells(tmp_path: Path) -> None:
     [
         ("# %%\n# What.\nA = 1\n", r"tiny\.py:1: a cell has no name\. Write: # %% name"),
         ("# %% two words\n# What.\nA = 1\n", r"tiny\.py:1: a cell has no name"),
+        ("# %% a [torch]\n# What.\nA = 1\n", r"tiny\.py:1: \[torch\] is not a condition"),
+        ("# %% a [from 2]\n# What.\nA = 1\n", r"tiny\.py:1: \[from 2\] is not a condition"),
         ("# %% a\nA = 1\n", r"tiny\.py:1: the cell a does not say what is special about it"),
         ("# %% a\n# What.\n", r"tiny\.py:1: the cell a has no code"),
         ("# %% a\n# What.\nA = 1\n\n# %% b\n# What.\ndef f(:\n", r"tiny\.py:7: invalid syntax"),

@@ -74,13 +74,36 @@ def by_python(table: symtable.SymbolTable) -> Iterator[tuple[str, int, set[str]]
         yield from by_python(inner)
 
 
+class WithoutInlining(ast.NodeTransformer):
+    """Turn list, set and dict comprehensions into generators, which bind the same names.
+
+    Since Python 3.12 the compiler inlines comprehensions: it lists their names with those of the
+    function around them.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        self.generic_visit(node)
+        pair = ast.Tuple([node.key, node.value], ast.Load())
+        return ast.GeneratorExp(pair, node.generators)
+
+
 def compared(text: str) -> list[tuple[str, set[str], set[str]]]:
     """Of each scope that has a line for itself its name, and what it binds: as we have it, as
     Python has it.
     """
+    text = ast.unparse(ast.parse(text))  # in which a comprehension is on one line
+    generators = ast.unparse(WithoutInlining().visit(ast.parse(text)))
     theirs = [
         ((name, line), names)
-        for name, line, names in by_python(symtable.symtable(text, "lesson.py", "exec"))
+        for name, line, names in by_python(symtable.symtable(generators, "lesson.py", "exec"))
     ]
     places = [place for place, _ in theirs]
     bound = {place: names for place, names in theirs if places.count(place) == 1}

@@ -12,6 +12,11 @@ from grader.course.manifest import find_course, load_course
 
 ROOT = find_course()
 COURSE = load_course(ROOT)
+PINNED = dict(
+    line.split("==")
+    for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
+    if "==" in line
+)
 TEXT = (ROOT / "tests" / "README.md").read_text("utf-8")
 ROWS = {
     lesson: cells.split(" | ")
@@ -26,7 +31,8 @@ def counts(lesson: Lesson) -> list[int]:
         for path in (*lesson.visible_checks, *lesson.hidden_checks)
         for name in check_names(path.read_text("utf-8"))
     ]
-    return [len(checks), len(lesson.mistakes), len(lesson.near_misses), len(lesson.accepted)]
+    catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
+    return [len(checks), *(sum(cell.applies(PINNED.__getitem__) for cell in cells) for cells in catalogues)]
 
 
 def test_the_table_has_every_lesson_in_order() -> None:
