@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -14,8 +16,22 @@ from grader import __version__
 from grader.cli import author, instructor, learner
 from grader.cli.help import TranslatedCommand, marked, misuse, peek_language, summary, words_for
 from grader.cli.options import LANG, lesson_names
+from grader.cli.output_file import short_path
 from grader.cli.streams import keep_streams_going
 from grader.core.errors import ExitCode, GraderError, UsageError
+
+REMEDIES = {
+    errno.ENAMETOOLONG: "Choose a shorter path",
+    errno.ENOSPC: "Free some space, and try again",
+    errno.EDQUOT: "Free some space, and try again",
+    errno.EROFS: "Choose a folder that can be written",
+    errno.EFBIG: "Raise the limit for the size of a file (ulimit -f)",
+    errno.EMFILE: "Raise the limit for open files (ulimit -n)",
+    errno.ENFILE: "The system has too many open files: close other programs",
+    errno.ENOMEM: "The system lacks memory: close other programs, or raise the limit (ulimit -v)",
+    errno.EAGAIN: "The system can start no more processes: close other programs",
+}
+"""What to do about errors that this system is to blame for."""
 
 SECTIONS = (
     ("For learners", learner.COMMANDS),
@@ -110,6 +126,21 @@ def tell(message: str) -> None:
     make_console(stderr=True).print(Text(message))
 
 
+def host_problem(error: OSError) -> str | None:
+    """Return what is wrong with this system, and the remedy; None if the error is our own."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the working folder no longer exists. Change to another folder"
+    if "No usable temporary directory" in str(error.strerror):
+        return "no temporary folder can be written. Name one in the variable TMPDIR"
+    remedy = REMEDIES.get(error.errno or 0)
+    if remedy is None:
+        return None
+    path = f"{short_path(error.filename)}: " if error.filename else ""
+    return f"{path}{error.strerror}. {remedy}"
+
+
 def main(args: list[str] | None = None) -> None:
     """The entry point: every error that we raise on purpose is one message and its exit code."""
     keep_streams_going()
@@ -124,7 +155,10 @@ def main(args: list[str] | None = None) -> None:
     except GraderError as error:
         tell(f"grade: {error}")
         sys.exit(error.exit_code)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and (sentence := host_problem(error)):
+            tell(f"grade: {sentence}")
+            sys.exit(ExitCode.USAGE)
         click.echo(
             f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please"
             " report it",

@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.core.atomic_file import replacing
 from grader.core.errors import UsageError
+
+LONGEST_SHOWN = 200
+"""How many characters of a path a message has."""
 
 
 def write_file(
     path: Path | None, make: Callable[[], str], *, options: str = "--html, --json"
 ) -> None:
     """Write a text if a path is given, lone surrogates escaped; raises UsageError."""
+    if path is None:
+        return
+    data = make().encode("utf-8", "backslashreplace")
     try:
-        if path is not None:
-            path.write_text(make(), "utf-8", "backslashreplace", newline="\n")
+        with replacing(path, durable=False) as file:
+            file.write(data)
     except OSError as error:
         message = "{path} can't be written: {reason}. Name another place with {options}"
         raise UsageError(
-            message, path=str(error.filename), reason=str(error.strerror), options=options
+            message, path=short_path(path), reason=str(error.strerror), options=options
         ) from None
+
+
+def short_path(path: object) -> str:
+    """Return a path, its end left out if it is too long for a message."""
+    text = str(path)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

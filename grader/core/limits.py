@@ -36,6 +36,15 @@ class Limits:
     output_bytes: int = 16 << 10
     """What is kept of a check's output; the rest is counted and dropped."""
 
+    def lower_than(self, others: Limits) -> dict[str, int]:
+        """Return the limits here that are lower than the others, by name."""
+        names = (f.name for f in fields(self))
+        return {
+            name: int(getattr(self, name))
+            for name in names
+            if getattr(self, name) < getattr(others, name)
+        }
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Limits:
         """Limits from plain data; raises ValueError that names an unknown or impossible one."""

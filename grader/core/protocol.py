@@ -39,11 +39,14 @@ class WorkerOptions(Record):
 
 @dataclass(frozen=True, slots=True)
 class WorkerHello(Record):
-    """A worker's first message: the sandbox's mode, the guarantees that hold, those that don't."""
+    """A worker's first message: the sandbox's mode, the guarantees that hold, those that don't, and
+    the limits in force.
+    """
 
     mode: str
     guarantees: tuple[str, ...]
     missing: tuple[str, ...]
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ class JudgeResult(Record):
     invalid: FileProblem | None = None
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    limits: Limits | None = None
     flags: tuple[str, ...] = ()
     untranslated: tuple[str, ...] = ()
     script: tuple[str, ...] | str | None = None

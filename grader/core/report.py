@@ -113,11 +113,14 @@ class CourseIdentity:
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """Under which guarantees the student's code ran."""
+    """Under which guarantees the student's code ran. ``lowered`` has the limits, by their names in
+    ``course.toml``, that the host sets lower than the course.
+    """
 
     mode: str
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    lowered: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,8 +160,10 @@ class LessonPlugin:
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception: it is our fault if the reference raises too."""
-        if self.breaks_on_the_reference(run.check):
+        """Judge an unexpected exception: it is our fault if the reference raises too, or if the
+        judge lacks memory.
+        """
+        if isinstance(error, MemoryError) or self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",

@@ -88,6 +88,7 @@ class Judge:
             invalid,
             guarantees,
             missing,
+            session.limits,
             flags=(*flags_in(session.source), *replaced),
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,

@@ -35,6 +35,7 @@ from grader.render.labels import (
     STATUS_MARKS,
     STATUS_WORDS,
     WORDS,
+    host_limitations,
 )
 from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place
@@ -59,6 +60,7 @@ def environment() -> jinja2.Environment:
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",
         "translate_with": lambda word, tr: tr(word),
+        "limitations_in": host_limitations,
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
     }

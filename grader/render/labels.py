@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.core.report import LessonStatus, Outcome
+from grader.core.i18n import Catalogue
+from grader.core.limits import MIB
+from grader.core.report import LessonStatus, Outcome, SandboxReport
 
 MARKS = {
     Outcome.PASSED: "✔",
@@ -44,6 +46,32 @@ HELD_BACK = (
     "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
     " graded."
 )
+LIMITS = {
+    "cpu_seconds": ("{limit} s of processor time", 1),
+    "memory_bytes": ("{limit} MB of memory", MIB),
+    "file_bytes": ("{limit} MB for one file", MIB),
+    "open_files": ("{limit} open files", 1),
+}
+"""The words for each limit that a host can lower, and its unit."""
+NOT_CONFINED = "This system does not confine your code's use of: {names}."
+LOWERED = "This system allows your code less than the course does: {limits}."
+
+
+def host_limitations(sandbox: SandboxReport, tr: Catalogue) -> list[str]:
+    """Return a sentence for the guarantees that did not hold, and one for lowered limits."""
+    sentences = []
+    if sandbox.missing:
+        sentences.append(tr(NOT_CONFINED, names=", ".join(map(tr, sandbox.missing))))
+    if sandbox.lowered:
+        limits = [
+            tr(LIMITS[name][0], limit=f"{value / LIMITS[name][1]:.3g}")
+            for name, value in sandbox.lowered.items()
+            if name in LIMITS
+        ]
+        sentences.append(tr(LOWERED, limits=", ".join(limits)))
+    return sentences
+
+
 OWN_FAULT = (
     "Part of this could not be judged, by the grader's own fault. It costs you nothing; please"
     " report it."

@@ -15,7 +15,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
-from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
+from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
 from grader.render.terminal_lines import INDENT, Lines, points
 
 WAITING_SHOWN = 3
@@ -138,6 +138,8 @@ class Page(Lines):
             self.console.print(Text(held, "yellow"))
         if report.grader_faults:
             self.console.print(Text(tr(OWN_FAULT), "magenta"))
+        for sentence in host_limitations(report.sandbox, tr):
+            self.console.print(Text(sentence, "yellow"))
 
     def show_lesson(self, lesson: LessonResult) -> None:
         """One lesson: its score, then what is not right, the first in full."""

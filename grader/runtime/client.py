@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault, SandboxRefused
+from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.core.protocol import (
     Envelope,
     Fault,
@@ -29,6 +30,9 @@ from grader.core.records import Record
 from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.runtime import FORK_SERVER, lazy_imports
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
+
+LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
+"""What the log of a fork server says that could not get enough memory."""
 
 
 def default_mode() -> str:
@@ -61,6 +65,7 @@ class ForkServerClient:
         self._log: IO[bytes] | None = None
         self._lessons: set[str] = set()
         self._unsettled = False
+        self._oom_kills = 0
         self.start()
 
     def start(self) -> None:
@@ -68,6 +73,7 @@ class ForkServerClient:
         if self._abandoned:
             raise EngineFault("the run was stopped")
         if self._process is None:
+            self._oom_kills = oom_kills()
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             self._process = subprocess.Popen(
                 isolated_command(FORK_SERVER, self._mode),
@@ -129,7 +135,11 @@ class ForkServerClient:
 
     def _broken(self, reason: str) -> EngineFault:
         """End a process that is gone or out of step; return the error to raise."""
-        fault = EngineFault(f"the fork server broke: {reason}\n{self.log()}")
+        if oom_kills() > self._oom_kills:
+            reason = f"{reason}. {OUT_OF_MEMORY[0].upper()}{OUT_OF_MEMORY[1:]}"
+        if any(sign in self.log() for sign in LACKS_MEMORY):
+            reason = f"{reason}. There is too little memory for torch: see ulimit -v"
+        fault = EngineFault(f"{self.log()}\nthe fork server broke: {reason}".lstrip())
         self.close()
         return fault
 

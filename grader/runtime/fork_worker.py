@@ -55,14 +55,14 @@ def worker_process(line: int, output: int, options: WorkerOptions, prepared: Pre
         open_streams()
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
-        held, missing = confine(
+        held, missing, limits = confine(
             options.limits,
             prepared,
             mode=options.sandbox,
             keep={source.fileno(), sink.fileno()},
             without=options.without,
         )
-        write_frame(sink, WorkerHello(options.sandbox, tuple(held), tuple(missing)).as_json())
+        write_frame(sink, WorkerHello(options.sandbox, held, missing, limits).as_json())
         serve(source, sink)
         code = 0
     except BaseException:

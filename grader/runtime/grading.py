@@ -190,6 +190,8 @@ def grade_submission(
     first = ran[0].guarantees if ran else ()
     held = tuple(name for name in first if all(name in judged.guarantees for judged in ran))
     missing = tuple(dict.fromkeys(name for judged in ran for name in judged.missing))
+    in_force = [judged.limits for judged in ran if judged.limits is not None]
+    lowered = in_force[-1].lower_than(settings.limits) if in_force else {}
     return Report(
         submission=name,
         score=score,
@@ -198,7 +200,7 @@ def grade_submission(
         seed=settings.seed,
         course=CourseIdentity(course.id, course.version, course.hash),
         grader_version=__version__,
-        sandbox=SandboxReport(settings.sandbox, held, missing),
+        sandbox=SandboxReport(settings.sandbox, held, missing, lowered),
         engine_hash=engine_hash(),
         torch_version=torch_version(),
         lang=settings.lang,

@@ -38,11 +38,12 @@ def main() -> None:
     torch.set_num_threads(1)
     options = WorkerOptions.from_json(json.loads(sys.argv[1]))
     held = ["environment", "descriptors"]
+    limits = options.limits
     if options.sandbox != "off" and sys.platform != "win32":
-        set_limits(options.limits)
+        limits = set_limits(limits)
         held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
     missing = tuple(name for name in GUARANTEES if name not in held)
-    write_frame(sink, WorkerHello(options.sandbox, tuple(held), missing).as_json())
+    write_frame(sink, WorkerHello(options.sandbox, tuple(held), missing, limits).as_json())
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +20,7 @@ from grader.classroom.gradebook.store import Gradebook, refusal
 from grader.classroom.redact import withheld
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.disk_rows import RowsOnDisk
+from grader.core.atomic_file import replacing
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.render.html import render_page
@@ -39,7 +38,7 @@ def write_page(
     page = render_page(
         report if reveal else withheld(report, tr), tr, called=called, adjustments=adjustments
     )
-    with replacing(page_path(out, report.submission), durable=False) as file:
+    with output(page_path(out, report.submission), durable=False) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
 
 
@@ -50,12 +49,12 @@ def _words(lang: str) -> Catalogue:
 
 def write_outputs(out: Path, book: Gradebook) -> None:
     columns = book.columns()
-    with replacing(out / "results.json") as file:
+    with output(out / "results.json") as file:
         write_results(file, book.entries())
-    with replacing(out / "grades.csv") as file:
+    with output(out / "grades.csv") as file:
         for piece in csv_table.export(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
-    with replacing(out / "class.html") as file, RowsOnDisk(out) as rows:
+    with output(out / "class.html") as file, RowsOnDisk(out) as rows:
         page = render_class(
             book.entries(),
             columns,
@@ -77,18 +76,11 @@ def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """Open a file that replaces ``path`` when it is complete; raises UsageError."""
-    part = path.parent / f".part-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
+def output(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` when it is complete; raise UsageError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with replacing(path, durable=durable) as file:
             yield file
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        part.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
         raise refusal(path, error) from None

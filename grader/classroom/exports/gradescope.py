@@ -15,8 +15,10 @@ from grader.classroom.exports.check_text import explanation
 from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, remarks, total_points
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
+from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome, Report, SandboxReport
 from grader.core.sanitize import clean
+from grader.render.labels import host_limitations
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 
@@ -83,8 +85,8 @@ def heading(entry: GradebookEntry) -> Iterator[str]:
 def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
     """Under which guarantees the code ran; nothing where none did."""
     if sandbox.guarantees or sandbox.missing:
-        lacking = f"; not confined here: {', '.join(sandbox.missing)}" if sandbox.missing else ""
-        yield f"Your code ran confined: {', '.join(sandbox.guarantees) or 'nothing'}{lacking}."
+        yield f"Your code ran confined: {', '.join(sandbox.guarantees) or 'nothing'}."
+        yield from host_limitations(sandbox, Catalogue())
 
 
 def extra(report: Report) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,31 +63,42 @@ def grade_here(
             report = grade_submission(
                 host, course, chosen.lessons, chosen.files, settings, name=chosen.name
             )
-    page = str(outputs.html_file) if outputs.html_file else None
+    console = make_console()
+    on_terminal = console if outputs.style == "terminal" else None
+    with console.capture() as opened:
+        kept = keep(course, report, chosen.files, place, language, console=on_terminal)
+    unwritten = [
+        *problem_writing(outputs.json_file, lambda: json_text(report)),
+        *problem_writing(
+            outputs.html_file, lambda: render_page(report, tr, keepsake=kept, places=chosen.places)
+        ),
+    ]
+    page = str(outputs.html_file) if outputs.html_file and not unwritten else None
     if outputs.style == "github":
         show_on_github(report, place, html=page, tr=tr, places=chosen.places)
     else:
-        show_report(make_console(), report, html=page, tr=tr, places=chosen.places)
-    kept = keep(
-        course,
-        report,
-        chosen.files,
-        place,
-        language,
-        console=make_console() if outputs.style == "terminal" else None,
-    )
-    write_file(
-        outputs.json_file,
-        lambda: json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
-    )
-    write_file(
-        outputs.html_file, lambda: render_page(report, tr, keepsake=kept, places=chosen.places)
-    )
+        show_report(console, report, html=page, tr=tr, places=chosen.places)
+        console.file.write(opened.get())
+    if unwritten:
+        raise unwritten[0]
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
+
+
+def json_text(report: Report) -> str:
+    return json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def problem_writing(path: Path | None, make: Callable[[], str]) -> list[UsageError]:
+    """Write a file if a path is given; return the error if it could not be written."""
+    try:
+        write_file(path, make)
+    except UsageError as error:
+        return [error]
+    return []
 
 
 def show_on_github(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.text import Text as Line
 
-from grader.classroom.batch.outputs import replacing
+from grader.classroom.batch.outputs import output
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.similar_page import render_similar
 from grader.classroom.statistics.similarity import Pair, Side, Text, library, similar_pairs
@@ -73,7 +73,7 @@ def show_similar(
         threshold=threshold,
         earlier=against.resolve().name if against else None,
     )
-    with replacing(out / FILE) as file:
+    with output(out / FILE) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
     tell(pairs, labels, out / FILE)
 

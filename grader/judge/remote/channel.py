@@ -14,11 +14,11 @@ import queue
 import select
 import socket
 import threading
-import time
 from abc import ABC, abstractmethod
 from typing import BinaryIO
 
 from grader.core.errors import WorkerGone, WorkerLost
+from grader.judge.remote.deadline import Deadline
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
@@ -110,8 +110,8 @@ class Channel(ABC):
         self._inbox = _Inbox()
 
     @abstractmethod
-    def send(self, data: bytes, deadline: float) -> None:
-        """Send a packed frame before ``deadline`` (``time.monotonic`` seconds).
+    def send(self, data: bytes, deadline: Deadline) -> None:
+        """Send a packed frame before ``deadline``.
 
         Raise WorkerLost if the worker answered before it.
         """
@@ -120,10 +120,10 @@ class Channel(ABC):
     def close(self) -> None: ...
 
     @abstractmethod
-    def _next_chunk(self, deadline: float) -> bytes:
+    def _next_chunk(self, deadline: Deadline) -> bytes:
         """Return the next bytes of an answer, empty at the end; read meanwhile what is printed."""
 
-    def receive(self, deadline: float) -> Frame:
+    def receive(self, deadline: Deadline) -> Frame:
         """Return the next frame before ``deadline``."""
         while chunk := self._next_chunk(deadline):
             self._inbox.add(chunk)
@@ -158,12 +158,12 @@ class SocketChannel(Channel):
         self._poll = select.poll()
         self._poll.register(output_fd, select.POLLIN)
 
-    def _wait(self, event: int, deadline: float) -> None:
+    def _wait(self, event: int, deadline: Deadline) -> None:
         """Return when the line is ready for ``event``; meanwhile read what is printed."""
         poll, line = self._poll, self._line.fileno()
         poll.register(line, event)
         while True:
-            seconds = deadline - time.monotonic()
+            seconds = deadline.left()
             if seconds <= 0:
                 raise _late()
             ready = dict(poll.poll(seconds * 1000 + 1))
@@ -174,7 +174,7 @@ class SocketChannel(Channel):
             if line in ready:
                 return
 
-    def send(self, data: bytes, deadline: float) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         self._inbox.require_empty()
         with contextlib.suppress(OSError):  # nothing is there, or the line ended: receive says so
             if self._line.recv(1, socket.MSG_PEEK):
@@ -188,7 +188,7 @@ class SocketChannel(Channel):
             except OSError:
                 raise _gone() from None
 
-    def _next_chunk(self, deadline: float) -> bytes:
+    def _next_chunk(self, deadline: Deadline) -> bytes:
         while True:
             self._wait(select.POLLIN, deadline)
             try:
@@ -237,7 +237,7 @@ class PipeChannel(Channel):
                 self._sink.write(data)
                 self._sink.flush()
 
-    def send(self, data: bytes, deadline: float) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         """Hand a packed frame to the writing thread. If nobody reads it, the answer is late."""
         self._inbox.require_empty()
         if readable(self._source.fileno()):
@@ -245,11 +245,11 @@ class PipeChannel(Channel):
             raise _early() if self._chunks.get() else _gone()
         self._outgoing.put(data)
 
-    def _next_chunk(self, deadline: float) -> bytes:
+    def _next_chunk(self, deadline: Deadline) -> bytes:
         self._wanted.put(True)
         while True:
             turn = 0 if self.settle() else TURN_SECONDS
-            rest = deadline - time.monotonic()
+            rest = deadline.left()
             try:
                 return self._chunks.get(timeout=max(0.0, min(rest, turn)))
             except queue.Empty:

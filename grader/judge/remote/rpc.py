@@ -15,13 +15,20 @@ from typing import Any
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
+from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import crashed
+from grader.judge.remote.deadline import Deadline, Starvation
 from grader.judge.remote.proxies import Connection, Traffic
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
+BUSY = (
+    "the host was too busy: the student's code, and the grader that waited for it, got no processor"
+    " for {seconds} s. Stop other programs or grade fewer submissions at once (--workers), and"
+    " grade again"
+)
 MAX_LINE = 1 << 20
 """A file has at most as many lines as bytes."""
 
@@ -45,7 +52,9 @@ class RpcClient:
         self._workers = workers
         self._scenarios = scenarios
         self.limits = limits
+        self.starvation = Starvation()
         self._lesson_deadline = time.monotonic() + limits.lesson_seconds
+        self._oom_kills = oom_kills()
         self._line: Connection | None = None
         self._unloadable: StudentCodeError | WorkerLost | None = unloadable
         self._printed = ""
@@ -69,6 +78,8 @@ class RpcClient:
         # starting a worker takes our time, not the student's
         self._lesson_deadline += time.monotonic() - began
         self.guarantees = (worker.guarantees, worker.missing)
+        self.limits = worker.limits or self.limits
+        self.starvation.watch(worker.pid)
         self._line = Connection(worker)
         source = self.source
         try:
@@ -115,9 +126,8 @@ class RpcClient:
         line = self._line
         assert line is not None
         number = secrets.randbits(62)  # so that nobody can answer before being asked
-        deadline = min(
-            time.monotonic() + patience * self.limits.call_seconds, self._lesson_deadline
-        )
+        rest_of_lesson = self._lesson_deadline - time.monotonic()
+        deadline = Deadline(min(patience * self.limits.call_seconds, rest_of_lesson), self._put_off)
         freed = line.take_freed()
         try:
             data = pack({"id": number, "do": do, "free": freed, **fields}, blob)
@@ -132,6 +142,12 @@ class RpcClient:
         except WorkerLost as lost:
             raise self._lost(lost) from None
         return reply
+
+    def _put_off(self) -> float:
+        """Return by how long a deadline that has come is put off."""
+        seconds = self.starvation.seconds_since()
+        self._lesson_deadline += seconds
+        return seconds
 
     @contextlib.contextmanager
     def prefetching(self, requests: Sequence[Request]) -> Iterator[None]:
@@ -167,8 +183,11 @@ class RpcClient:
             self._prefetched = {}
             line.freed.extend(handle for handle in unused if type(handle) is int)
 
-    def _lost(self, lost: WorkerLost) -> WorkerLost:
-        """End the lost worker; return the error with how it died or how long it was waited for."""
+    def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
+        """End the lost worker; return the error with how it died or how long it was waited for.
+
+        It is an EngineFault if the host is to blame: it ran out of memory, or was too busy.
+        """
         line, self._line = self._line, None
         assert line is not None
         self._prefetched = {}  # the handles in these answers are that worker's
@@ -176,6 +195,8 @@ class RpcClient:
         how = self._workers.end(line.worker, died=gone)
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
+            if self.starvation.extreme:
+                return EngineFault(BUSY.format(seconds=round(self.starvation.total)))
             if time.monotonic() >= self._lesson_deadline:
                 return WorkerLost(
                     "timeout",
@@ -193,6 +214,8 @@ class RpcClient:
                 "more than {seconds} s of processor time",
                 seconds=self.limits.cpu_seconds,
             )
+        if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
+            return EngineFault(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:

@@ -13,16 +13,18 @@ import os
 import signal
 import socket
 import subprocess
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
+from grader.core.limits import Limits
 from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
 from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
+from grader.judge.remote.deadline import Deadline
 from grader.worker import SPAWNED_WORKER
-from grader.worker.wire.frames import pack, read_frame
+from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 START_SECONDS = 60.0
 """How long a worker may take to say that it is there; a plain process imports torch in that time.
@@ -39,12 +41,15 @@ LARGE_STATUS = 1 << 16
 
 @dataclass(slots=True)
 class WorkerProcess:
-    """A living worker: its line, its process, and the guarantees that it said it runs under."""
+    """A living worker: its line, its process, the guarantees that it said it runs under, and the
+    limits in force, if they are not those that were asked for.
+    """
 
     channel: Channel
     pid: int
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    limits: Limits | None = None
 
 
 class WorkerSource(Protocol):
@@ -87,7 +92,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     so a fault is ours.
     """
     try:
-        frame = channel.receive(time.monotonic() + START_SECONDS)
+        frame = channel.receive(Deadline(START_SECONDS))
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(
@@ -96,7 +101,18 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     hello = WorkerHello.from_json(frame.body)
     if hello.mode == "require" and hello.missing:
         raise SandboxRefused(REFUSED, missing=", ".join(hello.missing))
-    return WorkerProcess(channel, pid, hello.guarantees, hello.missing)
+    return WorkerProcess(channel, pid, hello.guarantees, hello.missing, hello.limits)
+
+
+@contextlib.contextmanager
+def fork_server_expected() -> Iterator[None]:
+    """Have a block that talks to the fork server; raise EngineFault if that is gone."""
+    try:
+        yield
+    except (OSError, EOFError, BrokenFrame):
+        raise EngineFault(
+            "the fork server is gone. If the kernel killed it, the host ran out of memory"
+        ) from None
 
 
 class ForkedWorkers:
@@ -108,14 +124,16 @@ class ForkedWorkers:
         self._output_bytes = output_bytes
 
     def _ask(self, request: BrokerRequest) -> None:
-        self._control.sendall(pack(request.as_json()))
+        with fork_server_expected():
+            self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
         self._ask(BrokerRequest("start"))
-        _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
-        pid = read_frame(self._replies)
-        if pid is None or len(fds) != 2:
-            raise EngineFault("the fork server is gone")
+        with fork_server_expected():
+            _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
+            pid = read_frame(self._replies)
+            if pid is None or len(fds) != 2:
+                raise EOFError
         channel = SocketChannel(
             socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
         )
@@ -128,9 +146,10 @@ class ForkedWorkers:
         self._ask(BrokerRequest("end", worker.pid, died))
         if not died:
             return None
-        frame = read_frame(self._replies)
-        if frame is None:
-            raise EngineFault("the fork server is gone")
+        with fork_server_expected():
+            frame = read_frame(self._replies)
+            if frame is None:
+                raise EOFError
         end = WorkerEnd.from_json(frame.body)
         if end.overuse is not None:
             template, limit = end.overuse

@@ -33,7 +33,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,14 @@ GUARANTEES: dict[str, tuple[str, ...]] = {
     "environment": ("descriptors",),
     "descriptors": ("descriptors",),
     "time": ("limits",),
-    "memory": ("limits",),
+    "memory": ("limits", "proc"),
     "files": ("landlock", "capabilities", "seccomp"),
     "network": ("landlock", "seccomp"),
-    "processes": ("capabilities", "seccomp"),
+    "processes": ("capabilities", "seccomp", "proc"),
 }
-"""What a worker is denied or held to, and the layers that it takes."""
+"""What a worker is denied or held to, and the layers that it takes. ``proc`` is the host's /proc:
+it tells the size of the address space, and which processes a worker has left behind.
+"""
 
 LINUX: bool = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG = 1
@@ -139,8 +141,9 @@ def adopt_orphans() -> None:
 
 def confine(
     limits: Limits, prepared: Prepared, *, mode: str, keep: set[int], without: Collection[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Confine this process, for good; ``(guarantees that hold, guarantees that don't)``.
+) -> tuple[tuple[str, ...], tuple[str, ...], Limits]:
+    """Confine this process, for good. Return the guarantees that hold, those that don't, and the
+    limits in force.
 
     ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the
     first layer is applied. ``without`` leaves layers away, to see what a weaker host would do. A
@@ -151,17 +154,18 @@ def confine(
     )
     if prepared.scratch is not None:
         move_to(prepared.scratch)
-    held = {"descriptors"}
+    held = {"descriptors"} | ({"proc"} if address_space_bytes() else set())
     ruleset = {prepared.ruleset} if prepared.ruleset is not None else set()
     close_all_but(keep | {0, 1, 2} | ruleset)
     os.setsid()
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if "limits" in wanted:
-        set_limits(limits)
+        limits = set_limits(limits)
         held.add("limits")
     if "landlock" in wanted and prepared.ruleset is not None:
-        landlock.apply(prepared.ruleset)
-        held.add("landlock")
+        with contextlib.suppress(OSError):
+            landlock.apply(prepared.ruleset)
+            held.add("landlock")
     if prepared.ruleset is not None:
         os.close(prepared.ruleset)
     if "capabilities" in wanted and drop_capabilities():
@@ -171,7 +175,7 @@ def confine(
             seccomp.apply()
             held.add("seccomp")
     holds = tuple(name for name, layers in GUARANTEES.items() if held.issuperset(layers))
-    return holds, tuple(name for name in GUARANTEES if name not in holds)
+    return holds, tuple(name for name in GUARANTEES if name not in holds), limits
 
 
 def move_to(scratch: Path) -> None:
@@ -200,25 +204,42 @@ def close_all_but(keep: set[int]) -> None:
     os.closerange(start, highest + 1)
 
 
-def set_limits(limits: Limits) -> None:
-    """Set the resource limits; the address space is capped where its size can be read (Linux)."""
-    # SIGXCPU first, SIGKILL a second later.
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
-    bounds = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_NOFILE: limits.open_files,
+def set_limits(limits: Limits) -> Limits:
+    """Set the resource limits and return those in force: a hard limit of the host may be lower.
+
+    The address space is limited where its size can be read (Linux).
+    """
+    set_limit(resource.RLIMIT_CORE, 0)
+    in_force = {
+        # SIGXCPU first, SIGKILL a second later.
+        "cpu_seconds": set_limit(resource.RLIMIT_CPU, limits.cpu_seconds, spare=1),
+        "file_bytes": set_limit(resource.RLIMIT_FSIZE, limits.file_bytes),
+        "open_files": set_limit(resource.RLIMIT_NOFILE, limits.open_files),
     }
-    if LINUX:
-        bounds[resource.RLIMIT_AS] = address_space_bytes() + limits.memory_bytes
-    for which, value in bounds.items():
-        resource.setrlimit(which, (value, value))
+    used = address_space_bytes()
+    if used:
+        in_force["memory_bytes"] = set_limit(resource.RLIMIT_AS, used + limits.memory_bytes) - used
+    return replace(limits, **in_force)
+
+
+def set_limit(which: int, value: int, *, spare: int = 0) -> int:
+    """Set a resource's soft limit, and a hard limit that is higher by ``spare``; return the soft
+    limit, which is the host's hard limit if that is lower.
+    """
+    _, hard = resource.getrlimit(which)
+    most = value + spare if hard == resource.RLIM_INFINITY else min(value + spare, hard)
+    value = min(value, most)
+    resource.setrlimit(which, (value, most))
+    return value
 
 
 def address_space_bytes() -> int:
-    """The size of this process's address space (Linux)."""
-    with open("/proc/self/statm", "rb") as statm:
-        return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    """Return the size of this process's address space; 0 without /proc."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def drop_capabilities() -> bool:

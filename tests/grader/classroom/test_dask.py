@@ -437,7 +437,10 @@ def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask_worker, "grade_submission", lambda *_, **__: [][0])
-    assert answered(small_course)["fault"] == f"{socket.gethostname()}: IndexError('list index out of range')"
+    assert (
+        answered(small_course)["fault"]
+        == f"{socket.gethostname()}: IndexError('list index out of range')"
+    )
 
 
 @pytest.mark.parametrize(

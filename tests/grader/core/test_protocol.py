@@ -53,7 +53,9 @@ LIMITS = st.builds(Limits, call_seconds=NUMBERS, lesson_seconds=NUMBERS)
 OPTIONS = st.builds(WorkerOptions, limits=LIMITS)
 SPECS = st.builds(LessonSpec)
 TASKS = st.builds(Task, limits=LIMITS)
-RESULTS = st.builds(JudgeResult, checks=st.lists(CHECKS, max_size=2).map(tuple))
+RESULTS = st.builds(
+    JudgeResult, checks=st.lists(CHECKS, max_size=2).map(tuple), limits=st.none() | LIMITS
+)
 RECORDS: st.SearchStrategy[Record] = st.one_of(
     CHECKS,
     OPTIONS,
@@ -64,10 +66,8 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(DebugRequest, spec=SPECS, task=TASKS),
     st.builds(TraceRequest, inputs=st.lists(DATA, max_size=2).map(tuple)),
     st.builds(Traced, picture=st.dictionaries(st.text(), DATA, max_size=2)),
-    *(
-        st.builds(kind)
-        for kind in (BrokerRequest, FileProblem, TraceProblem, WorkerEnd, WorkerHello)
-    ),
+    st.builds(WorkerHello, limits=LIMITS),
+    *(st.builds(kind) for kind in (BrokerRequest, FileProblem, TraceProblem, WorkerEnd)),
 )
 SPEC = LessonSpec("a", "a.py", "", None, "", ("v",), ("h",), None, {"f": ["think"]}, "en", ())
 

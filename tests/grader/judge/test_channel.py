@@ -16,6 +16,7 @@ from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import PipeChannel, SocketChannel
+from grader.judge.remote.deadline import Deadline
 from grader.judge.remote.proxies import Connection
 from grader.judge.remote.rpc import RpcClient
 from grader.judge.remote.worker_sources import WorkerProcess
@@ -100,7 +101,7 @@ def test_a_socket_takes_no_answer_before_its_question() -> None:
     with far_line:
         far_line.sendall(pack({"id": 1, "value": 2}))
         with pytest.raises(WorkerLost, match="before it was asked"):
-            channel.send(pack({"id": 1}), float("inf"))
+            channel.send(pack({"id": 1}), Deadline(float("inf")))
     channel.close()
     os.close(far_output)
 
@@ -111,7 +112,7 @@ def test_a_pipe_takes_no_answer_before_its_question() -> None:
         pipes = Pipes()
         os.write(pipes.answers, pack({"id": 1, "value": 2}))
         with pytest.raises(WorkerLost, match="before it was asked"):
-            pipes.channel.send(pack({"id": 1}), float("inf"))
+            pipes.channel.send(pack({"id": 1}), Deadline(float("inf")))
         pipes.close()
 
 

@@ -16,6 +16,7 @@ from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import Channel, Output
+from grader.judge.remote.deadline import Deadline
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -43,11 +44,11 @@ class ScriptedWorker:
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
 
-    def send(self, data: bytes, deadline: float) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         text, _ = sizes(data[: HEADER.size])
         self.asked = unpack(data[HEADER.size : HEADER.size + text], b"").body
 
-    def receive(self, deadline: float) -> Frame:
+    def receive(self, deadline: Deadline) -> Frame:
         if self.asked["do"] == "load":
             return Frame({"id": self.asked["id"], "value": []})
         body, blob = next(self.answers, ("silence", b""))

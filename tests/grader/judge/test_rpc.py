@@ -12,6 +12,7 @@ from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import Channel, Output
+from grader.judge.remote.deadline import Deadline
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -38,13 +39,13 @@ class Listener:
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
 
-    def send(self, data: bytes, deadline: float) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         text, _ = sizes(data[: HEADER.size])
         body = unpack(data[HEADER.size : HEADER.size + text], b"").body
         self.asked = body["id"]
         self.forgotten += body["free"]
 
-    def receive(self, deadline: float) -> Frame:
+    def receive(self, deadline: Deadline) -> Frame:
         return Frame({"id": self.asked, **self.answer}, self.blob)
 
     def settle(self) -> None:

@@ -17,7 +17,8 @@ from grader.judge.remote.worker_sources import ExitStatus, SpawnedWorkers
 HELLO = """
 import sys
 from grader.worker.wire.frames import write_frame
-write_frame(sys.stdout.buffer, {"guarantees": [], "missing": [], "mode": "off"})
+hello = {"guarantees": [], "missing": [], "mode": "off", "limits": {}}
+write_frame(sys.stdout.buffer, hello)
 sys.stdin.read()
 """
 

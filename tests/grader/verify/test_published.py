@@ -32,7 +32,10 @@ def counts(lesson: Lesson) -> list[int]:
         for name in check_names(path.read_text("utf-8"))
     ]
     catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
-    return [len(checks), *(sum(cell.applies(PINNED.__getitem__) for cell in cells) for cells in catalogues)]
+    return [
+        len(checks),
+        *(sum(cell.applies(PINNED.__getitem__) for cell in cells) for cells in catalogues),
+    ]
 
 
 def test_the_table_has_every_lesson_in_order() -> None:

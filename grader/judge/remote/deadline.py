@@ -1,0 +1,71 @@
+"""When a worker's answer is due. Time in which it could not run because the host was busy does not
+count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from grader.core.proc import cpu_seconds, run_delay
+
+MAX_STARVED = 45.0
+"""How many seconds a lesson's deadlines are put off at most."""
+WORTH_WAITING = 0.005
+"""Less than this puts off no deadline."""
+
+
+class Starvation:
+    """How long a worker, and the judge that waits for it, have waited for a processor."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self._pid: int | None = None
+        self._mark: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def extreme(self) -> bool:
+        """Whether deadlines were put off as long as they may be."""
+        return self.total >= MAX_STARVED
+
+    def watch(self, pid: int) -> None:
+        """Measure a new worker from now on."""
+        self._pid = pid
+        self._mark = self._now()
+
+    def seconds_since(self) -> float:
+        """Return how long both waited for a processor since this was last asked.
+
+        Waiting does not count while the worker's own threads use a processor. Over a lesson this
+        returns ``MAX_STARVED`` at most.
+        """
+        now, mark = self._now(), self._mark
+        clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))
+        self._mark = now
+        seconds = min(waited, clock - used, MAX_STARVED - self.total)
+        if seconds < WORTH_WAITING:
+            return 0.0
+        self.total += seconds
+        return seconds
+
+    def _now(self) -> tuple[float, float, float]:
+        if self._pid is None:
+            return time.monotonic(), 0.0, 0.0
+        return (time.monotonic(), run_delay(self._pid) + run_delay("self"), cpu_seconds(self._pid))
+
+
+class Deadline:
+    """A moment, put off when it comes by what ``more`` returns then, until that is 0."""
+
+    def __init__(self, seconds: float, more: Callable[[], float] = lambda: 0.0) -> None:
+        self._at = time.monotonic() + seconds
+        self._more = more
+
+    def left(self) -> float:
+        """Return the seconds until then, 0 or less once it has passed."""
+        left = self._at - time.monotonic()
+        if left <= 0:
+            more = self._more()
+            self._at += more
+            left += more
+        return left

@@ -1,0 +1,321 @@
+"""Hosts that are busy, small or broken: nothing of it is a student's fault, and one sentence says
+what is wrong.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import grader.cli
+from grader.core.errors import EngineFault, WorkerLost
+from grader.core.limits import Limits
+from grader.core.protocol import WorkerOptions
+from grader.core.report import Outcome
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.judge.remote import deadline as deadline_module
+from grader.judge.remote import rpc
+from grader.judge.remote.channel import SocketChannel
+from grader.judge.remote.deadline import MAX_STARVED, Deadline, Starvation
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
+from grader.runtime import client as client_module
+from grader.runtime.client import ForkServerClient
+from grader.runtime.fork_worker import fork_worker
+from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.reaper import end_worker
+from grader.worker.sandbox import Prepared, landlock
+
+pytestmark = pytest.mark.linux
+RIGHT = "def double(x):\n    return 2 * x\n"
+GRADE = [str(Path(sys.executable).with_name("grade")), "tiny", "--lang", "en", "--sandbox", "auto"]
+SUICIDE = "import os, signal\ndef die(): os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@pytest.fixture
+def work(tmp_path: Path, small_course: Course) -> Path:
+    """A folder with a right answer to one lesson of the small course."""
+    (tmp_path / "tiny.py").write_text(
+        small_course.lesson("tiny").solution.read_text("utf-8"), "utf-8"
+    )
+    return tmp_path
+
+
+def graded(
+    work: Path, course: Course, *options: str, limits: dict[int, int] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run ``grade`` under hard limits of the host."""
+
+    def lower() -> None:
+        for which, value in (limits or {}).items():
+            resource.setrlimit(which, (value, value))
+
+    return subprocess.run(
+        [*GRADE, "--course", str(course.root), *options],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lower,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+LOWER = "This system allows your code less than the course does: "
+
+
+@pytest.mark.fork
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        ({resource.RLIMIT_CPU: 30}, LOWER + "30 s of processor time."),
+        ({resource.RLIMIT_NOFILE: 40}, LOWER + "40 open files."),
+        ({resource.RLIMIT_FSIZE: 1 << 20}, LOWER + "1 MB for one file."),
+        ({resource.RLIMIT_AS: 1 << 30}, LOWER),
+    ],
+    ids=["processor time", "open files", "file size", "address space"],
+)
+def test_a_lower_hard_limit_is_used_and_said(
+    limits: dict[int, int], sentence: str, work: Path, small_course: Course
+) -> None:
+    done = graded(work, small_course, limits=limits)
+    assert sentence in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.fork
+def test_too_little_memory_for_torch_is_said(work: Path, small_course: Course) -> None:
+    done = graded(work, small_course, limits={resource.RLIMIT_AS: 400 << 20})
+    assert done.returncode == 3
+    assert "There is too little memory for torch: see ulimit -v" in done.stderr
+
+
+@pytest.mark.fork
+@pytest.mark.skipif(not landlock.abi(), reason="needs Landlock")
+def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
+    ruleset = os.open(os.devnull, os.O_RDONLY)
+    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(None, ruleset))
+    try:
+        channel = SocketChannel(worker.line, worker.output, output_bytes=100)
+        assert read_hello(channel, worker.pid).missing == ("files", "network")
+    finally:
+        os.close(ruleset)
+        end_worker(worker.pid, died=False)
+        worker.close()
+
+
+def test_a_missing_guarantee_is_one_line_on_the_terminal(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    from grader.core.i18n import Catalogue
+    from grader.render.terminal import plain_text
+
+    settings = Settings(1, "auto", small_course.limits, without=("landlock",))
+    files = {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}
+    lessons = [small_course.lesson("tiny")]
+    report = grade_submission(host, small_course, lessons, files, settings, name="a")
+    text = plain_text(report, Catalogue(), columns=100)
+    sentence = "This system does not confine your code's use of: files, network."
+    assert text.count(sentence) == 1
+    assert sentence in text.splitlines()
+
+
+# ----------------------------------------------------------------------------- memory, broken pipes
+
+
+def test_a_fork_server_that_is_gone_is_the_graders_fault() -> None:
+    ours, theirs = socket.socketpair()
+    workers = ForkedWorkers(ours, output_bytes=100)
+    theirs.close()
+    with ours, pytest.raises(EngineFault, match="the host ran out of memory"):
+        workers.start()
+
+
+def test_a_worker_that_the_kernel_kills_for_memory_is_the_graders_fault(
+    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    student = remote(SUICIDE)
+    student._session.load()
+    monkeypatch.setattr(rpc, "oom_kills", lambda: 1 << 40)
+    with pytest.raises(EngineFault, match="the host ran out of memory"):
+        student.die()
+
+
+def test_a_worker_that_kills_itself_crashed(remote: Callable[..., RemoteStudent]) -> None:
+    with pytest.raises(WorkerLost, match="killed by SIGKILL"):
+        remote(SUICIDE).die()
+
+
+@pytest.mark.fork
+def test_a_fork_server_that_the_kernel_kills_for_memory_costs_no_points(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ForkServerClient() as client:
+        assert client._process is not None
+        client._process.kill()
+        monkeypatch.setattr(client_module, "oom_kills", lambda: 1 << 40)
+        files = {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}
+        lessons = [small_course.lesson("tiny")]
+        monkeypatch.setattr(client, "settle", lambda: None)
+        report = grade_submission(
+            client, small_course, lessons, files, Settings(1, limits=small_course.limits), name="a"
+        )
+    (fault,) = report.grader_faults
+    assert fault.outcome is Outcome.GRADER_ERROR
+    assert "The host ran out of memory" in str(fault.note)
+
+
+# -------------------------------------------------------------------------------- a busy processor
+
+
+class Clock:
+    """A clock, and what /proc says about a worker, all set by hand."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = self.waited = self.used = 0.0
+        monkeypatch.setattr(deadline_module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(
+            deadline_module, "run_delay", lambda pid: self.waited if pid != "self" else 0.0
+        )
+        monkeypatch.setattr(deadline_module, "cpu_seconds", lambda pid: self.used)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def starved(clock: Clock) -> Starvation:
+    starvation = Starvation()
+    starvation.watch(7)
+    return starvation
+
+
+def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(clock: Clock) -> None:
+    deadline = Deadline(10.0, starved(clock).seconds_since)
+    clock.now, clock.waited, clock.used = 10.0, 6.0, 4.0
+    assert deadline.left() == pytest.approx(6.0)
+    clock.now, clock.used = 16.0, 10.0
+    assert deadline.left() <= 0
+
+
+def test_a_worker_that_sleeps_or_computes_gets_no_more_time(clock: Clock) -> None:
+    sleeping = Deadline(10.0, starved(clock).seconds_since)
+    clock.now = 10.0
+    assert sleeping.left() <= 0
+    contending = Deadline(10.0, starved(clock).seconds_since)  # its own threads wait for each other
+    clock.now, clock.waited, clock.used = 20.0, 30.0, 20.0
+    assert contending.left() <= 0
+
+
+def test_deadlines_are_put_off_so_long_and_no_longer(clock: Clock) -> None:
+    starvation = starved(clock)
+    clock.now = clock.waited = 1000.0
+    assert starvation.seconds_since() == MAX_STARVED
+    assert starvation.extreme
+    clock.now = clock.waited = 2000.0
+    assert starvation.seconds_since() == 0.0
+
+
+def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., RemoteStudent]) -> None:
+    student = remote("import time\ndef f(): time.sleep(60)", call_seconds=0.2)
+    student._session.load()
+    student._session.starvation.total = MAX_STARVED
+    with pytest.raises(EngineFault, match="the host was too busy"):
+        student.f()
+
+
+# -------------------------------------------------------------------------------------- the command
+
+
+def test_a_page_that_was_not_written_is_not_listed(work: Path, small_course: Course) -> None:
+    done = graded(work, small_course, "--html", "/dev/full")
+    assert done.returncode == 2
+    assert "/dev/full" not in done.stdout
+    assert "/dev/full can't be written: No space left on device" in done.stderr
+
+
+def test_a_page_that_can_not_be_written_leaves_the_old_one(
+    work: Path, small_course: Course
+) -> None:
+    (work / "report.html").write_text("old", "utf-8")
+    done = graded(work, small_course, limits={resource.RLIMIT_FSIZE: 4096})
+    assert "report.html can't be written: File too large" in done.stderr
+    assert (work / "report.html").read_text("utf-8") == "old"
+    assert not list(work.glob(".part*"))
+
+
+def test_a_deleted_working_folder_is_one_sentence(work: Path, small_course: Course) -> None:
+    script = f'rm -r "{work}"; "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *GRADE, "--course", str(small_course.root)],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "grade: the working folder no longer exists. Change to another folder\n"
+
+
+@pytest.mark.parametrize("option", ["--in", "--html", "--json", "--course"])
+def test_a_path_that_is_too_long_is_one_sentence(
+    option: str, work: Path, small_course: Course
+) -> None:
+    done = graded(work, small_course, option, "a" * 5000)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "File name too long" in done.stderr
+
+
+def test_without_a_temporary_folder_one_sentence_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "No usable temporary directory found in ['/tmp']"
+
+    def no_folder(*_: object, **__: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, text)
+
+    monkeypatch.setattr(grader.cli.cli, "main", no_folder)
+    with pytest.raises(SystemExit) as ended:
+        grader.cli.main(["tiny"])
+    assert ended.value.code == 2
+    expected = "grade: no temporary folder can be written. Name one in the variable TMPDIR\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_other_errors_of_the_system_are_still_our_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "x")
+
+    monkeypatch.setattr(grader.cli.cli, "main", missing)
+    with pytest.raises(SystemExit) as ended:
+        grader.cli.main(["tiny"])
+    assert ended.value.code == 3
+    assert "the grader's own fault" in capsys.readouterr().err
+
+
+def test_without_proc_two_guarantees_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.worker import sandbox
+
+    monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
+    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared())
+    try:
+        channel = SocketChannel(worker.line, worker.output, output_bytes=100)
+        missing = read_hello(channel, worker.pid).missing
+        assert {"memory", "processes"} <= set(missing)
+        assert "time" not in missing
+    finally:
+        end_worker(worker.pid, died=False)
+        worker.close()
