@@ -1,15 +1,18 @@
 # Two commands do all the set-up: make grade, make test.
+# With TORCH=cpu they take PyTorch's build without CUDA, which is much smaller.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt
 
-.PHONY: grade test prove bench clean
+.PHONY: grade test prove matrix bench clean
 
 grade: $(READY)  ## grade exercises/ and leave report.html
 	@$(BIN)/grade --in exercises --html report.html || [ $$? -eq 1 ]
 
-test: $(READY)  ## every test, the linters, the types
+test: $(READY_TO_TEST)  ## every test, the linters, the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -17,18 +20,29 @@ test: $(READY)  ## every test, the linters, the types
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 # Verdicts are kept in .proof: a run that was cut goes on where it stopped, while course, engine and torch stay the same.
-prove: $(READY)  ## what takes longer: all attacks, all mutants, twenty seeds
+prove: $(READY_TO_TEST)  ## what takes longer: all attacks, all mutants, twenty seeds
 	$(BIN)/python -m pytest -m "proof or not proof"
 	$(BIN)/grade verify --lang ko --keep .proof/verify.sqlite
 	$(BIN)/grade verify --seeds 20 --table --keep .proof/verify.sqlite
 
-bench: $(READY)  ## the ratios of tests/README.md
+matrix:  ## verify the course with the newest, the pinned and the oldest torch; needs uv
+	$(PYTHON) tests/matrix.py
+
+bench: $(READY_TO_TEST)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py
 
 $(READY): pyproject.toml .ci/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt --editable ".[dev]"
+	@echo "Installing torch and the grader into $(VENV): this takes a minute or more."
+ifeq ($(TORCH),cpu)
+	$(PIP) --index-url https://download.pytorch.org/whl/cpu torch
+endif
+	$(PIP) --editable .
+	@touch $@
+
+$(READY_TO_TEST): $(READY)
+	$(PIP) --editable ".[dev]"
 	@touch $@
 
 clean:

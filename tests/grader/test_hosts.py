@@ -10,6 +10,7 @@ import resource
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from grader.judge.remote import rpc
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.deadline import MAX_STARVED, Deadline, Starvation
 from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
 from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
@@ -144,6 +146,7 @@ def test_a_worker_that_the_kernel_kills_for_memory_is_the_graders_fault(
     remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     student = remote(SUICIDE)
+    assert isinstance(student._session, StudentSession)
     student._session.load()
     monkeypatch.setattr(rpc, "oom_kills", lambda: 1 << 40)
     with pytest.raises(EngineFault, match="the host ran out of memory"):
@@ -182,7 +185,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.waited = self.used = 0.0
-        monkeypatch.setattr(deadline_module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
         monkeypatch.setattr(
             deadline_module, "run_delay", lambda pid: self.waited if pid != "self" else 0.0
         )
@@ -228,6 +231,7 @@ def test_deadlines_are_put_off_so_long_and_no_longer(clock: Clock) -> None:
 
 def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., RemoteStudent]) -> None:
     student = remote("import time\ndef f(): time.sleep(60)", call_seconds=0.2)
+    assert isinstance(student._session, StudentSession)
     student._session.load()
     student._session.starvation.total = MAX_STARVED
     with pytest.raises(EngineFault, match="the host was too busy"):
