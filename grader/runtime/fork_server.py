@@ -137,8 +137,6 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
                 # The job may be half read, the result half written. A new process is in step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
-            if job.options.prestart:
-                workers.make_spare(job.options)
     finally:
         workers.drop_spare()
         for lesson in lessons.values():
@@ -165,8 +163,7 @@ def serve_job(
         done = False
     if not done:
         lesson.close()
-    workers.drop_spare()
-    kill_everything(spare=lesson_pids)
+    kill_everything(spare=lesson_pids | workers.spare_pids)
     clear_scratch(workers.prepared)
     return done
 
@@ -246,6 +243,8 @@ class WorkerBroker:
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))
         worker.close()
+        if self.options.prestart:  # while this one is busy
+            self.workers.make_spare(self.options)
 
     def stop_worker(self, pid: int, *, died: bool) -> None:
         """End a worker. If it ``died`` by itself, tell the judge how."""

@@ -91,6 +91,10 @@ class WorkerStarter:
             self.drop_spare()
         return fork_worker(options, self.prepared)
 
+    @property
+    def spare_pids(self) -> set[int]:
+        return set() if self._spare is None else {self._spare[0].pid}
+
     def make_spare(self, options: WorkerOptions) -> None:
         if self._spare is None:
             self._spare = fork_worker(options, self.prepared), options

@@ -144,7 +144,11 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
             )
         refuse_unknown_check(course, wanted.check)
     settings = Settings(
-        seed=0, sandbox=wanted.sandbox, limits=course.limits, lang=wanted_language(wanted.lang)
+        seed=0,
+        sandbox=wanted.sandbox,
+        limits=course.limits,
+        lang=wanted_language(wanted.lang),
+        prestart=True,
     )
     return BatchPlan(
         course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal

@@ -56,7 +56,11 @@ def grade_here(
         course = load_course(find_course(course_root, here=Path()))
         chosen = select(course, names, place)
         settings = Settings(
-            secrets.randbits(32) if seed is None else seed, sandbox, course.limits, lang=language
+            secrets.randbits(32) if seed is None else seed,
+            sandbox,
+            course.limits,
+            lang=language,
+            prestart=len(chosen.files) > 1,
         )
         warm_up()
         with waiting(make_console(stderr=True), tr):

@@ -39,7 +39,8 @@ def verify_course(
         lesson.folder.mkdir(parents=True, exist_ok=True)
         stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
         lesson.stub.write_text(stub, "utf-8", newline="\n")
-    settings = Settings(seed=0, sandbox="auto", limits=course.limits, lang=wanted_language(lang))
+    language = wanted_language(lang)
+    settings = Settings(0, "auto", course.limits, lang=language, prestart=True)
     console = make_console(stderr=True)
     with (
         ThreadPoolExecutor(1) as pool,

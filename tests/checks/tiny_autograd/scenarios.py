@@ -104,6 +104,16 @@ def cleared(student, leaves, steps, root, filled):
     return {**seen, "steps": steps_taken, "operators": sorted(set(operators.seen))}
 
 
+def chain(texts):
+    """A function (nodes, rounds, **names) that appends what each text makes of x, round by
+    round.
+    """
+    steps = "".join(f"\n        x = {text}; nodes.append(x)" for text in texts)
+    scope = {}
+    exec(f"def chain(nodes, rounds, x, c, d=None):\n    for _ in range(rounds):{steps}", scope)
+    return scope["chain"]
+
+
 def repeated(student, leaves, texts, count, budget=None, filled=None):
     """The texts in turn, count steps on x in all; then backward, or zero_grad where all grads were
     filled before.
@@ -112,17 +122,13 @@ def repeated(student, leaves, texts, count, budget=None, filled=None):
     """
     with Operators() as operators:
         names = {name: student.Value(data) for name, data in leaves.items()}
-        code = [compile(text, "<step>", "eval") for text in texts]
         nodes = [names["x"]]
-        scope = dict(names)
-        for k in range(count):
-            scope["x"] = eval(code[k % len(code)], {}, scope)
-            nodes.append(scope["x"])
-            if not is_value(student, nodes[-1]):
-                return {
-                    "odd": ["x", type(nodes[-1]).__name__],
-                    "operators": sorted(set(operators.seen)),
-                }
+        try:
+            chain(texts)(nodes, count // len(texts), **names)
+        finally:
+            odd = next((node for node in nodes if not is_value(student, node)), nodes[0])
+            if odd is not nodes[0]:
+                return {"odd": ["x", type(odd).__name__], "operators": sorted(set(operators.seen))}
         if filled is not None:
             for node in [*names.values(), *nodes]:
                 node.grad = filled

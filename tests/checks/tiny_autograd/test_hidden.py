@@ -227,17 +227,27 @@ def judge_chain(student, texts, count, leaves, name, budget=None, filled=None):
 
 
 def chain_truth(texts, count, leaves):
-    """The last number of the chain, and its gradients."""
+    """The last number of the chain, and its gradients.
+
+    One round of the texts makes p * x + q of x, so n rounds make p**n * x + q * (1 + p + … +
+    p**(n - 1)) of it.
+    """
     names = {
         name: torch.tensor(number, dtype=torch.float64, requires_grad=True)
         for name, number in leaves.items()
     }
-    scope = dict(names)
-    code = [compile(text, "<step>", "eval") for text in texts]
-    for k in range(count):
-        scope["x"] = eval(code[k % len(code)], {}, scope)
-    grads = torch.autograd.grad(scope["x"], list(names.values()))
-    return float(scope["x"].detach()), {
+
+    def one_round(x):
+        for text in texts:
+            x = eval(text, {}, {**names, "x": x})
+        return x
+
+    zero, one = torch.zeros((), dtype=torch.float64), torch.ones((), dtype=torch.float64)
+    q = one_round(zero)
+    p, rounds = one_round(one) - q, count // len(texts)
+    last = p**rounds * names["x"] + q * (p ** torch.arange(rounds)).sum()
+    grads = torch.autograd.grad(last, list(names.values()))
+    return float(last.detach()), {
         name: float(grad) for name, grad in zip(names, grads, strict=True)
     }
 
