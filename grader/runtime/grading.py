@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,6 +27,7 @@ from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
+from grader.runtime.pool import HostPool, map_unordered
 
 MAX_NOTES = 10
 """How many omissions from a notebook a report names."""
@@ -184,6 +185,38 @@ def grade_submission(
     for lesson in lessons:
         outcomes.append(grade_lesson(client, lesson, files.get(lesson.id), settings))
         progress(outcomes[-1].result)
+    return report_on(outcomes, course, settings, name=name, began=began)
+
+
+def grade_side_by_side(
+    hosts: HostPool[ForkServerClient],
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+) -> Report:
+    """Grade the lessons of one submission with several fork servers at once."""
+
+    def work(client: ForkServerClient, lesson: Lesson) -> tuple[str, LessonOutcome]:
+        return lesson.id, grade_lesson(client, lesson, files.get(lesson.id), settings)
+
+    began = time.monotonic()
+    outcomes = dict(map_unordered(hosts, lessons, work))
+    in_order = [outcomes[lesson.id] for lesson in lessons]
+    return report_on(in_order, course, settings, name=name, began=began)
+
+
+def report_on(
+    outcomes: Sequence[LessonOutcome],
+    course: Course,
+    settings: Settings,
+    *,
+    name: str,
+    began: float,
+) -> Report:
+    """Add up a submission's lessons; ``began`` is when grading began, by ``time.monotonic``."""
     results = tuple(outcome.result for outcome in outcomes)
     score, max_score, bonus = report_score(results)
     ran = [outcome.judged for outcome in outcomes if outcome.judged.guarantees]

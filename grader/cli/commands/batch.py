@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,7 +149,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
         sandbox=wanted.sandbox,
         limits=course.limits,
         lang=wanted_language(wanted.lang),
-        prestart=True,
+        prestart=0 < wanted.workers < (os.cpu_count() or 1),
     )
     return BatchPlan(
         course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -11,14 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.cli.commands.selection import select
+from grader.cli.commands.selection import Selection, select
 from grader.cli.output_file import write_file
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
+from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import Settings, grade_side_by_side, grade_submission
+from grader.runtime.pool import HostPool
+
+WORTH_A_SECOND_SERVER = 6
+"""With so many lessons a second import of torch takes less time than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +70,7 @@ def grade_here(
         )
         warm_up()
         with waiting(make_console(stderr=True), tr):
-            report = grade_submission(
-                host, course, chosen.lessons, chosen.files, settings, name=chosen.name
-            )
+            report = grade_chosen(host, course, chosen, settings)
     console = make_console()
     on_terminal = console if outputs.style == "terminal" else None
     with console.capture() as opened:
@@ -90,6 +94,22 @@ def grade_here(
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
+
+
+def grade_chosen(
+    host: ForkServerClient, course: Course, chosen: Selection, settings: Settings
+) -> Report:
+    """Grade with one fork server, or with two if there are many lessons and an idle processor."""
+    lessons, files, name = chosen.lessons, chosen.files, chosen.name
+    if len(files) < WORTH_A_SECOND_SERVER or (os.cpu_count() or 1) < 2:
+        return grade_submission(host, course, lessons, files, settings, name=name)
+    started = [host]
+
+    def make() -> ForkServerClient:
+        return started.pop() if started else ForkServerClient()
+
+    with contextlib.closing(HostPool(2, make)) as hosts:
+        return grade_side_by_side(hosts, course, lessons, files, settings, name=name)
 
 
 def json_text(report: Report) -> str:
