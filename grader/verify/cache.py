@@ -41,7 +41,7 @@ class VerdictCache:
         self._path = path
         self._course = course
         self._grader = self._grader_now()
-        self._settings = asdict(replace(settings, seed=0))
+        self._settings = asdict(replace(settings, seed=0, prestart=False))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite.connect(path)

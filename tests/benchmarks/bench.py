@@ -23,9 +23,11 @@ from pathlib import Path
 
 from baselines import (
     CORE,
+    COURSE,
     IMPORTS,
     ROOT,
     SIGMOID,
+    batch_seconds,
     command,
     command_seconds,
     in_turn,
@@ -119,6 +121,58 @@ def cold_rows(rounds: int) -> list[Row]:
         Row("grade custom_sigmoid, cold", "plain pytest, same checks", cold, plain, 1.0),
         Row("grade --help", "python -c 'import click'", helped, click, 0.3, unit="s"),
     ]
+
+
+def course_rows(rounds: int) -> list[Row]:
+    """All lessons of one learner: what the cold command takes beyond importing torch."""
+    names = [lesson.id for lesson in COURSE.lessons]
+    with submission(names) as folder:
+        imports, cold = in_turn(
+            rounds,
+            lambda: command_seconds("-c", IMPORTS),
+            lambda: command_seconds("-m", "grader", "run", "--in", str(folder), "--no-html"),
+        )
+    more = cold - imports
+    return [
+        Row("grade, cold, all lessons", "importing torch: beyond it", more, imports, 1.5, unit="s")
+    ]
+
+
+def lesson_rows(rounds: int) -> list[Row]:
+    """Each lesson across the border, against the same checks in one warm process."""
+    names = ",".join(lesson.id for lesson in COURSE.lessons)
+    rows = []
+    ours = measured("lessons.py", names, "--rounds", str(5 * rounds))
+    for name, ideal in measured("ideal.py", names, "--rounds", str(5 * rounds)).items():
+        rows.append(Row(f"one submission, {name}", "the ideal", ours[name], ideal, 2.0))
+        if name in ("gradcheck", "tiny_autograd"):
+            rows.append(
+                Row(f"(the ideal, {name})", "a warm process", ideal, ideal, 0.060, unit="s")
+            )
+    sigmoid = ours["custom_sigmoid"]
+    rows.append(
+        Row(
+            "a submission that defines nothing",
+            "a right one",
+            ours["nothing"],
+            sigmoid,
+            0.012,
+            unit="s",
+        )
+    )
+    return rows
+
+
+def class_rows(rounds: int) -> list[Row]:
+    """A class of two hundred, one worker, the start included."""
+    with submission(SIGMOID) as folder:
+        plain, ours = in_turn(
+            rounds,
+            lambda: plain_pytest_seconds(SIGMOID, folder),
+            lambda: batch_seconds(SIGMOID, 200, workers=1) / 200,
+        )
+    what = "batch of 200, custom_sigmoid, start included"
+    return [Row(what, "plain pytest, a process a file", ours, plain, 40, faster=True)]
 
 
 def batch_rows(rounds: int) -> list[Row]:
@@ -281,6 +335,9 @@ def scale_rows(_: int) -> list[Row]:
 
 SECTIONS = {
     "cold": cold_rows,
+    "course": course_rows,
+    "lessons": lesson_rows,
+    "class": class_rows,
     "batch": batch_rows,
     "watch": watch_rows,
     "border": border_rows,

@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from grader.core.errors import WorkerLost
+from grader.core.errors import MissingName, WorkerLost
 from grader.course.analysis.source import Source
 from grader.judge.remote.worker_sources import WorkerProcess
 from grader.worker.wire.batching import Request
@@ -76,6 +76,8 @@ class Traffic:
     wrote: bool = False
     """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
     writing_allowed: bool = False
+    missing: dict[str, MissingName] = field(default_factory=dict)
+    """Names that the module did not have when they were last asked for. Calls may define more."""
 
 
 class GraphHandle:

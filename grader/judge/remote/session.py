@@ -67,6 +67,9 @@ class StudentSession(RpcClient):
     def resolve(self, path: str) -> Any:
         """Return the value of a name, or a ``RemoteCallable``; raise MissingName or NotStarted."""
         self.load()
+        missing = self._traffic.missing
+        if path in missing:
+            raise missing[path].with_traceback(None)
         reply = self.ask("describe", path=path)
 
         def parse() -> Any:
@@ -79,6 +82,7 @@ class StudentSession(RpcClient):
 
         value = self.checked(parse)
         if isinstance(value, MissingName):
+            missing[path] = value
             raise value
         if value is Ellipsis:
             raise NotStarted(path)
@@ -87,6 +91,7 @@ class StudentSession(RpcClient):
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.load()
         self._traffic.last_call = None
+        self._traffic.missing.clear()
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
@@ -104,6 +109,7 @@ class StudentSession(RpcClient):
         self.load()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
+        self._traffic.missing.clear()
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         frame = self.ask(

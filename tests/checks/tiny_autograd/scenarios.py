@@ -122,13 +122,16 @@ def repeated(student, leaves, texts, count, budget=None, filled=None):
     """
     with Operators() as operators:
         names = {name: student.Value(data) for name, data in leaves.items()}
-        nodes = [names["x"]]
+        nodes, raised = [names["x"]], None
         try:
             chain(texts)(nodes, count // len(texts), **names)
-        finally:
-            odd = next((node for node in nodes if not is_value(student, node)), nodes[0])
-            if odd is not nodes[0]:
-                return {"odd": ["x", type(odd).__name__], "operators": sorted(set(operators.seen))}
+        except Exception as error:
+            raised = error
+        kinds = [type(node).__name__ for node in nodes if not is_value(student, node)]
+        if kinds:
+            return {"odd": ["x", kinds[0]], "operators": sorted(set(operators.seen))}
+        if raised is not None:
+            raise raised
         if filled is not None:
             for node in [*names.values(), *nodes]:
                 node.grad = filled
