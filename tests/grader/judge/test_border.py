@@ -386,6 +386,29 @@ def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., Remo
     assert student.no_tensor().type_name == "module"
 
 
+def test_a_missing_name_is_asked_for_again_only_after_a_call(
+    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call may define it."""
+    student = remote("def define():\n    global late\n    late = 1\n")
+    session = student._session
+    assert isinstance(session, StudentSession)
+    asked: list[str] = []
+    ask = session.ask
+
+    def counting(do: str, **fields: Any) -> Any:
+        asked.append(do)
+        return ask(do, **fields)
+
+    monkeypatch.setattr(session, "ask", counting)
+    for _ in range(3):
+        with pytest.raises(MissingName):
+            _ = student.late
+    assert asked.count("describe") == 1
+    student.define()
+    assert student.late == 1
+
+
 def test_a_students_class_can_be_handed_back_to_the_student(
     remote: Callable[..., RemoteStudent],
 ) -> None:

@@ -15,13 +15,15 @@ from grader.core.protocol import BrokerRequest, WorkerOptions
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
 from grader.runtime.fork_worker import ForkedWorker, WorkerStarter, fork_worker
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, grade_submission
+from grader.runtime.pool import HostPool
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, remove_scratch, seccomp
 from grader.worker.wire.frames import pack
@@ -140,6 +142,27 @@ def graded(
     file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
     settings = Settings(7, limits=course.limits, prestart=prestart)
     return grade_lesson(host, course.lesson("tiny"), file, settings).result
+
+
+def test_lessons_side_by_side_make_the_same_report(host: ForkServerClient) -> None:
+    """In the course's order, whichever is done first."""
+    course = load_course(find_course())
+    lessons = [course.lesson(name) for name in ("vector_backward", "chain_rule")]
+    files = {
+        lesson.id: LessonFile(lesson.id, lesson.filename, lesson.stub.read_text("utf-8"))
+        for lesson in lessons
+    }
+    settings = Settings(7, limits=course.limits)
+    hosts = HostPool(1, lambda: host)
+    side = grade_side_by_side(hosts, course, lessons, files, settings, name="a")
+    plain = grade_submission(host, course, lessons, files, settings, name="a")
+    for left, right in zip(side.lessons, plain.lessons, strict=True):
+        assert without_times(left) == without_times(right)
+    assert (side.score, side.max_score, side.sandbox) == (
+        plain.score,
+        plain.max_score,
+        plain.sandbox,
+    )
 
 
 def without_times(result: LessonResult) -> dict[str, object]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from grader.classroom.publish.filter import check_names
 from grader.course.course import Lesson
@@ -60,3 +63,25 @@ def test_the_sums_are_those_of_the_rows() -> None:
     )
     cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted
     assert f"`make prove` makes {cases * 20:,} gradings from 20 seeds." in said
+
+
+def test_the_ranges_are_what_the_matrix_verified() -> None:
+    """Of torch: from the oldest row to the newest, the pinned one in between."""
+    rows = {
+        cells[0]: cells[1:]
+        for line in re.findall(r"<!-- make matrix -->\n(.*?)<!-- end -->", TEXT, re.DOTALL)[
+            0
+        ].splitlines()
+        if (cells := line.strip("| ").split(" | "))[0] in ("newest", "pinned", "oldest")
+    }
+    assert all(cells[-1] == "0" for cells in rows.values())
+    verified = {name: Version(cells[1]) for name, cells in rows.items()}
+    assert str(verified["pinned"]) == PINNED["torch"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (torch,) = (
+        one.specifier for one in map(Requirement, project["dependencies"]) if one.name == "torch"
+    )
+    assert all(version in torch for version in verified.values())
+    oldest, newest = verified["oldest"], verified["newest"]
+    assert f"{oldest.major}.{oldest.minor - 1}.9" not in torch
+    assert f"{newest.major}.{newest.minor + 1}.0" not in torch
