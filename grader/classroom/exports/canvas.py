@@ -2,7 +2,9 @@
 
 Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``,
 ``ID``, ``SIS User ID``, ``SIS Login ID``, ``Section``, a column ``Title (id)`` for each assignment;
-a row ``Points Possible``. Other columns stay, and so does ``EX`` (excused).
+a row ``Points Possible``. Other columns stay, and so does ``EX`` (excused). Where a course shows
+first and last names apart, ``LastName`` and ``FirstName`` stand in place of ``Student``
+(gradebook_exporter.rb and gradebook_importer.rb of canvas-lms).
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ KINDS = {
 }
 """The columns that say who somebody is, in Canvas's own order, and what the ids may be called here.
 """
+NAMES = (("Student",), ("FirstName", "LastName"))
+"""The columns that a name is in, in the order in which it is spoken."""
 POINTS_POSSIBLE = "Points Possible"
 EXCUSED = "EX"
 
@@ -47,10 +51,10 @@ def export(
             " --template"
         )
     sheet = Sheet(request.template)
-    if "Student" not in sheet.header or "ID" not in sheet.header:
+    if "ID" not in sheet.header or not name_columns(sheet):
         raise UsageError(
-            f"{sheet.path}:1: no columns 'Student' and 'ID', so this is no Canvas gradebook. Export"
-            " it there: Grades, Export"
+            f"{sheet.path}:1: a Canvas gradebook has the columns 'Student' (or 'LastName' and"
+            " 'FirstName') and 'ID', and this file does not. Export it there: Grades, Export"
         )
     targets = targets_in(sheet, columns, request)
     possible = next(
@@ -62,7 +66,8 @@ def export(
         "," in sheet.value(possible, target.column) for target in targets
     )
     roll = Roll(people_in(sheet), KINDS)
-    matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
+    counted = marks_in(entries, columns, request, targets)
+    matched = match(roll, counted)
     for person in roll.people:
         mark = matched.by_row.get(person.row)
         for target in targets:
@@ -84,6 +89,26 @@ def export(
             " the sheet"
         )
     yield Piece(sheet.as_bytes())
+
+
+def marks_in(
+    entries: Iterable[GradebookEntry],
+    columns: Sequence[LessonColumn],
+    request: ExportRequest,
+    targets: Sequence[Target],
+) -> Iterator[Mark]:
+    """Yield the marks. Raise UsageError if a part of one has no column to go to."""
+    lessons_only = all(target.lesson for target in targets)
+    for entry in entries:
+        whole = sum(one.points for one in entry.adjustments if one.lesson is None)
+        if lessons_only and whole:
+            raise UsageError(
+                f"{entry.label} has {whole:+g} points for no lesson, and every column of the sheet"
+                " is a lesson's, so they would be lost. Name a column for the total with --column"
+                f" TITLE, or move them to a lesson: grade adjust OUT {entry.name!r} --points"
+                f" {-whole:+g} --reason …, then the same with {whole:+g} and --lesson"
+            )
+        yield mark_of(entry, columns, request)
 
 
 def points_of(mark: Mark, target: Target) -> float | None:
@@ -160,8 +185,14 @@ def notes_on_columns(
 def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
     """The students: every row with a name that is not one of Canvas's own."""
     columns = {title: number for number, title in enumerate(sheet.header)}
+    names = name_columns(sheet)
     for row in sheet.rows:
-        name = sheet.value(row, columns["Student"])
+        name = " ".join(filter(None, (sheet.value(row, columns[title]) for title in names)))
         ids = {kind: sheet.value(row, columns[kind]) for kind in KINDS if kind in columns}
-        if name and not name.startswith(POINTS_POSSIBLE) and any(ids.values()):
+        if name and not sheet.value(row, 0).startswith(POINTS_POSSIBLE) and any(ids.values()):
             yield SheetPerson(row, name, ids, forms_of(name))
+
+
+def name_columns(sheet: Sheet) -> tuple[str, ...]:
+    """Return the titles of the columns with a person's name; none if they are not all there."""
+    return next((titles for titles in NAMES if set(titles) <= set(sheet.header)), ())

@@ -72,11 +72,14 @@ def export(
         if mark is None:
             continue
         if mark.total is not None:
-            sheet.put(
-                person.row,
-                where.grade,
-                number(min(mark.total, where.most or mark.total), comma=where.comma),
-            )
+            points = min(mark.total, where.most or mark.total)
+            sheet.put(person.row, where.grade, number(points, comma=where.comma))
+            if points < mark.total:
+                yield ExportNote(
+                    f"{person.label}: {number(mark.total)} is more than the worksheet allows, so"
+                    f" {number(points)} was filled in. Raise the maximum grade in Moodle, or give"
+                    " a smaller --scale"
+                )
         if where.feedback is not None:
             said = sheet.value(person.row, where.feedback)
             sheet.put(

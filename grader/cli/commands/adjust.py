@@ -34,6 +34,8 @@ def adjust(
             raise UsageError(
                 f"The class was not graded in {lesson!r}. Lessons: {', '.join(lessons)}"
             )
+        if lesson is None and len(lessons) == 1:
+            lesson = lessons[0]
         book.adjust(entry.name, Adjustment(points, reason.strip(), author or who(), now(), lesson))
         entry = book.entry(entry.name)
         if entry.report is not None:

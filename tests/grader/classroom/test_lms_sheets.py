@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from grader.classroom.exports.csv_template import Sheet
 from grader.classroom.exports.formats import FORMATS
 from grader.classroom.exports.records import ExportRequest, Piece
-from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 
@@ -269,10 +269,39 @@ def test_canvas_adjustments_are_noted(tmp_path: Path) -> None:
     )
 
 
+SPLIT = (
+    "LastName,FirstName,ID,Slopes (71),Chains (72)\r\n"
+    "    Points Possible,,,10,10.00\r\n"
+    "Doe,Alice,101,,\r\n"
+    "Núñez,José,106,,\r\n"
+)
+
+
+def test_canvas_with_first_and_last_names_apart(tmp_path: Path) -> None:
+    whole, _ = filled("canvas", tmp_path, CANVAS)
+    split, notes = filled("canvas", tmp_path, SPLIT)
+    assert column(split, 3)["Doe"] == column(whole, 5)["Doe, Alice"] != ""
+    assert column(split, 3)["Núñez"] == column(whole, 5)["Núñez, José"]
+    assert column(split, 3)["    Points Possible"] == "10"
+    assert any("Alice Doe: adjusted by +1.5 (slopes)" in note for note in notes)
+
+
+def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(tmp_path: Path) -> None:
+    bonus = Adjustment(2.0, "extra", "kim", "2026-03-01T10:00:00+00:00", None)
+    entries = (replace(ENTRIES[0], adjustments=(bonus,)),)
+    with pytest.raises(UsageError, match=r"has \+2 points for no lesson.*--column TITLE"):
+        filled("canvas", tmp_path, CANVAS, entries)
+    total, _ = filled("canvas", tmp_path, CANVAS, entries, columns=("Total",))
+    plain = (replace(ENTRIES[0], adjustments=()),)
+    without, _ = filled("canvas", tmp_path, CANVAS, plain, columns=("Total",))
+    added = float(column(total, 7)["Doe, Alice"]) - float(column(without, 7)["Doe, Alice"])
+    assert added == 2.0
+
+
 @pytest.mark.parametrize(
     ("text", "asked", "said"),
     [
-        ("a,b\n1,2\n", {}, "no Canvas gradebook"),
+        ("a,b\n1,2\n", {}, "a Canvas gradebook has the columns"),
         ("Student,ID,Essay (3)\nEve,103,\n", {}, r"--column which gets the total: Essay \(3\)"),
         (CANVAS, {"columns": ("Exam",)}, "no column is called 'Exam'"),
     ],
@@ -425,7 +454,9 @@ def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
             "a", detailed_lesson(SLOPES, PASSED, PASSED, PASSED), detailed_lesson(CHAINS, PASSED)
         ),
     )
-    assert cells(filled("moodle", tmp_path, ENGLISH, (full,))[0])[1][4] == "20"
+    text, notes = filled("moodle", tmp_path, ENGLISH, (full,))
+    assert cells(text)[1][4] == "20"
+    assert any("21.5 is more than the worksheet allows, so 20" in note for note in notes)
 
 
 @pytest.mark.parametrize(
