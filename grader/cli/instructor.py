@@ -13,6 +13,11 @@ from grader.core.errors import UsageError
 
 FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
+near_names_option = click.option(
+    "--accept-near-names",
+    is_flag=True,
+    help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
+)
 hidden_option = click.option(
     "--hidden-checks",
     type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
@@ -76,6 +81,7 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 )
 @click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
 @click.option("--reveal", is_flag=True, help="Let students' pages show what hidden checks asked.")
+@near_names_option
 @click.option(
     "--sandbox",
     type=click.Choice(["auto", "require", "off"]),
@@ -98,6 +104,7 @@ def batch(
     regrade: bool,
     check: str | None,
     reveal: bool,
+    accept_near_names: bool,
     sandbox: str,
     lang: str | None,
     course_root: Path | None,
@@ -130,6 +137,7 @@ def batch(
         regrade,
         check,
         reveal,
+        accept_near_names,
     )
     sys.exit(grade_class(course(course_root), wanted))
 
@@ -234,10 +242,16 @@ def release(folder: Path, lessons: str | None, course_root: Path | None) -> None
 @click.argument("file", type=PATH, metavar="OUT.zip")
 @lessons_option
 @hidden_option
+@near_names_option
 @lang_option
 @course_option
 def gradescope(
-    file: Path, lessons: str | None, hidden_checks: str, lang: str | None, course_root: Path | None
+    file: Path,
+    lessons: str | None,
+    hidden_checks: str,
+    accept_near_names: bool,
+    lang: str | None,
+    course_root: Path | None,
 ) -> None:
     """Make the autograder zip that Gradescope takes.
 
@@ -246,7 +260,12 @@ def gradescope(
     from grader.cli.commands.gradescope import make_autograder
 
     make_autograder(
-        course(course_root), listed(lessons), file, hidden_checks=hidden_checks, lang=lang
+        course(course_root),
+        listed(lessons),
+        file,
+        hidden_checks=hidden_checks,
+        lang=lang,
+        accept_near_names=accept_near_names,
     )
 
 

@@ -16,7 +16,8 @@ class LessonFile(Record):
     """One lesson's file: its path, its text, or what is wrong with it and on which line.
 
     ``problem`` is ``template`` filled with ``facts``; ``others`` are paths it mentions. A
-    notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``).
+    notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the
+    lesson's file name if this file has almost that name; unless it is accepted, it is ``ignored``.
     """
 
     lesson: str
@@ -27,6 +28,8 @@ class LessonFile(Record):
     others: tuple[str, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    meant: str = ""
+    ignored: bool = False
     template: str = field(default="", compare=False)
     facts: dict[str, str] = field(default_factory=dict, compare=False)
 

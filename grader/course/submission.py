@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Iterable
-from dataclasses import astuple
+from collections.abc import Collection, Container, Iterable
+from dataclasses import astuple, replace
 from pathlib import Path, PurePath, PurePosixPath
 
 from grader.core.errors import SubmissionError
@@ -30,6 +30,7 @@ from grader.course.zips import open_zip
 
 SUFFIXES = (".py", SUFFIX)
 """What a lesson's file may end with."""
+NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in under that name"
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
 """What a copy's name has beside the file's, in small letters."""
 
@@ -70,7 +71,7 @@ def read_submission(
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     """Why a file that is there is no lesson's: what it would have to be called."""
-    if meant := _meant(PurePath(path).name, names):
+    if meant := meant_name(PurePath(path).name, names):
         return SubmissionError(
             "{path} is not called {name}, so it doesn't count. Call it that", path=path, name=meant
         )
@@ -88,23 +89,26 @@ def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None
     """Return what is wrong with the first file that almost has a lesson's name."""
     names = lesson_names(lessons)
     near = (
-        (leaf.path for leaf in folder_leaves(folder) if _meant(leaf.name, names))
+        (leaf.path for leaf in folder_leaves(folder) if meant_name(leaf.name, names))
         if folder.is_dir()
         else ()
     )
     return next((misnamed(writable(str(folder / path)), names) for path in near), None)
 
 
-def read_leaves(leaves: Iterable[FileEntry], lessons: Iterable[str]) -> dict[str, LessonFile]:
+def read_leaves(
+    leaves: Iterable[FileEntry], lessons: Iterable[str], *, accept_near_names: bool = False
+) -> dict[str, LessonFile]:
     """Return the lessons' files among files from anywhere; those in zips count one folder deeper.
 
-    A missing lesson gets the problem of an unreadable zip or of a file with almost its name. Raises
-    SubmissionError if nothing is found.
+    A missing lesson gets the problem of an unreadable zip, or a file with almost its name: read if
+    such names are accepted and it is the only one, else ignored. Raises SubmissionError if nothing
+    is found.
     """
     names = lesson_names(lessons)
     with Unzipped(leaves) as opened:
         found = _chosen(opened.leaves, names)
-        meant = [(leaf.path, name) for leaf in opened.leaves if (name := _meant(leaf.name, names))]
+        near = _nearly(opened.leaves, names, found, accept=accept_near_names)
     if opened.unread:
         path, error = writable(opened.unread[0][0]), opened.unread[0][1]
         facts = {name: writable(fact) for name, fact in error.facts.items()}
@@ -115,18 +119,35 @@ def read_leaves(leaves: Iterable[FileEntry], lessons: Iterable[str]) -> dict[str
             for lesson in names.values()
             if lesson not in found
         }
-    for path, name in meant:
-        problem = "{path} is not called {name}, so it doesn't count. Hand it in under that name"
-        found.setdefault(
-            names[name], LessonFile.wrong(names[name], writable(path), problem, {"name": name})
-        )
-    return found
+    return near | found
 
 
-def _meant(name: str, names: dict[str, str]) -> str | None:
+def _nearly(
+    leaves: Iterable[FileEntry], names: dict[str, str], found: Collection[str], *, accept: bool
+) -> dict[str, LessonFile]:
+    """Return the files with almost the name of a lesson that was not found."""
+    near: dict[str, list[tuple[FileEntry, str]]] = {}
+    for leaf in leaves:
+        name = meant_name(leaf.name, names)
+        if name and names[name] not in found:
+            near.setdefault(names[name], []).append((leaf, name))
+    files = {}
+    for lesson, those in near.items():
+        leaf, name = those[0]
+        if accept and len(those) == 1:
+            files[lesson] = replace(_read(lesson, leaf, name), meant=name)
+            continue
+        paths = ", ".join(writable(leaf.path) for leaf, _ in those)
+        file = LessonFile.wrong(lesson, paths, NOT_CALLED, {"name": name})
+        files[lesson] = replace(file, meant=name, ignored=True)
+    return files
+
+
+def meant_name(name: str, names: Container[str]) -> str | None:
     """Return the lesson's file name that a copy's name means: ``Tiny (1).py``."""
     stem, dot, suffix = name.casefold().rpartition(".")
-    return next((one for one in names if one == COPY.sub("", stem) + dot + suffix), None)
+    plain = COPY.sub("", stem) + dot + suffix
+    return plain if plain in names and plain != name else None
 
 
 def digest(files: dict[str, LessonFile]) -> str:
@@ -170,5 +191,10 @@ def _choose(lesson: str, leaves: list[FileEntry]) -> LessonFile:
             " grade batch"
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
-    limit = MAX_NOTEBOOK_BYTES if first.name.endswith(SUFFIX) else MAX_FILE_BYTES
-    return decode(lesson, first.path, first.read(limit + 1), notebook=first.name.endswith(SUFFIX))
+    return _read(lesson, first, first.name)
+
+
+def _read(lesson: str, leaf: FileEntry, name: str) -> LessonFile:
+    notebook = name.endswith(SUFFIX)
+    data = leaf.read((MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES) + 1)
+    return decode(lesson, leaf.path, data, notebook=notebook)

@@ -102,12 +102,8 @@ def grade_lesson(
 ) -> LessonOutcome:
     """Grade one lesson. A fault of the grader is a ``grader_error``, never a score of zero."""
     tr = load(settings.lang, lesson.texts(settings.lang))
-    if file is None:
-        message = tr("there is no {file}", file=lesson.filename)
-        title, status = tr(lesson.title), LessonStatus.MISSING
-        return LessonOutcome(
-            LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, message=message)
-        )
+    if file is None or file.ignored:
+        return missing(lesson, file, tr)
     began = time.monotonic()
     try:
         judged = client.judge(
@@ -138,8 +134,29 @@ def grade_lesson(
     return LessonOutcome(result, judged)
 
 
+def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
+    """Return the outcome of a lesson that was not handed in, or under another name only."""
+    message = tr("there is no {file}", file=lesson.filename)
+    judged = JudgeResult(())
+    if file is not None:
+        message = tr(file.template, **file.facts)
+        judged = JudgeResult((), flags=(f"{lesson.id}: {file.problem}",))
+    result = LessonResult(
+        lesson.id,
+        tr(lesson.title),
+        LessonStatus.MISSING,
+        0.0,
+        FULL_LESSON,
+        file=file.path if file else None,
+        message=message,
+    )
+    return LessonOutcome(result, judged)
+
+
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """Yield what was left out of a notebook, a sentence each."""
+    """Yield what a reader should know: the file's other name, what was left out of a notebook."""
+    if file.meant:
+        yield tr("{path} was graded as {name}", path=file.path, name=file.meant)
     for one in file.left_out[:MAX_NOTES]:
         template = "cell {cell}, line {line}: {what}, left out"
         if one.cell is None:

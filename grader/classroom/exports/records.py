@@ -82,7 +82,17 @@ def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: Exp
 
 def total_points(entry: GradebookEntry) -> float | None:
     """Return the points that count; None without a report, or after a grader fault."""
-    return None if entry.grader_faults or not (entry.report or entry.adjustments) else entry.score
+    if entry.grader_faults or any(not_graded(entry)):
+        return None
+    return entry.score if entry.report or entry.adjustments else None
+
+
+def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
+    """Yield the lessons whose file has another name, unless a person gave points for them."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    for lesson in entry.report.lessons if entry.report else ():
+        if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
+            yield lesson
 
 
 def lesson_points(
@@ -94,7 +104,8 @@ def lesson_points(
     if lesson is None:
         return entry.lesson_score(column.id) if given else None
     missing = lesson.status is LessonStatus.MISSING and not request.missing_as_zero and not given
-    return None if missing or faulty(lesson) else entry.lesson_score(column.id)
+    unread = lesson in not_graded(entry)
+    return None if missing or unread or faulty(lesson) else entry.lesson_score(column.id)
 
 
 def faulty(lesson: LessonResult) -> bool:
@@ -123,6 +134,7 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
                 f"{lesson.id} could not be loaded:"
                 f" {' '.join((lesson.message or 'its page says why').split())}"
             )
+    yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
     if entry.late:
         yield "handed in late"
     if entry.grader_faults:

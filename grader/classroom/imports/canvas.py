@@ -20,6 +20,7 @@ from grader.classroom.imports.layout import (
     SortedEntries,
     is_useful,
     is_zip,
+    names_a_lesson,
     together,
     why_not,
 )
@@ -118,7 +119,7 @@ def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]
-    return first if first in names or (is_zip(first) and first in others) else file
+    return first if names_a_lesson(first, names) or (is_zip(first) and first in others) else file
 
 
 LAYOUT = DownloadLayout(

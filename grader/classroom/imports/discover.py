@@ -37,13 +37,19 @@ MAX_WRAPPERS = 3
 
 
 def find_class(
-    place: Path, *, lessons: Iterable[str], graded: Collection[str] = (), layout: str | None = None
+    place: Path,
+    *,
+    lessons: Iterable[str],
+    graded: Collection[str] = (),
+    layout: str | None = None,
+    accept_near_names: bool = False,
 ) -> ClassImport:
     """Return the submissions in a folder or a zip, by name; nothing of them is read yet.
 
     ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If it is
     one, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by the
-    names). Raises SubmissionError if there is nothing to read, UsageError for an unknown layout.
+    names). ``accept_near_names``: see ``read_leaves``. Raises SubmissionError if there is nothing
+    to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
@@ -61,7 +67,7 @@ def find_class(
     ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
-    return _named(recognised.name, found)
+    return _named(recognised.name, found, accept_near_names=accept_near_names)
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
@@ -142,13 +148,13 @@ def _nothing(place: Path, found: SortedEntries) -> str:
     )
 
 
-def _named(layout: str, found: SortedEntries) -> ClassImport:
+def _named(layout: str, found: SortedEntries, *, accept_near_names: bool) -> ClassImport:
     drafts = sorted(
         found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
     )
     names = unique_names([(draft.name, draft.id) for draft in drafts])
     handed = [
-        Submission(name, draft.students, _Reading(draft.leaves), draft.late)
+        Submission(name, draft.students, _Reading(draft.leaves, accept_near_names), draft.late)
         for name, draft in zip(names, drafts, strict=True)
     ]
     passed_over, replaced = (
@@ -168,9 +174,10 @@ def _named(layout: str, found: SortedEntries) -> ClassImport:
 @dataclass(frozen=True, slots=True)
 class _Reading:
     leaves: Callable[[], Iterator[FileEntry]]
+    accept_near_names: bool
 
     def __call__(self, lessons: Iterable[str]) -> dict[str, LessonFile]:
-        return read_leaves(self.leaves(), lessons)
+        return read_leaves(self.leaves(), lessons, accept_near_names=self.accept_near_names)
 
 
 def _twice(handed: list[Submission]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from grader.classroom.imports.entries import Entry, Kind
 from grader.classroom.imports.records import StudentIdentity
 from grader.course.files import ZIP_SUFFIX, FileEntry
+from grader.course.submission import meant_name
 
 OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", re.IGNORECASE)
 
@@ -92,7 +93,12 @@ def is_zip(name: str) -> bool:
 
 
 def is_useful(name: str, names: Mapping[str, str]) -> bool:
-    return name in names or is_zip(name)
+    return names_a_lesson(name, names) or is_zip(name)
+
+
+def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:
+    """Return whether a file has the name of a lesson, or almost."""
+    return name in names or meant_name(name, names) is not None
 
 
 def why_not(item: Entry, remedy: str) -> str:

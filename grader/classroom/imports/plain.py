@@ -1,7 +1,8 @@
 """A class collected by hand: a folder, a zip or a file for each student.
 
 * ``alice/``, ``alice.zip``: the folder wins
-* ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded
+* ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded;
+  ``alice_<lesson> (1).py`` has almost a lesson's name
 * only ``<lesson>.py`` or ``<lesson>/``: one submission, named after the folder
 """
 
@@ -24,6 +25,7 @@ from grader.classroom.imports.layout import (
 )
 from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import StudentIdentity
+from grader.course.submission import meant_name
 
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
@@ -97,6 +99,10 @@ def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
         student = item.name.removesuffix(name)
         if len(student) > 1 and student != item.name and student[-1] in SEPARATORS:
             return student[:-1], name, "file"
+    for place, letter in enumerate(item.name[1:], start=1):
+        rest = item.name[place + 1 :]
+        if letter in SEPARATORS and meant_name(rest, lessons.names):
+            return item.name[:place], rest, "file"
     for name in lessons.only:
         suffix = PurePosixPath(name).suffix
         if item.name.endswith(suffix):

@@ -29,9 +29,21 @@ say so.
 
 
 def make_zip(
-    course: Course, lessons: Sequence[Lesson], target: Path, *, hidden_checks: str, lang: str
+    course: Course,
+    lessons: Sequence[Lesson],
+    target: Path,
+    *,
+    hidden_checks: str,
+    lang: str,
+    accept_near_names: bool = False,
 ) -> None:
     """Write the zip, the same bytes for the same course; raises UsageError if it can't."""
+    settings = {
+        "lessons": [lesson.id for lesson in lessons],
+        "hidden_checks": hidden_checks,
+        "lang": lang,
+        "accept_near_names": accept_near_names,
+    }
     if held := [lesson.id for lesson in lessons if lesson.held]:
         raise UsageError(
             f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole"
@@ -44,9 +56,7 @@ def make_zip(
         ) as part:
             place = Path(part.name)
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-                for path, data in zip_files(
-                    course, lessons, hidden_checks=hidden_checks, lang=lang
-                ):
+                for path, data in zip_files(course, lessons, settings):
                     archive.writestr(member(path), data)
         place.chmod(0o644)
         place.replace(target)
@@ -67,17 +77,12 @@ def member(path: str) -> zipfile.ZipInfo:
 
 
 def zip_files(
-    course: Course, lessons: Sequence[Lesson], *, hidden_checks: str, lang: str
+    course: Course, lessons: Sequence[Lesson], settings: dict[str, object]
 ) -> Iterator[tuple[str, bytes]]:
     install_torch = TORCH.replace("pip install", "pip install --no-cache-dir")
     yield "setup.sh", render_text("gradescope/setup.sh", torch=install_torch).encode()
     script = render_text("gradescope/run_autograder", seconds=SECONDS, main=GRADESCOPE_MAIN)
     yield "run_autograder", script.encode()
-    settings = {
-        "lessons": [lesson.id for lesson in lessons],
-        "hidden_checks": hidden_checks,
-        "lang": lang,
-    }
     yield SETTINGS, (json.dumps(settings, indent=1) + "\n").encode()
     yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
     for path in course_files(course, lessons):

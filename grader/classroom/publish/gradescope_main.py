@@ -22,8 +22,9 @@ from grader.core.errors import ExitCode, SubmissionError
 from grader.core.limits import MIB, Limits
 from grader.core.report import LessonResult
 from grader.course.course import Course
+from grader.course.files import folder_leaves
 from grader.course.manifest import load_course
-from grader.course.submission import read_submission
+from grader.course.submission import read_leaves
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
@@ -59,7 +60,11 @@ def grade(root: Path) -> dict[str, Any]:
         course = load_course(root / "source" / "course")
         lessons = [course.lesson(name) for name in settings["lessons"]]
         try:
-            files = read_submission(root / "submission", settings["lessons"])
+            files = read_leaves(
+                folder_leaves(root / "submission"),
+                settings["lessons"],
+                accept_near_names=settings["accept_near_names"],
+            )
         except SubmissionError as error:
             return results(GradebookEntry("submission", (), problem=str(error)))
         terms = Settings(

@@ -57,6 +57,7 @@ class BatchOptions:
     regrade: bool = False
     check: str | None = None
     reveal: bool = False
+    accept_near_names: bool = False
 
 
 def host_for_a_class() -> ForkServerClient:
@@ -77,6 +78,7 @@ def grade_class(
         lessons=[one.id for one in course.lessons],
         graded=plan.ids,
         layout=wanted.layout,
+        accept_near_names=wanted.accept_near_names,
     )
     roster = read_roster(wanted.roster) if wanted.roster else None
     if wanted.out.resolve() == wanted.place.resolve():

@@ -10,10 +10,23 @@ from grader.course.course import Course
 
 
 def make_autograder(
-    course: Course, names: tuple[str, ...], target: Path, *, hidden_checks: str, lang: str | None
+    course: Course,
+    names: tuple[str, ...],
+    target: Path,
+    *,
+    hidden_checks: str,
+    lang: str | None,
+    accept_near_names: bool,
 ) -> None:
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
-    make_zip(course, lessons, target, hidden_checks=hidden_checks, lang=wanted_language(lang))
+    make_zip(
+        course,
+        lessons,
+        target,
+        hidden_checks=hidden_checks,
+        lang=wanted_language(lang),
+        accept_near_names=accept_near_names,
+    )
     count = "1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons"
     print(
         f"{target} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu"

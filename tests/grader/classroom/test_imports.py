@@ -723,16 +723,59 @@ def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
 def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(
     name: str, tmp_path: Path
 ) -> None:
-    """It does not count: it is that lesson's problem, which no other lesson shares."""
+    """It is not graded; the other lessons are."""
     place = files(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py", f"bob/{name}")
     alice, bob = (one.read(LESSONS) for one in find(place).handed)
     assert (
         alice["tiny"].problem
-        == f"{name} is not called tiny{Path(name).suffix.lower()}, so it doesn't count. Hand it in"
+        == f"{name} is not called tiny{Path(name).suffix.lower()}, so it was not graded. Hand it in"
         " under that name"
     )
+    assert alice["tiny"].ignored
     assert alice["small"].problem is None
     assert bob["tiny"].problem is None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("accept", [False, True])
+def test_a_near_name_is_treated_alike_in_every_layout(
+    layout: str, accept: bool, tmp_path: Path
+) -> None:
+    students: Students = {
+        "alice": {"Tiny (1).py": "a = 1\n", "small.py": "b = 2\n"},
+        "bob": {"tiny.py": "a = 3\n", "small.py": "b = 4\n"},
+    }
+    place = write_class(layout, tmp_path, students)
+    found = find_class(place, lessons=LESSONS, accept_near_names=accept)
+    read = {one.students[0].name.split()[0].lower(): one.read(LESSONS) for one in found.handed}
+    alice = read["alice"]["tiny"]
+    assert (alice.ignored, alice.meant, alice.text) == (
+        not accept,
+        "tiny.py",
+        "a = 1\n" if accept else "",
+    )
+    assert (read["bob"]["tiny"].meant, read["bob"]["tiny"].text) == ("", "a = 3\n")
+
+
+def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) -> None:
+    place = files(tmp_path, "alice/Tiny.py", "alice/tiny (1).py", "alice/small.py")
+    (alice,) = find_class(place, lessons=LESSONS, accept_near_names=True).handed
+    tiny = alice.read(LESSONS)["tiny"]
+    assert tiny.ignored
+    assert tiny.problem is not None
+    assert "Tiny.py, tiny (1).py is not called tiny.py" in tiny.problem
+
+
+def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
+    place = files(tmp_path, "alice_tiny (1).py", "bob_Tiny.py", "carol_tiny.py", "dan_small.py")
+    found = find_class(place, lessons=LESSONS, accept_near_names=True)
+    read = {one.name: one.read(LESSONS) for one in found.handed}
+    assert {name: file["tiny"].meant for name, file in read.items() if "tiny" in file} == {
+        "alice": "tiny.py",
+        "bob": "tiny.py",
+        "carol": "",
+    }
+    assert not found.passed_over
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from factories.gradebook import (
     UNREADABLE,
     detailed_lesson,
     detailed_report,
+    missing_lesson,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -207,6 +208,20 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
     text, notes = filled("canvas", tmp_path, CANVAS, (stray,), missing_as_zero=True)
     assert text == CANVAS
     assert "Zoe is not in the sheet; nothing was filled in" in notes
+
+
+def test_a_file_with_another_name_is_never_a_zero(tmp_path: Path) -> None:
+    """Not even where a missing submission is one."""
+    message = "Slopes (1).py is not called slopes.py, so it was not graded"
+    slopes = replace(missing_lesson(SLOPES), file="Slopes (1).py", message=message)
+    report = detailed_report("a", slopes, detailed_lesson(CHAINS, PASSED))
+    entries = (replace(ALICE, report=report, adjustments=()),)
+    text, notes = filled("canvas", tmp_path, CANVAS, entries, missing_as_zero=True)
+    assert column(text, 5)["Doe, Alice"] == ""
+    assert column(text, 6)["Doe, Alice"] == "10"
+    assert f"Doe, Alice: slopes: {message}" in notes
+    total, _ = filled("canvas", tmp_path, CANVAS, entries, columns=("Total",))
+    assert column(total, 7)["Doe, Alice"] == ""
 
 
 def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None:
