@@ -1,9 +1,9 @@
 """Which texts of a lesson share code that they need not share: a place to look, not a verdict.
 
 Fingerprints (winnowing: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document
-fingerprinting) of code without names, comments and layout, made by copydetect. Code of the stub, of
-known right answers and of many in the class does not count. Every fingerprint is kept (a window of
-one), so results are reproducible. copydetect brings matplotlib, so it is an extra.
+fingerprinting) of code without names, imports, comments and layout, made by copydetect. Code of
+the stub, of known right answers and of many in the class does not count. Every fingerprint is kept
+(a window of one), so results are reproducible. copydetect brings matplotlib, so it is an extra.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import io
 import itertools
+import keyword
+import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +28,10 @@ TELLING = 60
 COMMON_SHARE, COMMON_FEWEST = 0.05, 5
 """What more than this share of a class has, and more than so many, is how the lesson is written."""
 KEPT_AT_ONCE = 256
+LAYOUT = frozenset(
+    {tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENCODING}
+)
+"""Tokens that begin no statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,11 @@ class Side:
     share: float
     pieces: tuple[tuple[str, bool], ...]
 
+    @property
+    def shared_lines(self) -> int:
+        marked = (text for text, shared in self.pieces if shared)
+        return sum(bool(line.strip()) for text in marked for line in text.splitlines())
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -54,6 +65,11 @@ class Pair:
     lesson: str
     one: Side
     other: Side
+
+    @property
+    def lines(self) -> int:
+        """How many lines are shared; of the two sides the smaller number."""
+        return min(self.one.shared_lines, self.other.shared_lines)
 
     @property
     def share(self) -> float:
@@ -83,7 +99,35 @@ def library() -> Any:
 
 def fingerprint(text: str) -> Any:
     """A text's fingerprints and where they are (copydetect's ``CodeFingerprint``)."""
-    return library().CodeFingerprint("lesson.py", NOISE, 1, fp=io.StringIO(text), language="python")
+    made = io.StringIO(masked(text))
+    return library().CodeFingerprint("lesson.py", NOISE, 1, fp=made, language="python")
+
+
+def masked(text: str) -> str:
+    """Return code with every name as ``x``s and imports as blanks, of the same length.
+
+    copydetect masks names too, but not ``self`` and other built-in ones. Text that is not Python is
+    returned as it is.
+    """
+    letters = list(text)
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in text.split("\n"))]
+    blank_until_newline = begins = True
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            begin = starts[token.start[0] - 1] + token.start[1]
+            end = starts[token.end[0] - 1] + token.end[1]
+            if begins and token.type not in LAYOUT:
+                blank_until_newline = token.string in ("import", "from")
+                begins = False
+            if token.type == tokenize.NEWLINE:
+                begins = True
+            elif blank_until_newline and not begins:
+                letters[begin:end] = " " * (end - begin)
+            elif token.type == tokenize.NAME and not keyword.iskeyword(token.string):
+                letters[begin:end] = "x" * (end - begin)
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    return "".join(letters)
 
 
 class Watched(Protocol):
@@ -104,8 +148,10 @@ def similar_pairs(
     threshold: float,
     watched: Watched = unwatched,
 ) -> list[Pair]:
-    """Return the pairs with a share of at least ``threshold``, greatest first, none within an
-    earlier class. ``known`` are texts whose code is nobody's own; ``watched`` shows progress.
+    """Return the pairs with a share of at least ``threshold``, none within an earlier class.
+
+    Pairs with the most shared lines come first. ``known`` are texts whose code is nobody's own;
+    ``watched`` shows progress.
     """
     found = candidates(texts, known, threshold, watched)
 
@@ -127,15 +173,12 @@ def similar_pairs(
                 for place, share, marked in zip((one, other), shares, slices, strict=True)
             ]
             pairs.append(Pair(lesson, *sides))
-    return sorted(
-        pairs,
-        key=lambda pair: (
-            -pair.share,
-            -(pair.one.share + pair.other.share),
-            pair.one.owner,
-            pair.other.owner,
-        ),
-    )
+    return sorted(pairs, key=rank)
+
+
+def rank(pair: Pair) -> tuple[float, float, str, str]:
+    """Order pairs by the number of shared lines, then by their share."""
+    return -pair.lines, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner
 
 
 def candidates(

@@ -14,7 +14,7 @@ from rich.text import Text as Line
 from grader.classroom.batch.outputs import output
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.similar_page import render_similar
-from grader.classroom.statistics.similarity import Pair, Side, Text, library, similar_pairs
+from grader.classroom.statistics.similarity import Pair, Side, Text, library, rank, similar_pairs
 from grader.cli.commands.plain_table import plain_table
 from grader.cli.commands.progress_bar import Meter
 from grader.core.errors import UsageError
@@ -65,7 +65,7 @@ def show_similar(
             watched = partial(over_lesson, meter, one)
             pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, watched)
         labels = {entry.name: entry.label for entry in book.entries()}
-    pairs.sort(key=lambda pair: -pair.share)
+    pairs.sort(key=rank)
     page = render_similar(
         pairs,
         labels,
@@ -107,13 +107,19 @@ def known_texts(lesson: Lesson) -> Iterator[str]:
 def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     console = make_console()
     if pairs:
-        table = plain_table("shared", "lesson", "one", "the other")
+        table = plain_table("lines", "shared", "lesson", "one", "the other")
         for pair in pairs[:LISTED]:
             table.add_row(
-                f"{pair.share:.0%}", pair.lesson, name(pair.one, labels), name(pair.other, labels)
+                str(pair.lines),
+                f"{pair.share:.0%}",
+                pair.lesson,
+                name(pair.one, labels),
+                name(pair.other, labels),
             )
         console.print(table)
     count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
+    if len(pairs) > LISTED:
+        count += f" ({len(pairs) - LISTED} of them not in this table)"
     console.print(Line(f"{count} to look at, no verdict: {page}"))
 
 

@@ -273,9 +273,9 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> 
             "the gradient is not what Sigmoid.backward returns (to judge sigmoid alone, it was made"
             " to return {b} * grad_output)"
         )
-        assert_gradient(
-            seen["gradient"], v * b, message, inputs={"x": x, "v": v}, facts={"a": a, "b": b}
-        )
+        details = {"inputs": {"x": x, "v": v}, "facts": {"a": a, "b": b}}
+        # A class whose float32 rounds the gradient has its own checks; the function isn't to blame.
+        assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)
         assert_hands_on(student, "sigmoid", "Sigmoid.apply", x, v)
 
 

@@ -204,7 +204,8 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
             "the gradient is not what {function}.backward returns (to judge {name} alone, it was"
             " made to return {b} * grad_output)"
         )
-        assert_gradient(seen["gradient"], v * b, message, **details)
+        # A class whose float32 rounds the gradient has its own checks; the function isn't to blame.
+        assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)
         assert_hands_on(student, name, f"{of}.apply", x, v)
 
 

@@ -99,6 +99,31 @@ def test_other_names_comments_and_spacing_hide_nothing() -> None:
     assert owners(texts) == [("ada", "copy")]
 
 
+def test_self_by_another_name_hides_nothing() -> None:
+    """``self``, ``len`` and the like are names as any other."""
+    other = re.sub(r"\b(self|max|sum|sorted)\b", lambda word: f"my_{word[0]}", ALAN)
+    assert owners([Text("alan", GIVEN + ALAN), Text("copy", GIVEN + other)], threshold=0.9) == [
+        ("alan", "copy")
+    ]
+
+
+def test_imports_are_nobodys_own() -> None:
+    imports = (
+        "import math\nimport itertools, functools\nfrom collections import (\n    abc,\n)\n" * 4
+    )
+    assert owners([Text("ada", imports + ADA), Text("alan", imports + ALAN)], threshold=0.1) == []
+
+
+def test_pairs_that_share_the_most_lines_come_first() -> None:
+    """A short text shared whole comes after a long one shared in part."""
+    short = ADA.replace("enumerate", "zip").replace("if value", "while value")
+    texts = [Text("a", ALAN + ADA + ALAN[:60]), Text("b", ALAN + ADA), Text("c", ALAN[:140])]
+    pairs = similar_pairs("cube", [*texts, Text("d", short)], [GIVEN], 0.3)
+    assert [pair.lines for pair in pairs] == sorted((pair.lines for pair in pairs), reverse=True)
+    assert {pairs[0].one.owner, pairs[0].other.owner} == {"a", "b"}
+    assert pairs[0].lines > 10
+
+
 def test_what_is_given_accuses_nobody() -> None:
     """The stub's and the reference's code is in both, and is nobody's own; without knowing that,
     they would be a pair.
@@ -269,9 +294,20 @@ def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path
     status, said = run_similar(out)
     assert status == 0
     assert "Ada" in said and "Copy" in said and "1 pair to look at, no verdict" in said
+    assert "lines" in said and "not in this table" not in said
     status, said = run_similar(out, "--against", old)
     assert "2 pairs" in said and "grace (earlier)" in said
     assert "last year" in (out / "similar.html").read_text("utf-8")
+
+
+def test_the_command_says_how_many_pairs_its_table_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.commands.similar.LISTED", 2)
+    out = gradebook(tmp_path, dict.fromkeys(("ada", "alan", "grace"), ADA))
+    assert "3 pairs (1 of them not in this table) to look at" in run_similar(out)[1].replace(
+        "\n", " "
+    )
 
 
 def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
