@@ -1,4 +1,4 @@
-"""The instructor's commands and their options. All but click is imported when needed."""
+"""How a class is graded and what is handed out. All but click is imported when needed."""
 
 from __future__ import annotations
 
@@ -8,25 +8,15 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import PATH, course, course_option, lang_option
+from grader.cli import gradebook
+from grader.cli.options import PATH, course, course_option, hidden_option, lang_option
 from grader.core.errors import UsageError
 
-FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
 lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
 near_names_option = click.option(
     "--accept-near-names",
     is_flag=True,
     help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
-)
-hidden_option = click.option(
-    "--hidden-checks",
-    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
-    default="visible",
-    show_default=True,
-    help=(
-        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
-        " total."
-    ),
 )
 
 
@@ -77,6 +67,14 @@ def listed(lessons: str | None) -> tuple[str, ...]:
     "--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids."
 )
 @click.option(
+    "--due", metavar="TIME", help="When it was due: 2026-12-01T23:59+09:00. 'none' takes it back."
+)
+@click.option(
+    "--late",
+    metavar="RULE",
+    help="What lateness costs: 10%/day,grace=15m,cap=50%,until=7d. With --due.",
+)
+@click.option(
     "--regrade", is_flag=True, help="Grade again what was graded, and show old beside new."
 )
 @click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
@@ -101,6 +99,8 @@ def batch(
     seed: int | None,
     layout: str | None,
     roster: Path | None,
+    due: str | None,
+    late: str | None,
     regrade: bool,
     check: str | None,
     reveal: bool,
@@ -138,90 +138,10 @@ def batch(
         check,
         reveal,
         accept_near_names,
+        due,
+        late,
     )
     sys.exit(grade_class(course(course_root), wanted))
-
-
-@click.command(short_help="Change a score by hand, with a reason.")
-@click.argument("out", type=PATH)
-@click.argument("submission")
-@click.option("--points", type=float, help="By how many points: +2, -0.5.")
-@click.option("--reason", help="Why; the student reads it.")
-@click.option("--lesson", help="The lesson whose points change; the total's by default.")
-@click.option("--author", help="Who changes it; your login name by default.")
-def adjust(
-    out: Path,
-    submission: str,
-    points: float | None,
-    reason: str | None,
-    lesson: str | None,
-    author: str | None,
-) -> None:
-    """Change a score by hand, with a reason; without --points list what was changed.
-
-    SUBMISSION is its name in grades.csv, or whose it is where that can only be one.
-
-    Example: grade adjust grades alice --points +2 --reason "handed in on paper"
-    """
-    from grader.cli.commands.adjust import adjust as change
-    from grader.cli.commands.adjust import list_adjustments
-
-    if points is None and (reason or lesson or author):
-        raise UsageError("--points is missing: by how much should the score change?")
-    if points is None:
-        list_adjustments(out, submission)
-    else:
-        change(out, submission, lesson=lesson, points=points, reason=reason or "", author=author)
-
-
-@click.command()
-@click.argument("out", type=PATH)
-@click.option("--to", "name", required=True, type=click.Choice(FORMATS), help="Whose format.")
-@click.option(
-    "--template",
-    type=PATH,
-    help="For canvas and moodle: the file that they gave you, to be filled in.",
-)
-@click.option("--output", type=PATH, help="Where to write it; beside the gradebook by default.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="TITLE",
-    help="The total's column, or LESSON=TITLE for a lesson's; repeatable.",
-)
-@click.option(
-    "--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there."
-)
-@click.option(
-    "--missing-as-zero",
-    is_flag=True,
-    help="Give who handed nothing in a zero, in place of leaving them as they were.",
-)
-@hidden_option
-def export(
-    out: Path,
-    name: str,
-    template: Path | None,
-    output: Path | None,
-    columns: tuple[str, ...],
-    scale: float | None,
-    missing_as_zero: bool,
-    hidden_checks: str,
-) -> None:
-    """Write a gradebook as another system reads it.
-
-    Example: grade export grades --to canvas --template gradebook.csv
-    """
-    from grader.classroom.exports.records import ExportRequest
-    from grader.cli.commands.export import export_gradebook
-
-    export_gradebook(
-        out,
-        name,
-        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks),
-        output=output,
-    )
 
 
 @click.command(short_help="Make what students get, without solutions.")
@@ -269,33 +189,4 @@ def gradescope(
     )
 
 
-@click.command(short_help="Show which submissions share code, side by side.")
-@click.argument("out", type=PATH)
-@click.option(
-    "--against",
-    type=PATH,
-    metavar="OLD_OUT",
-    help="Compare with an earlier class too: the folder of its gradebook.",
-)
-@click.option("--lesson", help="Only this lesson.")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0.1, 1.0),
-    default=0.6,
-    show_default=True,
-    help="The share of own code from which on.",
-)
-@course_option
-def similar(
-    out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
-) -> None:
-    """Show which submissions share code, side by side: a place to look, no verdict.
-
-    Example: grade similar grades --against grades-last-year
-    """
-    from grader.cli.commands.similar import show_similar
-
-    show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
-
-
-COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, similar, release, gradescope)
+COMMANDS: tuple[click.Command, ...] = (batch, *gradebook.COMMANDS, release, gradescope)

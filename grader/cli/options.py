@@ -98,3 +98,15 @@ def check_names(
     except (GraderError, OSError, ValueError):
         return []
     return [check for check in checks if check.startswith(incomplete)]
+
+
+hidden_option = click.option(
+    "--hidden-checks",
+    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
+    default="visible",
+    show_default=True,
+    help=(
+        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
+        " total."
+    ),
+)

@@ -10,7 +10,7 @@ import base64
 import functools
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place
 
 if TYPE_CHECKING:
-    from grader.classroom.gradebook.records import Adjustment
+    from grader.classroom.gradebook.records import Comment, PersonalPart
 
 
 @functools.cache
@@ -78,6 +78,8 @@ def environment() -> jinja2.Environment:
         "to_open": to_open,
         "folded": folded,
         "absent": absent,
+        "comments_on": comments_on,
+        "comments_elsewhere": comments_elsewhere,
     }
     env.globals |= {"panels": panels, "cards": cards, "place": place}
     return env
@@ -134,6 +136,29 @@ def absent(lessons: Sequence[LessonResult]) -> list[LessonResult]:
     return [one for one in lessons if one.status is LessonStatus.MISSING and len(lessons) > 1]
 
 
+def counted_points(report: Report, personal: PersonalPart | None) -> float:
+    """Return the points that count: earned, less what lateness takes off, and adjusted."""
+    if personal is None:
+        return report.score
+    late = personal.lateness
+    lost = round(report.score * late.percent / 100, 4) if late else 0.0
+    return max(0.0, add_up([report.score, -lost, *(one.points for one in personal.adjustments)]))
+
+
+def comments_on(personal: PersonalPart | None, lessons: Collection[str | None]) -> list[Comment]:
+    """Return the comments on these lessons."""
+    return [one for one in personal.comments if one.lesson in lessons] if personal else []
+
+
+def comments_elsewhere(
+    personal: PersonalPart | None, shown: Sequence[LessonResult]
+) -> list[Comment]:
+    """Return the comments that are about no lesson, or about one that has no section."""
+    there = [lesson.id for lesson in shown]
+    comments = personal.comments if personal else ()
+    return [one for one in comments if one.lesson not in there]
+
+
 def warm_up() -> None:
     """Compile the template and load what colours code, for those who have time to wait anyway."""
     environment().get_template("report.html")
@@ -145,34 +170,32 @@ def render_page(
     report: Report,
     tr: Catalogue | None = None,
     *,
-    called: str = "",
-    adjustments: Sequence[Adjustment] = (),
+    personal: PersonalPart | None = None,
     keepsake: LearnerExtras | None = None,
     inline: str | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> str:
     """Render a submission's page.
 
-    ``called`` is its owner, if known; ``adjustments`` changed its score; ``keepsake`` is a
-    learner's own part; ``inline`` is the magic that grades again, for a notebook's frame without
-    script; ``places`` says where a command finds a lesson, with ``--in``.
+    ``personal`` is what a class's gradebook adds; ``keepsake`` is a learner's own part; ``inline``
+    is the magic that grades again, for a notebook's frame without script; ``places`` says where a
+    command finds a lesson, with ``--in``.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
-    counted = max(0.0, add_up([report.score, *(one.points for one in adjustments)]))
     parts = {
         "style": sheet,
         "style_hash": style_hash(sheet),
         "script": script,
         "script_hash": style_hash(script),
         "tr": tr or Catalogue(),
-        "called": called,
+        "called": personal.called if personal else "",
         "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     }
     return page.render(
         report=report,
-        adjustments=adjustments,
-        counted=counted,
+        personal=personal,
+        counted=counted_points(report, personal),
         keepsake=keepsake or LearnerExtras(),
         inline=inline,
         **parts,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -15,7 +15,7 @@ from typing import IO
 from grader.classroom.exports import csv_table
 from grader.classroom.exports.records import ExportRequest, Piece
 from grader.classroom.gradebook.json_dump import entry_as_json
-from grader.classroom.gradebook.records import Adjustment, GradebookEntry
+from grader.classroom.gradebook.records import GradebookEntry, PersonalPart
 from grader.classroom.gradebook.store import Gradebook, refusal
 from grader.classroom.redact import withheld
 from grader.classroom.statistics.class_page import render_class
@@ -25,21 +25,28 @@ from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.render.html import render_page
 
+REVEALED, WITHHELD = "revealed", "withheld"
+
 
 def page_path(out: Path, name: str) -> Path:
     return out / "reports" / f"{name}.html"
 
 
-def write_page(
-    out: Path, report: Report, adjustments: Sequence[Adjustment], *, called: str, reveal: bool
-) -> None:
+def write_page(out: Path, report: Report, personal: PersonalPart, *, reveal: bool) -> None:
     """Write a submission's page; hidden checks show their inputs only with ``reveal``."""
     tr = _words(report.lang)
-    page = render_page(
-        report if reveal else withheld(report, tr), tr, called=called, adjustments=adjustments
-    )
+    page = render_page(report if reveal else withheld(report, tr), tr, personal=personal)
     with output(page_path(out, report.submission), durable=False) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
+
+
+def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
+    """Write an entry's page again, after something beside its report changed; remove an old one."""
+    if entry.report is not None:
+        reveal = book.about("pages").startswith(REVEALED)
+        write_page(out, entry.report, entry.personal_part, reveal=reveal)
+    else:
+        page_path(out, entry.name).unlink(missing_ok=True)
 
 
 @cache

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.report import Report
@@ -73,7 +73,7 @@ class BatchJob:
     owner: SubmissionRow
     key: AttemptKey
     files: dict[str, LessonFile]
-    adjustments: tuple[Adjustment, ...]
+    personal: PersonalPart
     base: Report | None = None
 
 

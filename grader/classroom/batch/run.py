@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.classroom.batch.outputs import page_path, write_page
+from grader.classroom.batch.outputs import REVEALED, WITHHELD, page_path, write_page
 from grader.classroom.batch.records import BatchJob, BatchPlan, BatchResult, FinishedJob
 from grader.classroom.batch.regrade import lesson_of, with_check
-from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.engine_identity import engine_hash, torch_version
@@ -46,7 +46,7 @@ def run_batch(
     or folder refuse, and KeyboardInterrupt if the run was stopped early: what was committed stays,
     and the same call continues.
     """
-    wanted = "revealed" if plan.reveal else "withheld"
+    wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
     batch = Batch(
         book,
         out,
@@ -70,6 +70,13 @@ def run_batch(
     book.set_class({"pages": wanted})
     book.end(batch.tally.run)
     return batch.tally
+
+
+def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> SubmissionRow:
+    """Return a submission's line; a roster's time counts where the download has none."""
+    times = [person.details["handed_in"] for person in students if "handed_in" in person.details]
+    handed_in = one.handed_in or max(times, default=None)
+    return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
 
 
 @dataclass(slots=True)
@@ -101,7 +108,7 @@ class Batch:
                 yield job
 
     def prepare(self, one: Submission) -> BatchJob | None:
-        owner = SubmissionRow(one.name, self.students.get(one.name, one.students), one.late)
+        owner = owner_of(one, self.students.get(one.name, one.students))
         try:
             files = one.read(self.plan.ids)
             if not files:
@@ -115,26 +122,22 @@ class Batch:
         found = digest(files)
         key = self._key(found, self.book.seed_for(found), self.plan.course.hash)
         attempt = self._graded_already(owner.name, key)
-        adjustments = self.book.adjustments(owner.name)
         if attempt is None:
-            return self._job(owner, key, files, adjustments)
-        self._reuse(owner, attempt, adjustments)
+            personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
+            return self._job(owner, key, files, personal)
+        self._reuse(owner, attempt)
         return None
 
-    def _reuse(
-        self, owner: SubmissionRow, attempt: int, adjustments: tuple[Adjustment, ...]
-    ) -> None:
+    def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
         """Count an earlier result. Remove a page that differs first, in case the run ends here."""
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
             self.book.use(owner, attempt)
         if not page_path(self.out, owner.name).exists():
-            report = self.book.entry(owner.name).report
-            assert report is not None
+            entry = self.book.entry(owner.name)
+            assert entry.report is not None
             try:
-                write_page(
-                    self.out, report, adjustments, called=owner.label, reveal=self.plan.reveal
-                )
+                write_page(self.out, entry.report, entry.personal_part, reveal=self.plan.reveal)
             except UsageError:
                 raise
             except Exception as error:
@@ -166,7 +169,7 @@ class Batch:
         owner: SubmissionRow,
         key: AttemptKey,
         files: dict[str, LessonFile],
-        adjustments: tuple[Adjustment, ...],
+        personal: PersonalPart,
     ) -> BatchJob:
         """Return the whole submission, or one check if the old report is about the same files."""
         check = self.plan.check
@@ -187,10 +190,10 @@ class Batch:
                     owner,
                     replace(old, sandbox=base.sandbox.mode, lessons=lessons),
                     files,
-                    adjustments,
+                    personal,
                     base,
                 )
-        return BatchJob(owner, key, files, adjustments)
+        return BatchJob(owner, key, files, personal)
 
     def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
@@ -213,13 +216,7 @@ class Batch:
                 host.close()
                 report = self._report(host, job)
             if not stopping():
-                write_page(
-                    self.out,
-                    report,
-                    job.adjustments,
-                    called=job.owner.label,
-                    reveal=self.plan.reveal,
-                )
+                write_page(self.out, report, job.personal, reveal=self.plan.reveal)
         except (
             UsageError
         ):  # the sandbox or the folder refuses, or the course is none: true of every submission

@@ -81,8 +81,8 @@ def export(
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
                 sheet.put(person.row, target.column, number(points, comma=comma))
         if mark:
-            yield from (ExportNote(f"{person.label}: {remark}") for remark in mark.remarks)
-    yield from map(ExportNote, matched.notes)
+            yield from (ExportNote(remark, person.label) for remark in mark.remarks)
+    yield from matched.notes
     if request.missing_as_zero and matched.unmatched:
         yield ExportNote(
             "who has no submission was not given a zero, since some submissions belong to nobody in"

@@ -33,7 +33,7 @@ def export(
         )
     for entry in entries:
         if entry.missing:
-            yield ExportNote(f"{entry.label}: nothing was handed in, so there is no results.json")
+            yield ExportNote("nothing was handed in, so there is no results.json", entry.label)
             continue
         data = results(entry, request.hidden_checks)
         yield Piece(as_bytes(data), f"{entry.name}/results.json")

@@ -37,15 +37,31 @@ def as_data(
     mark = mark_of(entry, columns, request)
     return {
         "submission": entry.name,
-        "students": [asdict(student) for student in entry.students],
+        "students": [
+            {"name": one.name, "ids": one.ids, "section": one.details.get("section")}
+            for one in entry.students
+        ],
         "state": state(entry),
         "late": entry.late,
         "attempt": entry.attempt,
+        "handed_in": entry.handed_in,
+        "earned": entry.earned if entry.report else None,
+        "penalty": entry.penalty,
         "score": mark.total,
         "max_score": request.scale or sum(column.max_score for column in columns),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
         "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
+        "comments": [
+            {
+                "lesson": one.lesson,
+                "line": one.line,
+                "text": one.text,
+                "author": one.author,
+                "made_at": one.made_at,
+            }
+            for one in entry.comments
+        ],
         "remarks": list(remarks(entry)),
         "report": entry.report.as_json() if entry.report else None,
     }

@@ -5,11 +5,11 @@ By the ids that both know, the surest first, then by name. Ambiguous matches are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.classroom.exports.records import Mark
-from grader.classroom.imports.names import forms_of
+from grader.classroom.exports.records import ExportNote, Mark
+from grader.classroom.imports.names import forms_of, listed
 from grader.classroom.imports.records import StudentIdentity
 
 
@@ -24,10 +24,21 @@ class SheetPerson:
 
 
 class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to its names."""
+    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to its names.
 
-    def __init__(self, people: Iterable[SheetPerson], kinds: Mapping[str, tuple[str, ...]]) -> None:
+    An id of a kind in ``with_name`` counts only if the names agree too, where the sheet has names:
+    a group's number in Moodle may be another person's.
+    """
+
+    def __init__(
+        self,
+        people: Iterable[SheetPerson],
+        kinds: Mapping[str, tuple[str, ...]],
+        *,
+        with_name: Collection[str] = (),
+    ) -> None:
         self.people = tuple(people)
+        self._with_name = with_name
         self._kinds = kinds
         self._index: dict[tuple[str, str], list[SheetPerson]] = {}
         for person in self.people:
@@ -39,7 +50,12 @@ class Roll:
 
     def find(self, student: StudentIdentity) -> tuple[SheetPerson, ...]:
         for key in self._keys(student):
-            if found := self._index.get(key):
+            found = [
+                one
+                for one in self._index.get(key, ())
+                if key[0] not in self._with_name or agree(one, student)
+            ]
+            if found:
                 return tuple(found)
         named = (
             person
@@ -55,19 +71,30 @@ class Roll:
                     yield kind, value.strip().casefold()
 
 
+def agree(person: SheetPerson, student: StudentIdentity) -> bool:
+    """Return whether a row's names include the student's, or there are none."""
+    theirs = {letters(name) for name in person.names}
+    return not theirs or any(letters(form) in theirs for form in forms_of(student.name))
+
+
+def letters(name: str) -> str:
+    """Return a name's letters and digits alone; a download leaves other signs out."""
+    return "".join(filter(str.isalnum, name)).casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class MatchedRow:
     """Which mark goes to which row, and what an instructor should know of the rest."""
 
     by_row: dict[int, Mark]
-    notes: tuple[str, ...]
+    notes: tuple[ExportNote, ...]
     unmatched: bool
 
 
 def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
     """Match marks to rows; a mark of a team goes to every member's row."""
     found: dict[int, list[Mark]] = {}
-    notes: list[str] = []
+    notes: list[ExportNote] = []
     unmatched = False
     for mark in marks:
         for student in mark.students or (StudentIdentity(mark.label),):
@@ -77,23 +104,25 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
             elif not mark.missing:
                 unmatched = True
                 why = (
-                    f"fits {len(people)} rows of the sheet: {', '.join(p.label for p in people)}"
+                    f"fits {len(people)} rows of the sheet: {listed(p.label for p in people)}"
                     if people
-                    else "is not in the sheet"
+                    else "not in the sheet"
                 )
-                notes.append(f"{student.name} {why}; nothing was filled in")
+                text = f"{why}; nothing was filled in"
+                notes.append(ExportNote(text, student.name, important=True))
     by_row = {}
     labels = {person.row: person.label for person in roll.people}
     for row, several in found.items():
         if len(several) == 1:
             by_row[row] = several[0]
         else:
-            notes.append(
-                f"{labels[row]} has {len(several)} submissions:"
-                f" {', '.join(m.label for m in several)}; nothing was filled in"
+            text = (
+                f"{len(several)} submissions, {listed(m.label for m in several)}; nothing was"
+                " filled in"
             )
+            notes.append(ExportNote(text, labels[row], important=True))
     notes += [
-        f"{person.label} is in the sheet and has no submission"
+        ExportNote("in the sheet, and without a submission", person.label)
         for person in roll.people
         if person.row not in found
     ]

@@ -65,7 +65,7 @@ def export(
             f"full marks are {number(where.most)} there and {number(most)} here; for its scale add"
             f" --scale {number(where.most)}"
         )
-    roll = Roll(people_in(sheet, where), KINDS)
+    roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
     for person in roll.people:
         mark = matched.by_row.get(person.row)
@@ -75,11 +75,11 @@ def export(
             points = min(mark.total, where.most or mark.total)
             sheet.put(person.row, where.grade, number(points, comma=where.comma))
             if points < mark.total:
-                yield ExportNote(
-                    f"{person.label}: {number(mark.total)} is more than the worksheet allows, so"
-                    f" {number(points)} was filled in. Raise the maximum grade in Moodle, or give"
-                    " a smaller --scale"
+                text = (
+                    f"{number(mark.total)} is more than the worksheet allows, so {number(points)}"
+                    " was filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
                 )
+                yield ExportNote(text, person.label, important=True)
         if where.feedback is not None:
             said = sheet.value(person.row, where.feedback)
             sheet.put(
@@ -88,8 +88,8 @@ def export(
                 " ".join(filter(None, [said, guarded(feedback(mark, columns))])),
             )
         else:
-            yield from (ExportNote(f"{person.label}: {remark}") for remark in mark.remarks)
-    yield from map(ExportNote, matched.notes)
+            yield from (ExportNote(remark, person.label) for remark in mark.remarks)
+    yield from matched.notes
     if where.feedback is None:
         yield ExportNote(
             "the worksheet has no column for feedback comments, so none were filled in"

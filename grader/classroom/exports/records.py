@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.gradebook.records import Adjustment, GradebookEntry, LessonColumn
+from grader.classroom.gradebook.records import Adjustment, Comment, GradebookEntry, LessonColumn
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import LessonResult, LessonStatus, Outcome
 
@@ -41,9 +41,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ExportNote:
-    """What the instructor should know: who was not matched, what was left as it was, and why."""
+    """What the instructor should know: who was not matched, what was left as it was, and why.
+
+    ``who`` it is about, if anybody. What is ``important`` has kept a mark from where it belongs.
+    """
 
     text: str
+    who: str = ""
+    important: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.who}: {self.text}" if self.who else self.text
 
 
 Export = Callable[
@@ -135,7 +143,9 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
                 f" {' '.join((lesson.message or 'its page says why').split())}"
             )
     yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
-    if entry.late:
+    if entry.lateness:
+        yield f"{entry.lateness} (-{number(entry.penalty)})"
+    elif entry.late:
         yield "handed in late"
     if entry.grader_faults:
         lessons = (
@@ -149,6 +159,8 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
         )
     for adjustment in entry.adjustments:
         yield adjustment_text(adjustment)
+    for comment in entry.comments:
+        yield comment_text(comment)
 
 
 def adjustment_text(adjustment: Adjustment) -> str:
@@ -158,6 +170,15 @@ def adjustment_text(adjustment: Adjustment) -> str:
         f"adjusted by {adjustment.points:+g}{where}: {adjustment.reason} [{adjustment.author},"
         f" {adjustment.made_at[:10]}]"
     )
+
+
+def comment_text(comment: Comment) -> str:
+    """``custom_sigmoid, line 12: why not y here? [kim]``."""
+    where = ", ".join(
+        filter(None, [comment.lesson, f"line {comment.line}" if comment.line else None])
+    )
+    text = " ".join(comment.text.split())
+    return f"{where}: {text} [{comment.author}]" if where else f"{text} [{comment.author}]"
 
 
 def number(value: float, *, comma: bool = False) -> str:

@@ -59,27 +59,39 @@ class ClassTables(GradebookReader):
         with transaction(self.db) as db:
             db.execute("DELETE FROM roster")
             db.executemany(
-                "INSERT INTO roster VALUES (?, ?, ?)",
-                [(line, one.name, json.dumps(one.ids)) for line, one in students],
+                "INSERT INTO roster VALUES (?, ?, ?, ?)",
+                [
+                    (line, one.name, json.dumps(one.ids), json.dumps(one.details))
+                    for line, one in students
+                ],
             )
 
     def roster(self) -> list[tuple[int, StudentIdentity]]:
         return [
-            (line, StudentIdentity(name, json.loads(ids)))
-            for line, name, ids in self.db.execute("SELECT * FROM roster ORDER BY line")
+            (line, StudentIdentity(name, json.loads(ids), json.loads(details)))
+            for line, name, ids, details in self.db.execute("SELECT * FROM roster ORDER BY line")
         ]
+
+    def all_names(self) -> set[str]:
+        """Return the names of all lines, also of those who handed nothing in."""
+        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 0")
+        return {name for (name,) in rows}
 
     def names(self) -> set[str]:
         return {
-            name for (name,) in self.db.execute("SELECT name FROM submissions WHERE missing = 0")
+            name
+            for (name,) in self.db.execute(
+                "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
+            )
         }
 
     def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
         """List students without a submission: name of the row, student, a problem if uncertain."""
         with transaction(self.db) as db:
-            db.execute("DELETE FROM submissions WHERE missing > 0")
+            db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
             db.executemany(
-                "INSERT INTO submissions (name, students, missing, problem) VALUES (?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO submissions (name, students, missing, problem) VALUES (?, ?,"
+                " ?, ?)",
                 [
                     (name, students_as_json((student,)), 2 if problem else 1, problem)
                     for name, student, problem in absent

@@ -14,14 +14,19 @@ def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
     return {
         **_timeless(report),
         "gradebook": {
-            "students": [{"name": student.name, "ids": student.ids} for student in entry.students],
+            "students": [asdict(student) for student in entry.students],
             "late": entry.late,
+            "handed_in": entry.handed_in,
             "missing": entry.missing,
             "problem": entry.problem,
             "attempt": entry.attempt,
             "score": entry.score if entry.report or entry.adjustments else None,
+            "earned": entry.earned if entry.report else None,
+            "penalty": entry.penalty,
+            "lateness": entry.lateness and entry.lateness.as_json(),
             "adjusted": entry.adjusted_by,
             "adjustments": [asdict(one) for one in entry.adjustments],
+            "comments": [asdict(one) for one in entry.comments],
         },
     }
 

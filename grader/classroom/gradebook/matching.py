@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from grader.classroom.imports.names import forms_of
+from grader.classroom.imports.names import forms_of, listed
 from grader.classroom.imports.records import StudentIdentity
 
 FAMILIES = {
@@ -53,8 +53,8 @@ def match(
     taken: Iterable[str] = (),
 ) -> MatchedStudents:
     """Match a roster to submissions' students; no absent student gets a ``taken`` name."""
-    listed = dict(roster)
-    if not listed:
+    on_roster = dict(roster)
+    if not on_roster:
         return MatchedStudents({}, (), ())
     groups = dict(handed)
     people = [
@@ -70,7 +70,7 @@ def match(
     for roster_keys, person_keys, several in STEPS:
         known = set(lines.values())
         index: dict[Key, list[int]] = {}
-        for line, student in listed.items():
+        for line, student in on_roster.items():
             for key in roster_keys(student) if several or line not in known else ():
                 index.setdefault(key, []).append(line)
         left = [person for person in people if (person.submission, person.place) not in lines]
@@ -92,16 +92,18 @@ def match(
                     doubts.setdefault(line, []).append(str(person))
     students = {
         name: tuple(
-            _joined(student, listed.get(lines.get((name, place), -1)))
+            _joined(student, on_roster.get(lines.get((name, place), -1)))
             for place, student in enumerate(group)
         )
         for name, group in groups.items()
     }
-    absent = {line: student for line, student in listed.items() if line not in set(lines.values())}
+    absent = {
+        line: student for line, student in on_roster.items() if line not in set(lines.values())
+    }
     strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
     if strangers:
         more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        notes.append(f"not found on the roster: {', '.join(strangers[:10])}{more}")
+        notes.append(f"not found on the roster: {listed(strangers[:10])}{more}")
     rows = _lines_for(absent, doubts, {*groups, *taken})
     return MatchedStudents(students, tuple(rows), tuple(notes))
 
@@ -127,10 +129,10 @@ def _lines_for(
         )
 
 
-def _joined(student: StudentIdentity, listed: StudentIdentity | None) -> StudentIdentity:
-    if listed is None:
+def _joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
+    if line is None:
         return student
-    return StudentIdentity(listed.name, {**listed.ids, **student.ids})
+    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details)
 
 
 def _ids(student: StudentIdentity) -> set[Key]:

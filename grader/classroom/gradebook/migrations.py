@@ -86,6 +86,28 @@ STEPS = (
     ALTER TABLE attempts ADD COLUMN engine_hash TEXT NOT NULL DEFAULT '';
     ALTER TABLE attempts ADD COLUMN torch_version TEXT NOT NULL DEFAULT '';
     """,
+    """
+    ALTER TABLE class ADD COLUMN late_rule TEXT NOT NULL DEFAULT '';     -- JSON, as LateRule has it
+    ALTER TABLE submissions ADD COLUMN handed_in TEXT;                   -- ISO 8601 in UTC
+    ALTER TABLE submissions ADD COLUMN came_as TEXT NOT NULL DEFAULT ''; -- its name in the download
+    ALTER TABLE submissions ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE roster ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+    CREATE TABLE comments (
+        id INTEGER PRIMARY KEY, submission TEXT NOT NULL, lesson TEXT, line INTEGER,
+        code TEXT NOT NULL DEFAULT '',       -- that line as it was
+        text TEXT NOT NULL, author TEXT NOT NULL, made_at TEXT NOT NULL,
+        withdrawn INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE trail (                     -- who was forgotten or renamed, never deleted
+        id INTEGER PRIMARY KEY, deed TEXT NOT NULL, submission TEXT NOT NULL, detail TEXT NOT NULL,
+        author TEXT NOT NULL, made_at TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0
+    );
+    DROP TRIGGER adjustments_stand;          -- a submission can be renamed; the rest stands
+    CREATE TRIGGER adjustments_stand
+    BEFORE UPDATE OF id, lesson, points, reason, author, made_at ON adjustments BEGIN
+        SELECT RAISE(ABORT, 'an adjustment is never changed');
+    END;
+    """,
 )
 
 

@@ -6,9 +6,18 @@ import difflib
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.gradebook.lateness import Lateness, LateRule
+from grader.classroom.gradebook.records import (
+    Adjustment,
+    CheckColumn,
+    Comment,
+    GradebookEntry,
+    LessonColumn,
+    PersonalPart,
+    label_of,
+)
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
@@ -37,7 +46,12 @@ class CommonMistake:
 
 
 def students_as_json(students: tuple[StudentIdentity, ...]) -> str:
-    return json.dumps([[student.name, student.ids] for student in students], sort_keys=True)
+    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
+    people = [
+        [student.name, student.ids, *([student.details] if student.details else [])]
+        for student in students
+    ]
+    return json.dumps(people, sort_keys=True)
 
 
 class GradebookReader:
@@ -52,10 +66,13 @@ class GradebookReader:
 
     def entry(self, name: str) -> GradebookEntry:
         """One line; raises UsageError that names the nearest where there is none."""
-        row = self.db.execute(f"{ENTRY} WHERE s.name = ?", [name]).fetchone()
+        row = self.db.execute(f"{ENTRY} AND s.name = ?", [name]).fetchone()
         if row is None:
             names = [
-                one for (one,) in self.db.execute("SELECT name FROM submissions ORDER BY name")
+                one
+                for (one,) in self.db.execute(
+                    "SELECT name FROM submissions WHERE forgotten = 0 ORDER BY name"
+                )
             ]
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all"
@@ -65,7 +82,9 @@ class GradebookReader:
     def entry_of(self, called: str) -> GradebookEntry:
         """Return the entry of a submission or a student; raises UsageError unless unique."""
         students = dict(
-            self.db.execute("SELECT name, students FROM submissions ORDER BY name").fetchall()
+            self.db.execute(
+                "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
+            ).fetchall()
         )
         if called in students:
             return self.entry(called)
@@ -73,26 +92,78 @@ class GradebookReader:
         theirs = [
             name
             for name, those in students.items()
-            if any(wanted & forms_of(one) for one, _ in json.loads(those))
+            if any(wanted & forms_of(one) for one, *_ in json.loads(those))
         ]
         if len(theirs) > 1:
             raise UsageError(f"{called!r} may be {' or '.join(theirs)}. Name one of them")
         return self.entry(theirs[0] if theirs else called)
 
     def _entry(
-        self, row: tuple[str, str, int, int, str | None, int, str | None, int]
+        self, row: tuple[str, str, int, int, str | None, int, str | None, int, str | None, str]
     ) -> GradebookEntry:
-        name, students, late, missing, problem, fault, report, attempt = row
+        name, students, late, missing, problem, fault, report, attempt, handed_in, came_as = row
+        people = tuple(StudentIdentity(*one) for one in json.loads(students))
+        lateness = self.lateness(people, handed_in)
         return GradebookEntry(
             name=name,
-            students=tuple(StudentIdentity(*one) for one in json.loads(students)),
-            report=Report.from_json(json.loads(report)) if report else None,
+            students=people,
+            report=replace(Report.from_json(json.loads(report)), submission=name)
+            if report
+            else None,
             problem=problem,
             fault=bool(fault),
             missing=missing == 1,
-            late=bool(late),
+            late=bool(late) or lateness is not None,
             attempt=max(attempt, 1),
             adjustments=self.adjustments(name),
+            comments=self.comments(name),
+            handed_in=handed_in,
+            lateness=lateness,
+            came_as=came_as,
+        )
+
+    def late_rule(self) -> LateRule | None:
+        (text,) = self.db.execute("SELECT late_rule FROM class").fetchone() or ("",)
+        return LateRule.from_json(json.loads(text)) if text else None
+
+    def lateness(
+        self, students: tuple[StudentIdentity, ...], handed_in: str | None
+    ) -> Lateness | None:
+        """Return how late a submission is by the class's rule, and its students' extensions."""
+        rule = self.late_rule() if handed_in else None
+        if rule is None:
+            return None
+        return rule.lateness(
+            handed_in, [one.details["due"] for one in students if "due" in one.details]
+        )
+
+    def comments(self, name: str) -> tuple[Comment, ...]:
+        """Return a submission's comments: the general ones, then by lesson and line."""
+        rows = self.db.execute(
+            "SELECT id, text, author, made_at, lesson, line, code FROM comments WHERE submission ="
+            " ? AND withdrawn = 0 ORDER BY lesson, line, id",
+            [name],
+        )
+        return tuple(Comment(*row) for row in rows)
+
+    def graded_text(self, name: str, lesson: str) -> str | None:
+        """Return the text of a lesson's file as it was graded, None if there was none."""
+        row = self.db.execute(
+            "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
+            " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
+            [name, lesson],
+        ).fetchone()
+        return row[0] if row else None
+
+    def personal_part(
+        self, name: str, students: tuple[StudentIdentity, ...], handed_in: str | None
+    ) -> PersonalPart:
+        """Return what a submission's page shows beside its report."""
+        return PersonalPart(
+            label_of(students, name),
+            self.adjustments(name),
+            self.comments(name),
+            self.lateness(students, handed_in),
         )
 
     def adjustments(self, name: str) -> tuple[Adjustment, ...]:
@@ -141,7 +212,7 @@ class GradebookReader:
     def changes(self, run: int) -> Iterator[ScoreChange]:
         rows = self.db.execute(
             "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
-            " s.current WHERE a.run = ? ORDER BY s.name",
+            " s.current WHERE a.run = ? AND s.forgotten = 0 ORDER BY s.name",
             [run],
         )
         for name, current, new in rows:
@@ -180,7 +251,8 @@ class GradebookReader:
         rows = self.db.execute(
             "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
             " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
-            " GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson, r.diagnosis LIMIT ?",
+            " AND s.forgotten = 0 GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson,"
+            " r.diagnosis LIMIT ?",
             [most],
         )
         return [CommonMistake(*row) for row in rows]
@@ -196,14 +268,16 @@ class GradebookReader:
         """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
         yield from self.db.execute(
             "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts a ON a.id = s.current"
-            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL ORDER BY"
-            " s.name",
+            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL"
+            " AND s.forgotten = 0 ORDER BY s.name",
             [lesson],
         )
 
 
 ENTRY = """
 SELECT s.name, s.students, s.late, s.missing, s.problem, s.fault, a.report,
-    (SELECT count(*) FROM attempts e WHERE e.submission = s.name AND e.id <= s.current)
+    (SELECT count(*) FROM attempts e WHERE e.submission = s.name AND e.id <= s.current),
+    s.handed_in, s.came_as
 FROM submissions s LEFT JOIN attempts a ON a.id = s.current
+WHERE s.forgotten = 0
 """

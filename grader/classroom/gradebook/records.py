@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.classroom.gradebook.lateness import Lateness
+from grader.classroom.imports.names import listed
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.report import CheckResult, LessonResult, Report
 
@@ -23,9 +25,35 @@ class Adjustment:
     lesson: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What a person says of a submission, of a lesson, or of a line of its file.
+
+    ``code`` is that line as it was then; ``number`` is the comment's in the gradebook.
+    """
+
+    number: int
+    text: str
+    author: str
+    made_at: str
+    lesson: str | None = None
+    line: int | None = None
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalPart:
+    """What a student's page shows beside the report: whose it is, and what people added."""
+
+    called: str = ""
+    adjustments: tuple[Adjustment, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    lateness: Lateness | None = None
+
+
 def label_of(students: Sequence[StudentIdentity], name: str) -> str:
     """Whom a submission is from, for people; its own name where nobody is known."""
-    return ", ".join(student.name for student in students) or name
+    return listed(student.name for student in students) or name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +61,9 @@ class GradebookEntry:
     """One entry of the gradebook.
 
     ``report`` is None if the submission could not be read (``problem`` says why, ``fault``: by our
-    fault) or if a student on the roster handed nothing in (``missing``).
+    fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is when, in
+    UTC, if known; ``lateness`` is what the class's rule makes of it; ``came_as`` is the name of its
+    folder or file in the download.
     """
 
     name: str
@@ -45,19 +75,46 @@ class GradebookEntry:
     late: bool = False
     attempt: int = 1
     adjustments: tuple[Adjustment, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    handed_in: str | None = None
+    lateness: Lateness | None = None
+    came_as: str = ""
 
     @property
     def label(self) -> str:
         return label_of(self.students, self.name)
 
     @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections of its students, as the roster has them."""
+        named = (student.details.get("section", "") for student in self.students)
+        return tuple(dict.fromkeys(section for section in named if section))
+
+    @property
     def adjusted_by(self) -> float:
         return round(sum(one.points for one in self.adjustments), 4)
 
     @property
+    def earned(self) -> float:
+        """The points that the code earned, before penalty and adjustments."""
+        return self.report.score if self.report else 0.0
+
+    @property
+    def penalty(self) -> float:
+        """The points that lateness takes off what was earned."""
+        return self._lost(self.earned)
+
+    @property
     def score(self) -> float:
-        """The points that count, adjustments included, at least zero; without bonus points."""
-        return max(0.0, round((self.report.score if self.report else 0.0) + self.adjusted_by, 4))
+        """The points that count: earned, less the penalty, adjusted; at least zero, no bonus."""
+        return max(0.0, round(self.earned - self.penalty + self.adjusted_by, 4))
+
+    def _lost(self, earned: float) -> float:
+        return round(earned * self.lateness.percent / 100, 4) if self.lateness else 0.0
+
+    @property
+    def personal_part(self) -> PersonalPart:
+        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
 
     @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
@@ -70,7 +127,8 @@ class GradebookEntry:
     def lesson_score(self, lesson_id: str) -> float:
         result = self.lesson(lesson_id)
         changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
-        return max(0.0, round((result.score if result else 0.0) + changed, 4))
+        earned = result.score if result else 0.0
+        return max(0.0, round(earned - self._lost(earned) + changed, 4))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classroom.gradebook.csv_rows import csv_rows
+from grader.classroom.gradebook.lateness import read_extension
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
+from grader.core.iso_time import as_utc
 
-DELIMITERS = ",;\t|"
 NAMES = ("name", "student", "student_name", "full_name", "이름", "성명", "학생")
 GIVEN = ("first_name", "firstname", "given_name")
 FAMILY = ("last_name", "lastname", "surname", "family_name")
@@ -48,6 +48,11 @@ is called in a Student.
 """
 
 
+SECTION = ("section", "sections", "class_section", "lab", "분반", "반")
+DUE = ("due", "due_date", "extension", "extended_until", "마감", "연장")
+HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
+
+
 @dataclass(frozen=True, slots=True)
 class Roster:
     """Students by the line of the file that lists them, and what was wrong with other lines."""
@@ -58,7 +63,7 @@ class Roster:
 
 def read_roster(path: Path) -> Roster:
     """Read a roster; a bad line is a problem of its own. Raises UsageError with file and line."""
-    lines = list(_rows(path))
+    lines = list(csv_rows(path))
     if not lines:
         raise UsageError(
             f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid"
@@ -101,43 +106,23 @@ def read_roster(path: Path) -> Roster:
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        students.append((line, StudentIdentity(name, known)))
+        details = {
+            "section": _cell(fields, cells, SECTION),
+            "due": _cell(fields, cells, DUE),
+            "handed_in": _cell(fields, cells, HANDED_IN),
+        }
+        for key, read in (("due", read_extension), ("handed_in", as_utc)):
+            try:
+                details[key] = details[key] and read(details[key])
+            except ValueError:
+                problems.append(
+                    f"{path}:{line}: {details[key]!r} is no time with its offset from UTC, so it is"
+                    " left out. Write it like 2026-12-01T23:59+09:00"
+                )
+                details[key] = ""
+        filled = {key: value for key, value in details.items() if value}
+        students.append((line, StudentIdentity(name, known, filled)))
     return Roster(tuple(students), tuple(problems))
-
-
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    text = _text(path)
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count), strict=True
-    )
-    rows, line = [], 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                rows.append((line, cells))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UsageError(
-            f"{path}:{reader.line_num}: {error}. Save the roster as CSV again"
-        ) from None
-    return rows
-
-
-def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"{path} can't be read: {error.strerror}. Name the roster's file with --roster"
-        ) from None
-    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp949"):
-        try:
-            return data.decode(encoding).replace("\0", "")
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-    raise UsageError(f"{path}:{line} is neither UTF-8 nor CP949. Save the roster as CSV in UTF-8")
 
 
 def _field(cell: str) -> str:
@@ -146,14 +131,16 @@ def _field(cell: str) -> str:
 
 
 def _name(fields: list[str], cells: list[str]) -> str:
-    def cell(wanted: tuple[str, ...]) -> str:
-        return next(
-            (
-                cells[i].strip()
-                for i, field in enumerate(fields)
-                if field in wanted and i < len(cells) and cells[i].strip()
-            ),
-            "",
-        )
+    whole = _cell(fields, cells, NAMES)
+    parts = (_cell(fields, cells, GIVEN), _cell(fields, cells, FAMILY))
+    return whole or " ".join(part for part in parts if part)
 
-    return cell(NAMES) or " ".join(part for part in (cell(GIVEN), cell(FAMILY)) if part)
+
+def _cell(fields: list[str], cells: list[str], wanted: tuple[str, ...]) -> str:
+    """Return the first cell with something in it under one of these headers."""
+    found = (
+        cells[place].strip()
+        for place, field in enumerate(fields)
+        if field in wanted and place < len(cells) and cells[place].strip()
+    )
+    return next(found, "")

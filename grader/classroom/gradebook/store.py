@@ -6,18 +6,18 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from grader.classroom.gradebook.class_tables import ClassTables
+from grader.classroom.gradebook.manual_changes import ManualChanges
 from grader.classroom.gradebook.migrations import migrate
 from grader.classroom.gradebook.queries import students_as_json
-from grader.classroom.gradebook.records import Adjustment, label_of
+from grader.classroom.gradebook.records import label_of
 from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
 from grader.core.engine_identity import engine_hash
 from grader.core.errors import UsageError
+from grader.core.iso_time import now
 from grader.core.report import Report
 from grader.core.sqlite import connect, transaction
 from grader.course.lesson_file import LessonFile
@@ -43,27 +43,24 @@ class AttemptKey:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
-    """A submission's line beside its grade: its name, whose it is, whether it came late."""
+    """A submission's line beside its grade: whose it is, when and under which name it came."""
 
     name: str
     students: tuple[StudentIdentity, ...]
     late: bool = False
+    handed_in: str | None = None
+    came_as: str = ""
 
     @property
     def label(self) -> str:
         return label_of(self.students, self.name)
 
 
-def now() -> str:
-    """The time, ISO 8601 in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with --out")
 """What to say where a gradebook or a file beside it can't be written or read."""
 
 
-class Gradebook(ClassTables):
+class Gradebook(ManualChanges):
     """An open gradebook; as a context manager it closes itself and says what SQLite objects to."""
 
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
@@ -146,10 +143,11 @@ class Gradebook(ClassTables):
 
     def uses(self, owner: SubmissionRow, attempt: int) -> bool:
         """Whether an attempt is the one that counts, on just this line."""
-        line = (students_as_json(owner.students), int(owner.late), 0, None, 0, attempt)
+        came = (int(owner.late), owner.handed_in, owner.came_as)
+        line = (students_as_json(owner.students), *came, 0, None, 0, attempt)
         query = (
-            "SELECT students, late, missing, problem, fault, current FROM submissions WHERE"
-            " name = ?"
+            "SELECT students, late, handed_in, came_as, missing, problem, fault, current FROM"
+            " submissions WHERE name = ?"
         )
         return bool(self.db.execute(query, [owner.name]).fetchone() == line)
 
@@ -210,21 +208,6 @@ class Gradebook(ClassTables):
         with transaction(self.db) as db:
             self._line(db, owner, None, writable(problem), fault=fault)
 
-    def adjust(self, name: str, adjustment: Adjustment) -> None:
-        with transaction(self.db) as db:
-            fields = (
-                adjustment.lesson,
-                adjustment.points,
-                adjustment.reason,
-                adjustment.author,
-                adjustment.made_at,
-            )
-            query = (
-                "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)"
-            )
-            db.execute(query, [name, *fields])
-
     @staticmethod
     def _line(
         db: sqlite3.Connection,
@@ -235,14 +218,17 @@ class Gradebook(ClassTables):
         fault: bool = False,
     ) -> None:
         db.execute(
-            "INSERT INTO submissions (name, students, late, problem, fault, current) VALUES (?, ?,"
-            " ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET students = excluded.students, late ="
-            " excluded.late, missing = 0, problem = excluded.problem, fault = excluded.fault,"
+            "INSERT INTO submissions (name, students, late, handed_in, came_as, problem, fault,"
+            " current) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET students ="
+            " excluded.students, late = excluded.late, handed_in = excluded.handed_in, came_as ="
+            " excluded.came_as, missing = 0, problem = excluded.problem, fault = excluded.fault,"
             " current = excluded.current",
             [
                 owner.name,
                 students_as_json(owner.students),
                 int(owner.late),
+                owner.handed_in,
+                owner.came_as,
                 problem,
                 int(fault),
                 current,

@@ -111,6 +111,7 @@ def _draft(
         together(parts),
         id=uploads[0].id,
         late=any(upload.late for upload in uploads),
+        came_as=max(uploads, key=lambda upload: upload.attachment).item.name,
     )
 
 

@@ -154,7 +154,14 @@ def _named(layout: str, found: SortedEntries, *, accept_near_names: bool) -> Cla
     )
     names = unique_names([(draft.name, draft.id) for draft in drafts])
     handed = [
-        Submission(name, draft.students, _Reading(draft.leaves, accept_near_names), draft.late)
+        Submission(
+            name,
+            draft.students,
+            _Reading(draft.leaves, accept_near_names),
+            draft.late,
+            draft.handed_in,
+            writable(draft.came_as),
+        )
         for name, draft in zip(names, drafts, strict=True)
     ]
     passed_over, replaced = (

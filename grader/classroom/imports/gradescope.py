@@ -19,14 +19,16 @@ from grader.classroom.imports.layout import (
     SortedEntries,
     why_not,
 )
-from grader.classroom.imports.names import readable
+from grader.classroom.imports.names import listed, readable
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import SubmissionError
+from grader.core.iso_time import as_utc
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 64 << 20
 MAX_DEPTH = 30
 FOLDER = re.compile(r"submission_(?P<id>\w+)")
+CREATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|[+-]\d\d:?\d\d)")
 
 
 def _is_ours(level: Directory) -> Callable[[Entry], bool]:
@@ -40,7 +42,8 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     items = {item.name: item for item in level.items}
     metadata = items.pop(METADATA, None)
-    submitters = _submitters(metadata) if metadata else {}
+    entries = _entries(metadata) if metadata else {}
+    submitters = {name: _students(entry) for name, entry in entries.items()}
     if metadata is None:
         sorting.notes.append(
             f"{METADATA} is not there, so submissions are named after their folders"
@@ -61,9 +64,17 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
         people = tuple(
             StudentIdentity(student.name, student.ids | own) for student in students
         ) or (StudentIdentity(name, own),)
-        sorting.drafts.append(PendingSubmission(people, item.leaves, id=folder["id"]))
+        sorting.drafts.append(
+            PendingSubmission(
+                people,
+                item.leaves,
+                id=folder["id"],
+                handed_in=_created_at(entries.get(name)),
+                came_as=name,
+            )
+        )
     for name, students in submitters.items():
-        who = ", ".join(student.name for student in students)
+        who = listed(student.name for student in students)
         sorting.passed_over.append(
             (
                 name,
@@ -76,8 +87,8 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
-def _submitters(metadata: Entry) -> dict[str, tuple[StudentIdentity, ...]]:
-    """By folder, who handed it in; raises SubmissionError where the file can't be read."""
+def _entries(metadata: Entry) -> dict[str, Any]:
+    """Return what is said of each folder; raises SubmissionError where the file can't be read."""
     import yaml
 
     # All values are strings. The C loader is faster, where it was built.
@@ -106,7 +117,23 @@ def _submitters(metadata: Entry) -> dict[str, tuple[StudentIdentity, ...]]:
         raise SubmissionError(f"{METADATA}{where} is no YAML: {reason}. {remedy}") from None
     if not isinstance(entries, dict):
         raise SubmissionError(f"{METADATA} holds no submissions. {remedy}")
-    return {str(name): _students(entry) for name, entry in entries.items()}
+    return {str(name): entry for name, entry in entries.items()}
+
+
+def _created_at(entry: Any) -> str | None:
+    """Return when a submission was made, in UTC; None if that is not said.
+
+    Ruby writes a time as ``2026-03-01 10:00:00.123456789 Z``.
+    """
+    said = entry.get(":created_at") if isinstance(entry, dict) else None
+    found = CREATED.match(said) if isinstance(said, str) else None
+    if found is None:
+        return None
+    offset = "Z" if found[3] == "UTC" else found[3]
+    try:
+        return as_utc(f"{found[1]}T{found[2]}{offset}")
+    except ValueError:
+        return None
 
 
 def _students(entry: Any) -> tuple[StudentIdentity, ...]:

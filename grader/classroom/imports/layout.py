@@ -33,12 +33,17 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` makes its name unique; ``leaves`` lists files."""
+    """A submission as a layout found it. ``id`` makes its name unique; ``leaves`` lists files.
+
+    ``handed_in`` and ``came_as`` are as in ``Submission``.
+    """
 
     students: tuple[StudentIdentity, ...]
     leaves: Callable[[], Iterator[FileEntry]]
     id: str = ""
     late: bool = False
+    handed_in: str | None = None
+    came_as: str = ""
 
     @property
     def name(self) -> str:

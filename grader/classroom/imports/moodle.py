@@ -74,7 +74,12 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
                 sorting.passed_over.append((item.name, why_not(item, "is named after no lesson")))
     for (name, participant), parts in people.items():
         sorting.drafts.append(
-            PendingSubmission((_student(name, participant),), together(parts), id=participant)
+            PendingSubmission(
+                (_student(name, participant),),
+                together(parts),
+                id=participant,
+                came_as=parts[0][0].name if parts else "",
+            )
         )
     return sorting
 

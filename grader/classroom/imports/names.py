@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pathvalidate import sanitize_filename
 
@@ -34,6 +34,12 @@ def _shown(letter: str) -> str:
             return "\N{REPLACEMENT CHARACTER}"
         case _:
             return letter
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a list, separated by semicolons if one of them contains a comma."""
+    names = list(names)
+    return ("; " if any("," in name for name in names) else ", ").join(names)
 
 
 def file_name(text: str) -> str:

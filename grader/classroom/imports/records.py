@@ -13,10 +13,13 @@ class StudentIdentity:
     """Who handed a submission in. ``ids`` are by each system's own name for them: ``canvas_id``,
     ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``, ``sid``,
     ``username``, …
+
+    ``details`` are what a roster adds: ``section``; ``due``, an extension; ``handed_in``, a time.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,16 @@ class Submission:
 
     ``name`` is unique in the class, stable, and a valid file name: reports are named after it.
     ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
+    ``handed_in`` is when, ISO 8601 in UTC, if the layout says so; ``came_as`` is the name of the
+    folder or first file in the download, by which the other system takes feedback back.
     """
 
     name: str
     students: tuple[StudentIdentity, ...]
     read: Callable[[Iterable[str]], dict[str, LessonFile]]
     late: bool = False
+    handed_in: str | None = None
+    came_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import getpass
 import math
 from pathlib import Path
 
-from grader.classroom.batch.outputs import write_outputs, write_page
+from grader.classroom.batch.outputs import rewrite_page, write_outputs
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.records import Adjustment, GradebookEntry
-from grader.classroom.gradebook.store import Gradebook, now
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
+from grader.core.iso_time import now
 from grader.core.sanitize import clean
 from grader.render.terminal import make_console
 from grader.render.terminal_lines import points as points_text
@@ -36,16 +37,11 @@ def adjust(
             )
         if lesson is None and len(lessons) == 1:
             lesson = lessons[0]
-        book.adjust(entry.name, Adjustment(points, reason.strip(), author or who(), now(), lesson))
+        book.adjust(
+            entry.name, Adjustment(points, reason.strip(), author or login_name(), now(), lesson)
+        )
         entry = book.entry(entry.name)
-        if entry.report is not None:
-            write_page(
-                out,
-                entry.report,
-                entry.adjustments,
-                called=entry.label,
-                reveal=book.about("pages") == "revealed",
-            )
+        rewrite_page(out, book, entry)
         write_outputs(out, book)
         show_trail(entry)
 
@@ -53,13 +49,6 @@ def adjust(
 def list_adjustments(out: Path, name: str) -> None:
     with Gradebook.open(out) as book:
         show_trail(book.entry_of(name))
-
-
-def who() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no name, as in some containers; an OSError since Python 3.13
-        return "unknown"
 
 
 def show_trail(entry: GradebookEntry) -> None:
@@ -75,8 +64,9 @@ def show_trail(entry: GradebookEntry) -> None:
     else:
         console.print(f"{clean(entry.name)}: no adjustments")
     earned = points_text(entry.report.score) if entry.report else "not graded"
+    late = f", {entry.penalty:g} off for being late" if entry.lateness else ""
     console.print(
-        f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}, adjusted by"
+        f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}{late}, adjusted by"
         f" {entry.adjusted_by:+g})"
     )
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:

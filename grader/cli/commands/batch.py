@@ -6,8 +6,8 @@ import contextlib
 import difflib
 import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,13 @@ from grader.classroom.batch.outputs import write_outputs
 from grader.classroom.batch.records import BatchPlan
 from grader.classroom.batch.regrade import lesson_of
 from grader.classroom.batch.run import run_batch
+from grader.classroom.gradebook.lateness import read_rule
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.matching import MatchedStudents, match
 from grader.classroom.gradebook.roster import Roster, read_roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.discover import find_class
+from grader.classroom.imports.names import listed
 from grader.classroom.imports.records import ClassImport
 from grader.cli.commands.batch_summary import Summary, listing
 from grader.cli.commands.interrupts import graceful_interrupt
@@ -58,6 +60,18 @@ class BatchOptions:
     check: str | None = None
     reveal: bool = False
     accept_near_names: bool = False
+    due: str | None = None
+    late: str | None = None
+
+    def late_rule(self) -> str | None:
+        """Return the rule as JSON, '' for none; None if nothing was said of it."""
+        if self.due is None:
+            if self.late is not None:
+                raise UsageError("--late says what lateness costs. Say with --due when it begins")
+            return None
+        if self.due == "none":
+            return ""
+        return json.dumps(read_rule(self.due, self.late).as_json())
 
 
 def host_for_a_class() -> ForkServerClient:
@@ -73,6 +87,7 @@ def grade_class(
 ) -> ExitCode:
     """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
     plan = plan_for(course, wanted)
+    late_rule = wanted.late_rule()
     found = find_class(
         wanted.place,
         lessons=[one.id for one in course.lessons],
@@ -88,7 +103,10 @@ def grade_class(
         )
     console = make_console(stderr=True)
     with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
+        found = without_forgotten(found, book.forgotten())
         book.set_secret(wanted.seed)
+        if late_rule is not None:
+            book.set_class({"late_rule": late_rule})
         matched = register(book, plan, found, roster, place=wanted.place)
         say_before(console, found, roster, matched)
         try:
@@ -115,6 +133,16 @@ def grade_class(
             tally, plan, {one.name for one in found.handed}
         )
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassImport:
+    """Leave out submissions that the gradebook was told to forget, and say so."""
+    gone = [one.name for one in found.handed if one.name in forgotten]
+    if not gone:
+        return found
+    note = f"forgotten, so not graded: {listed(gone)}. grade forget OUT NAME --undo takes that back"
+    kept = tuple(one for one in found.handed if one.name not in gone)
+    return replace(found, handed=kept, notes=(*found.notes, note))
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from rich.text import Text
 from grader.classroom.batch.records import BatchPlan, BatchResult
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.names import listed
 from grader.cli.commands.plain_table import plain_table
 from grader.core.report import LessonStatus
 from grader.core.sanitize import clean
@@ -85,7 +86,7 @@ class Summary:
         if gone := self.book.names() - handed:
             self.line(
                 f"{len(gone)} in the gradebook were not found this time, and stay in it:"
-                f" {', '.join(sorted(gone)[:5])}"
+                f" {listed(sorted(gone)[:5])}"
             )
         if tally.faults:
             self.line(
@@ -98,7 +99,7 @@ class Summary:
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
             more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-            self.line(f"{what}: {', '.join(labels[:LISTED])}{more}")
+            self.line(f"{what}: {listed(labels[:LISTED])}{more}")
 
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
         table = plain_table("submission", "old", "new", "checks that changed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ from grader.classroom.exports.formats import FORMATS
 from grader.classroom.exports.records import ExportNote, ExportRequest
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.note_groups import print_notes
 from grader.core.errors import UsageError
 
 NEXT = {
@@ -58,8 +58,7 @@ def write_export(
             f"{where} can't be written: {error.strerror}. Close it, or name another place with"
             " --output"
         ) from None
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(notes)
     return target
 
 
@@ -70,8 +69,8 @@ def write_pieces(
     *,
     request: ExportRequest,
     target: Path,
-) -> list[str]:
-    notes: list[str] = []
+) -> list[ExportNote]:
+    notes: list[ExportNote] = []
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -82,7 +81,7 @@ def write_pieces(
         )
         for made in FORMATS[name].export(entries, columns, request):
             if isinstance(made, ExportNote):
-                notes.append(made.text)
+                notes.append(made)
             elif stream is not None:
                 stream.write(made.data)
             else:

@@ -211,7 +211,7 @@ def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
         assert '"seconds"' not in json.dumps(data)
         jsonschema.validate(json.loads(json.dumps(Report.from_json(data).as_json())), schema)
         assert known["score"] == data["score"]
-        assert known["students"] == [{"name": name, "ids": {}}]
+        assert known["students"] == [{"name": name, "ids": {}, "details": {}}]
     assert set(results_by_name(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
 
 

@@ -38,7 +38,7 @@ def export_files(
         if isinstance(part, Piece):
             files[part.path] = files.get(part.path, b"") + part.data
         else:
-            notes.append(part.text)
+            notes.append(str(part))
     return files, notes
 
 

@@ -62,7 +62,7 @@ def filled(
         FORMATS[kind].export(iter(entries), COLUMNS, ExportRequest(template=template, **asked))
     )
     (data,) = [part.data for part in parts if isinstance(part, Piece)]
-    return data.decode(), [part.text for part in parts if not isinstance(part, Piece)]
+    return data.decode(), [str(part) for part in parts if not isinstance(part, Piece)]
 
 
 def cells(text: str, delimiter: str = ",") -> list[list[str]]:
@@ -207,7 +207,7 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
     stray = replace(ALICE, name="zoe", students=(StudentIdentity("Zoe"),))
     text, notes = filled("canvas", tmp_path, CANVAS, (stray,), missing_as_zero=True)
     assert text == CANVAS
-    assert "Zoe is not in the sheet; nothing was filled in" in notes
+    assert "Zoe: not in the sheet; nothing was filled in" in notes
 
 
 def test_a_file_with_another_name_is_never_a_zero(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None
     _, notes = filled(
         "canvas", tmp_path, CANVAS, (replace(ALICE, students=(StudentIdentity("Nobody"),)), BOB)
     )
-    assert "Nobody is not in the sheet; nothing was filled in" in notes
-    assert "Doe, Alice is in the sheet and has no submission" in notes
-    assert not any(note.startswith("Someone is in the sheet") for note in notes)
+    assert "Nobody: not in the sheet; nothing was filled in" in notes
+    assert "Doe, Alice: in the sheet, and without a submission" in notes
+    assert not any(note.startswith("Someone: in the sheet") for note in notes)
 
 
 def test_canvas_ids_count_before_names(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_canvas_never_guesses_between_two_of_one_name(tmp_path: Path) -> None:
 def test_canvas_never_guesses_between_two_submissions_of_one(tmp_path: Path) -> None:
     same, notes = filled("canvas", tmp_path, CANVAS, (ALICE, replace(ALICE, name="again")))
     assert same == CANVAS
-    assert any(note.startswith("Doe, Alice has 2 submissions") for note in notes)
+    assert any(note.startswith("Doe, Alice: 2 submissions") for note in notes)
 
 
 def test_canvas_gets_the_total_where_a_column_is_named(tmp_path: Path) -> None:
@@ -407,6 +407,14 @@ def test_moodle_columns_are_recognised_in_any_language(
     assert lines[2][4] == "10"
 
 
+def test_a_groups_number_is_not_taken_for_a_participants(tmp_path: Path) -> None:
+    """In a group assignment Moodle's download has the group's number, which is Bob's here."""
+    team = replace(ALICE, students=(StudentIdentity("Team Red", {"moodle_participant": "12"}),))
+    text, notes = filled("moodle", tmp_path, ENGLISH, (team,))
+    assert [line[4] for line in cells(text)[1:]] == ["", "3.00", ""]
+    assert "Team Red: not in the sheet; nothing was filled in" in notes
+
+
 def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(
     tmp_path: Path,
 ) -> None:
@@ -415,7 +423,7 @@ def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(
             ALICE,
             students=(
                 StudentIdentity(
-                    "Eve", {"moodle_participant": "12", "email": "alice@school.example"}
+                    "Bob =1+1", {"moodle_participant": "12", "email": "alice@school.example"}
                 ),
             ),
         ),

@@ -39,7 +39,9 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
             "    Points Possible,,,,\n"
             '"Kim, Min",7,S1,mkim,A\n',
             StudentIdentity(
-                "Kim, Min", {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"}
+                "Kim, Min",
+                {"canvas_id": "7", "sis_user_id": "S1", "sis_login_id": "mkim"},
+                {"section": "A"},
             ),
         ),
         (
@@ -92,7 +94,7 @@ def test_what_is_no_roster_is_refused_with_file_and_line(
 
 
 def test_a_roster_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--roster"):
+    with pytest.raises(UsageError, match="Check its name"):
         read_roster(tmp_path / "class.csv")
 
 

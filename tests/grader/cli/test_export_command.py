@@ -12,7 +12,7 @@ import pytest
 from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import main
-from grader.cli.instructor import FORMATS as OFFERED
+from grader.cli.gradebook import FORMATS as OFFERED
 from grader.core.errors import ExitCode
 from grader.course.course import Course
 
@@ -110,7 +110,7 @@ def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
     )
     assert (tmp_path / "sheet.csv").read_text() == SHEET
     told = capsys.readouterr()
-    assert "note: zoe is in the sheet and has no submission\n" in told.err
+    assert "note: zoe: in the sheet, and without a submission\n" in told.err
     assert "Grades, Import" in told.out
 
 

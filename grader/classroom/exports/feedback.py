@@ -1,0 +1,175 @@
+"""Pages for students, named as Moodle and Canvas take them back.
+
+Moodle's "Upload multiple feedback files in a zip" reads ``<name>_<participant>_assignsubmission_
+file/report.html`` (mod/assign/feedback/file/importziplib.php). Canvas' re-upload of a submissions
+zip attaches each file to the submission whose name it has, and shows it under the name of the
+student's own file (``infer_comment_context_from_filename`` in app/models/assignment.rb of
+canvas-lms). So a ``.py`` goes back as the student's code with remarks in it, an ``.ipynb`` as a
+notebook with one cell of text, a ``.zip`` with the page inside.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from grader.classroom.exports.check_text import explanation
+from grader.classroom.exports.csv_escape import row
+from grader.classroom.exports.csv_template import Sheet
+from grader.classroom.exports.matching import Roll
+from grader.classroom.exports.moodle import KINDS, columns_in, people_in
+from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, mark_of, remarks
+from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
+from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.redact import withheld
+from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.sanitize import clean
+
+PAGE = "report.html"
+SYSTEMS = ("moodle", "canvas", "folder")
+PageOf = Callable[[GradebookEntry], bytes]
+TextOf = Callable[[str, str], str | None]
+"""The text of a submission's lesson as it was graded."""
+MOODLE_TEAMS = (
+    "Moodle takes the number in each name for a participant's. In a group assignment it is the"
+    " group's: there give the grading worksheet with --template, and a roster with the members"
+)
+
+
+def pages_for_moodle(
+    entries: Iterable[GradebookEntry], page_of: PageOf, request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
+    """Yield each page, and whom Moodle would not find."""
+    roll = None
+    if request.template is not None:
+        sheet = Sheet(request.template)
+        roll = Roll(people_in(sheet, columns_in(sheet, request)), KINDS, with_name=("participant",))
+    else:
+        yield ExportNote(MOODLE_TEAMS)
+    for entry in entries:
+        page = page_of(entry)
+        for student in entry.students:
+            found = moodle_name(entry, student, roll)
+            if found:
+                yield Piece(page, f"{found}/{PAGE}")
+            else:
+                where = "the worksheet" if roll else "the download"
+                yield ExportNote(f"no participant number in {where}", student.name)
+
+
+def moodle_name(entry: GradebookEntry, student: StudentIdentity, roll: Roll | None) -> str | None:
+    """Return ``<name>_<participant>_assignsubmission_file``; None if the number is not known."""
+    number = student.ids.get("moodle_participant", "")
+    if roll is not None:
+        people = roll.find(student)
+        number = people[0].ids["participant"] if len(people) == 1 else ""
+    name = " ".join(student.name.replace("_", " ").replace("/", " ").split())
+    return f"{name}_{number}_assignsubmission_file" if number.isdecimal() else None
+
+
+def files_for_canvas(
+    entries: Iterable[GradebookEntry], page_of: PageOf, text_of: TextOf
+) -> Iterator[Piece | ExportNote]:
+    """Yield a file for each submission, under the name of the newest file that was handed in."""
+    for entry in entries:
+        suffix = PurePosixPath(entry.came_as).suffix.lower()
+        if suffix == ".py":
+            yield Piece(annotated(entry, text_of).encode("utf-8", "replace"), entry.came_as)
+        elif suffix == ".ipynb":
+            yield Piece(as_notebook("\n".join(summary(entry))), entry.came_as)
+        elif suffix == ".zip":
+            yield Piece(zipped([Piece(page_of(entry), PAGE)]), entry.came_as)
+        else:
+            text = "not graded from a download of Canvas, so there is no name to return it under"
+            yield ExportNote(text, entry.label)
+
+
+def pages_in_folder(
+    entries: Iterable[GradebookEntry], page_of: PageOf
+) -> Iterator[Piece | ExportNote]:
+    for entry in entries:
+        yield Piece(page_of(entry), f"{entry.name}.html")
+
+
+def comments_table(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn]
+) -> Iterator[bytes]:
+    """Yield the rows of ``feedback.csv``: whose, the points, and a short text."""
+    yield "\ufeff".encode()
+    yield row(["submission", "students", "ids", "points", "feedback"])
+    for entry in entries:
+        ids = "; ".join(
+            f"{kind}={value}" for one in entry.students for kind, value in one.ids.items()
+        )
+        points = mark_of(entry, columns, ExportRequest()).total
+        yield row([entry.name, entry.label, ids, points, " ".join(summary(entry))])
+
+
+def summary(entry: GradebookEntry) -> Iterator[str]:
+    """Yield lines: the points, remarks, and for each lesson what to look at first."""
+    if entry.report is None:
+        yield from remarks(entry)
+        return
+    yield f"{entry.score:g} of {entry.report.max_score:g} points."
+    yield from (f"{remark}." for remark in remarks(entry))
+    for lesson in withheld(entry.report).lessons:
+        wrong = wrong_checks(lesson)
+        if wrong:
+            more = f" ({len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            first = wrong[0]
+            named = f": {first.diagnosis_title}" if first.diagnosis_title else ""
+            points = f"{lesson.id} {lesson.score:g}/{lesson.max_score:g}"
+            yield clean(f"{points}: {first.title}{named}{more}.")
+
+
+def wrong_checks(lesson: LessonResult) -> list[CheckResult]:
+    quiet = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
+    return [check for check in lesson.checks if check.outcome not in quiet]
+
+
+def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
+    """Return the student's code with remarks as comments: what is general first, then by line."""
+    assert entry.report is not None
+    parts = [*summary(entry)]
+    made = [f"# {line}" for part in parts for line in part.splitlines()]
+    for lesson in withheld(entry.report).lessons:
+        text = text_of(entry.name, lesson.id)
+        if text is not None:
+            made += ["", f"# {'-' * 20} {lesson.id}", *with_remarks(text, entry, lesson)]
+    return "\n".join(made) + "\n"
+
+
+def with_remarks(text: str, entry: GradebookEntry, lesson: LessonResult) -> Iterator[str]:
+    """Yield a file's lines, each after what is said of it."""
+    said: dict[int, list[str]] = {}
+    for check in wrong_checks(lesson):
+        lines = [f"\N{BALLOT X} {check.title}", *explanation(check, lesson).splitlines()]
+        said.setdefault(check.source_line or 0, []).extend(lines)
+    for comment in entry.comments:
+        if comment.lesson == lesson.id:
+            remark = f"{comment.author}: {' '.join(comment.text.split())}"
+            said.setdefault(comment.line or 0, []).append(remark)
+    yield from (f"# {line}" for line in said.pop(0, ()))
+    for number, line in enumerate(text.split("\n"), 1):
+        indent = line[: len(line) - len(line.lstrip())]
+        yield from (f"{indent}# {one}" for one in said.get(number, ()))
+        yield line
+
+
+def as_notebook(text: str) -> bytes:
+    """Return a notebook (nbformat 4.5) with one cell of text."""
+    cell = {"cell_type": "markdown", "id": "feedback", "metadata": {}, "source": text}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def zipped(pieces: Iterable[Piece]) -> bytes:
+    """Return a zip of these files, the same bytes for the same files."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for piece in pieces:
+            archive.writestr(zipfile.ZipInfo(piece.path), piece.data, zipfile.ZIP_DEFLATED)
+    return made.getvalue()

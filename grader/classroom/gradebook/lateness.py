@@ -1,0 +1,135 @@
+"""What a late submission loses: a due date, people's extensions, and a rule.
+
+A penalty is a share of what the code earned. Points that a person gave or took are not reduced.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from grader.core.errors import UsageError
+from grader.core.iso_time import moment
+from grader.core.records import Record
+
+DAY = 86_400.0
+UNITS = {"m": 60.0, "h": 3_600.0, "d": DAY}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(m|h|d)")
+PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%(?:/day)?")
+EXAMPLE = "10%/day,grace=15m,cap=50%,until=7d"
+
+
+@dataclass(frozen=True, slots=True)
+class LateRule(Record):
+    """When work is due and what lateness costs.
+
+    ``due`` is ISO 8601 with an offset. ``percent`` is taken off for each day that was begun, after
+    ``grace`` seconds, at most ``cap`` per cent in all; ``until`` seconds after the due date
+    nothing counts any more (None: no such date).
+    """
+
+    due: str
+    percent: float = 0.0
+    grace: float = 0.0
+    cap: float = 100.0
+    until: float | None = None
+
+    def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
+        """Return how late a time is; None if it is in time or not known.
+
+        ``extensions`` (see ``read_extension``) are those of the people who handed it in; the
+        latest holds for all of them.
+        """
+        if handed_in is None:
+            return None
+        due = max([moment(self.due), *(extended(one, self.due) for one in extensions)])
+        late = (moment(handed_in) - due).total_seconds()
+        if late <= 0:
+            return None
+        return Lateness(due.isoformat(), late, self.percent_off(late))
+
+    def percent_off(self, late: float) -> float:
+        """Return the per cent that are taken off for so many seconds after the due date."""
+        if late <= self.grace:
+            return 0.0
+        if self.until is not None and late > self.until:
+            return 100.0
+        return min(self.cap, 100.0, self.percent * math.ceil(late / DAY))
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness(Record):
+    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned."""
+
+    due: str
+    seconds: float
+    percent: float
+
+    @property
+    def duration(self) -> str:
+        """How late, for people: ``2 d 3 h``."""
+        return duration(self.seconds)
+
+    def __str__(self) -> str:
+        return f"{self.duration} late, {self.percent:g} % off"
+
+
+def duration(seconds: float) -> str:
+    """Return ``2 d 3 h``: the two largest units, rounded down; minutes at least."""
+    days, rest = divmod(int(seconds), int(DAY))
+    hours, rest = divmod(rest, 3_600)
+    parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
+    shown = [f"{number} {unit}" for number, unit in parts if number][:2]
+    return " ".join(shown) or "under a minute"
+
+
+def read_moment(text: str, what: str) -> str:
+    """Return a time as ISO 8601; raises UsageError, which begins with ``what``."""
+    try:
+        return moment(text).isoformat()
+    except ValueError:
+        raise UsageError(
+            f"{what}: {text!r} is no time with its offset from UTC. Write it like"
+            " 2026-12-01T23:59+09:00, or with Z for UTC"
+        ) from None
+
+
+def read_extension(text: str) -> str:
+    """Return a person's own due date, a time or ``+2d`` after the due date; raises ValueError."""
+    text = text.strip()
+    extended(text, "2000-01-01T00:00Z")
+    return text
+
+
+def extended(text: str, due: str) -> datetime:
+    """Return the time that an extension means, given everybody's due date."""
+    shift = DURATION.fullmatch(text.removeprefix("+"))
+    return moment(due) + timedelta(seconds=seconds_of(shift)) if shift else moment(text)
+
+
+def seconds_of(found: re.Match[str]) -> float:
+    return float(found[1]) * UNITS[found[2]]
+
+
+def read_rule(due: str, rule: str | None) -> LateRule:
+    """Return a rule from ``--due`` and ``--late``; raises UsageError that shows how to write it."""
+    made = LateRule(read_moment(due, "--due"))
+    for part in (rule or "").split(","):
+        key, _, value = part.strip().rpartition("=")
+        percent, time = PERCENT.fullmatch(value), DURATION.fullmatch(value)
+        if not part.strip():
+            continue
+        if key == "" and percent:
+            made = replace(made, percent=float(percent[1]))
+        elif key == "cap" and percent:
+            made = replace(made, cap=float(percent[1]))
+        elif key == "grace" and time:
+            made = replace(made, grace=seconds_of(time))
+        elif key == "until" and time:
+            made = replace(made, until=seconds_of(time))
+        else:
+            raise UsageError(f"--late: {part.strip()!r} is not understood. Write it like {EXAMPLE}")
+    return made

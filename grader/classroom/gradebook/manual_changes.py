@@ -1,0 +1,205 @@
+"""What people change in a gradebook: points, comments, who is in it. Nothing is ever deleted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from grader.classroom.gradebook.class_tables import ClassTables
+from grader.classroom.gradebook.records import Adjustment, Comment
+from grader.core.errors import UsageError
+from grader.core.sqlite import transaction
+
+NAMED_TABLES = ("attempts", "adjustments", "comments")
+"""Tables whose rows belong to a submission by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A line of the trail: what was done to a submission, when, by whom, and whether it holds."""
+
+    number: int
+    deed: str
+    submission: str
+    detail: dict[str, Any]
+    author: str
+    made_at: str
+    undone: bool
+
+
+class ManualChanges(ClassTables):
+    """The tables that people write to by hand."""
+
+    def adjust(self, name: str, adjustment: Adjustment) -> None:
+        with transaction(self.db) as db:
+            fields = (
+                adjustment.lesson,
+                adjustment.points,
+                adjustment.reason,
+                adjustment.author,
+                adjustment.made_at,
+            )
+            query = (
+                "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)"
+            )
+            db.execute(query, [name, *fields])
+
+    def comment(self, name: str, comment: Comment) -> bool:
+        """Keep a comment; return whether it is new. The comment's own number is not used."""
+        fields = {
+            "submission": name,
+            "lesson": comment.lesson,
+            "line": comment.line,
+            "text": comment.text,
+        }
+        with transaction(self.db) as db:
+            there = " AND ".join(f"{field} IS ?" for field in fields)
+            query = f"SELECT 1 FROM comments WHERE withdrawn = 0 AND {there}"
+            if db.execute(query, [*fields.values()]).fetchone():
+                return False
+            fields |= {"code": comment.code, "author": comment.author, "made_at": comment.made_at}
+            db.execute(
+                f"INSERT INTO comments ({', '.join(fields)}) VALUES"
+                f" ({', '.join('?' * len(fields))})",
+                [*fields.values()],
+            )
+        return True
+
+    def withdraw(self, name: str, number: int) -> None:
+        """Take a comment back; it stays in the file. Raises UsageError for an unknown number."""
+        with transaction(self.db) as db:
+            done = db.execute(
+                "UPDATE comments SET withdrawn = 1 WHERE id = ? AND submission = ? AND"
+                " withdrawn = 0",
+                [number, name],
+            )
+            if not done.rowcount:
+                raise UsageError(
+                    f"{name} has no comment {number}. grade comment OUT NAME lists them"
+                )
+
+    def forget(self, name: str, author: str, made_at: str) -> None:
+        """Leave a submission out of everything; what is known of it stays in the file."""
+        with transaction(self.db) as db:
+            db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
+            self._note(db, "forget", name, {}, author, made_at)
+
+    def forgotten(self) -> set[str]:
+        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 1")
+        return {name for (name,) in rows}
+
+    def rename(self, old: str, new: str, author: str, made_at: str) -> None:
+        """Give a submission's history to another name, which may be in the gradebook already.
+
+        The newer of the two attempts that count goes on counting.
+        """
+        with transaction(self.db) as db:
+            kept = self._row(db, new)
+            gone = self._row(db, old)
+            assert gone is not None
+            moved = {
+                table: [
+                    one
+                    for (one,) in db.execute(
+                        f"SELECT id FROM {table} WHERE submission = ? ORDER BY id", [old]
+                    )
+                ]
+                for table in NAMED_TABLES
+            }
+            if kept is None:
+                self._insert(db, {**gone, "name": new})
+            elif (gone["current"] or 0) > (kept["current"] or 0):
+                db.execute(
+                    "UPDATE submissions SET current = ?, problem = ?, fault = ?, missing = 0 WHERE"
+                    " name = ?",
+                    [gone["current"], gone["problem"], gone["fault"], new],
+                )
+            for table in NAMED_TABLES:
+                db.execute(f"UPDATE {table} SET submission = ? WHERE submission = ?", [new, old])
+            db.execute("DELETE FROM submissions WHERE name = ?", [old])
+            self._note(
+                db,
+                "rename",
+                new,
+                {"old": old, "moved": moved, "gone": gone, "kept": kept},
+                author,
+                made_at,
+            )
+
+    def undo(self, name: str) -> Deed:
+        """Undo the last deed that holds for a name; raises UsageError if there is none."""
+        deeds = [one for one in self.trail() if one.submission == name and not one.undone]
+        if not deeds:
+            raise UsageError(f"{name} was neither forgotten nor renamed, so nothing is undone")
+        deed = deeds[-1]
+        with transaction(self.db) as db:
+            if deed.deed == "forget":
+                db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
+            else:
+                self._undo_rename(db, deed)
+            db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [deed.number])
+        return deed
+
+    def _undo_rename(self, db: sqlite3.Connection, deed: Deed) -> None:
+        old, moved, gone, kept = (deed.detail[key] for key in ("old", "moved", "gone", "kept"))
+        if self._row(db, old) is not None:
+            raise UsageError(
+                f"{old} is in the gradebook again, so the name can't be given back. Forget it, or"
+                " rename it first"
+            )
+        self._insert(db, gone)
+        for table in NAMED_TABLES:
+            db.executemany(
+                f"UPDATE {table} SET submission = ? WHERE id = ?",
+                [(old, number) for number in moved[table]],
+            )
+        left = db.execute("SELECT max(id) FROM attempts WHERE submission = ?", [deed.submission])
+        (newest,) = left.fetchone()
+        if kept is None and newest is None:
+            db.execute("DELETE FROM submissions WHERE name = ?", [deed.submission])
+        elif (self._row(db, deed.submission) or {}).get("current") in moved["attempts"]:
+            was = kept or {"problem": None, "fault": 0, "missing": 0}
+            db.execute(
+                "UPDATE submissions SET current = ?, problem = ?, fault = ?, missing = ? WHERE"
+                " name = ?",
+                [newest, was["problem"], was["fault"], was["missing"], deed.submission],
+            )
+
+    def trail(self) -> list[Deed]:
+        rows = self.db.execute(
+            "SELECT id, deed, submission, detail, author, made_at, undone FROM trail ORDER BY id"
+        )
+        return [
+            Deed(number, deed, name, json.loads(detail), author, made_at, bool(undone))
+            for number, deed, name, detail, author, made_at, undone in rows
+        ]
+
+    @staticmethod
+    def _row(db: sqlite3.Connection, name: str) -> dict[str, Any] | None:
+        found = db.execute("SELECT * FROM submissions WHERE name = ?", [name])
+        row = found.fetchone()
+        return row and dict(zip((one[0] for one in found.description), row, strict=True))
+
+    @staticmethod
+    def _insert(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+        db.execute(
+            f"INSERT INTO submissions ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            [*row.values()],
+        )
+
+    @staticmethod
+    def _note(
+        db: sqlite3.Connection,
+        deed: str,
+        name: str,
+        detail: dict[str, Any],
+        author: str,
+        made_at: str,
+    ) -> None:
+        db.execute(
+            "INSERT INTO trail (deed, submission, detail, author, made_at) VALUES (?, ?, ?, ?, ?)",
+            [deed, name, json.dumps(detail), author, made_at],
+        )

@@ -1,0 +1,138 @@
+"""What a person says of a submission, of a lesson, or of a line of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.batch.outputs import rewrite_page, write_outputs
+from grader.classroom.gradebook.csv_rows import csv_rows
+from grader.classroom.gradebook.lock import batch_lock
+from grader.classroom.gradebook.records import Comment
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.author_name import login_name
+from grader.cli.commands.plain_table import plain_table
+from grader.core.errors import UsageError
+from grader.core.iso_time import now
+from grader.core.sanitize import clean
+from grader.course.text_encoding import writable
+from grader.render.terminal import make_console
+
+COLUMNS = ("name", "lesson", "line", "comment")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A comment to be made; ``where`` is what an error about it begins with."""
+
+    name: str
+    lesson: str | None
+    line: int | None
+    text: str
+    where: str = ""
+
+
+def comment(out: Path, target: str, text: str, *, author: str | None) -> None:
+    """Make one comment. ``target`` is ``NAME``, ``NAME:LESSON`` or ``NAME:LESSON:LINE``."""
+    make(out, [read_target(target, text)], author)
+
+
+def comment_from(out: Path, file: Path, *, author: str | None) -> None:
+    """Make the comments of a CSV file, all or none; those that are there already stay."""
+    make(out, list(read_file(file)), author)
+
+
+def withdraw(out: Path, name: str, number: int) -> None:
+    with Gradebook.open(out) as book, batch_lock(out):
+        entry = book.entry_of(name)
+        book.withdraw(entry.name, number)
+        rewrite_page(out, book, book.entry(entry.name))
+        write_outputs(out, book)
+    show(out, entry.name)
+
+
+def show(out: Path, name: str) -> None:
+    with Gradebook.open(out) as book:
+        entry = book.entry_of(name)
+    console = make_console()
+    if not entry.comments:
+        console.print(f"{clean(entry.name)}: no comments", markup=False)
+        return
+    table = plain_table("number", "who", "lesson", "line", "comment")
+    for one in entry.comments:
+        line = str(one.line or "")
+        table.add_row(str(one.number), clean(one.author), one.lesson or "", line, clean(one.text))
+    console.print(table)
+
+
+def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
+    """Make comments, after all of them were found to be possible; raises UsageError."""
+    with Gradebook.open(out) as book, batch_lock(out):
+        made = [(book.entry_of(one.name).name, checked(book, one, author)) for one in wanted]
+        new = [name for name, one in made if book.comment(name, one)]
+        for name in sorted(set(new)):
+            rewrite_page(out, book, book.entry(name))
+        write_outputs(out, book)
+    there = len(made) - len(new)
+    said = f"{len(new)} comment{'' if len(new) == 1 else 's'} on {len(set(new))} submission"
+    said += "" if len(set(new)) == 1 else "s"
+    make_console().print(said + (f"; {there} were there already" if there else ""), markup=False)
+
+
+def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
+    """Return the comment with the line it is about; raises UsageError if that is not there."""
+    name = book.entry_of(one.name).name
+    lessons = [lesson for lesson, _, _ in book.lessons()]
+    if not one.text.strip():
+        raise UsageError(f"{one.where}A comment needs a text")
+    if one.lesson is not None and one.lesson not in lessons:
+        raise UsageError(
+            f"{one.where}The class was not graded in {one.lesson!r}. Lessons: {', '.join(lessons)}"
+        )
+    code = ""
+    if one.line is not None:
+        text = book.graded_text(name, one.lesson or "")
+        lines = (text or "").split("\n")
+        if not 1 <= one.line <= len(lines) or text is None:
+            raise UsageError(
+                f"{one.where}{name} has no line {one.line} in {one.lesson}:"
+                f" {'there is no such file' if text is None else f'it has {len(lines)}'}"
+            )
+        code = lines[one.line - 1].strip()
+    return Comment(
+        0, writable(one.text.strip()), author or login_name(), now(), one.lesson, one.line, code
+    )
+
+
+def read_target(target: str, text: str) -> Wanted:
+    name, *rest = target.split(":")
+    if len(rest) > 2 or (len(rest) == 2 and not rest[1].isdecimal()):
+        raise UsageError(
+            f"{target!r} is not NAME, NAME:LESSON or NAME:LESSON:LINE, such as alice:hooks:12"
+        )
+    return Wanted(name, rest[0] if rest else None, int(rest[1]) if len(rest) == 2 else None, text)
+
+
+def read_file(file: Path) -> Iterator[Wanted]:
+    """Yield the comments of a CSV file; raises UsageError with file and line."""
+    rows = csv_rows(file)
+    header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
+    if "name" not in header or "comment" not in header:
+        raise UsageError(
+            f"{file}:1: a file of comments has the columns {', '.join(COLUMNS)}; lesson and line"
+            " may be left out"
+        )
+    for number, cells in rows[1:]:
+        row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
+        line = row.get("line") or ""
+        where = f"{file}:{number}: "
+        if (line and not line.isdecimal()) or (line and not row.get("lesson")):
+            raise UsageError(f"{where}{line!r} is no line of a lesson. Name lesson and line number")
+        yield Wanted(
+            row.get("name", ""),
+            row.get("lesson") or None,
+            int(line) if line else None,
+            row.get("comment", ""),
+            where,
+        )

@@ -1,0 +1,92 @@
+"""Give students their pages: a zip that Moodle or Canvas takes back, or a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from grader.classroom.batch.outputs import output, page_path, rewrite_page
+from grader.classroom.exports import feedback
+from grader.classroom.exports.records import ExportNote, ExportRequest, Piece
+from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli.commands.note_groups import print_notes
+
+NEXT = {
+    "moodle": "In Moodle: View all submissions, Upload multiple feedback files in a zip.",
+    "canvas": "In Canvas: the assignment, Upload Submissions. It says for which files it found"
+    " nobody.",
+    "folder": "A page for each submission is in it.",
+}
+
+
+def write_feedback(out: Path, system: str, *, template: Path | None, target: Path | None) -> None:
+    """Write the pages of everybody with a verdict, and ``feedback.csv`` beside them.
+
+    Raises UsageError if a file can't be read or written.
+    """
+    target = target or out / ("feedback" if system == "folder" else f"feedback-{system}.zip")
+    notes: list[ExportNote] = []
+    with Gradebook.open(out) as book:
+        entries, page_of = ready(book, notes), partial(page, out, book)
+        pieces: Iterator[Piece | ExportNote]
+        if system == "moodle":
+            pieces = feedback.pages_for_moodle(entries, page_of, ExportRequest(template))
+        elif system == "canvas":
+            pieces = feedback.files_for_canvas(entries, page_of, book.graded_text)
+        else:
+            pieces = feedback.pages_in_folder(entries, page_of)
+        written = write_pieces(pieces, target, notes, zipped=system != "folder")
+        table = target.with_name("feedback.csv")
+        with output(table) as file:
+            for line in feedback.comments_table(book.entries(), book.columns()):
+                file.write(line)
+    print_notes(notes)
+    print(f"{target}: {written} file{'' if written == 1 else 's'}. {NEXT[system]}")
+    print(f"{table}: points and a short text for each, to paste where there is room for it.")
+
+
+def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
+    """Yield the entries that have a verdict; note the others."""
+    for entry in book.entries():
+        if entry.report is None:
+            notes.append(ExportNote("nothing was graded, so there is no page", entry.label))
+        elif entry.grader_faults:
+            notes.append(ExportNote("not judged completely, so the page stays here", entry.label))
+        else:
+            yield entry
+
+
+def page(out: Path, book: Gradebook, entry: GradebookEntry) -> bytes:
+    """Return an entry's page, written again if it is not there."""
+    path = page_path(out, entry.name)
+    if not path.exists():
+        rewrite_page(out, book, entry)
+    return path.read_bytes()
+
+
+def write_pieces(
+    pieces: Iterator[Piece | ExportNote], target: Path, notes: list[ExportNote], *, zipped: bool
+) -> int:
+    """Write files into a zip or a folder, and keep the notes; return how many were written."""
+    count = 0
+    with contextlib.ExitStack() as stack:
+        archive = None
+        if zipped:
+            archive = stack.enter_context(
+                zipfile.ZipFile(stack.enter_context(output(target)), "w", zipfile.ZIP_DEFLATED)
+            )
+        for piece in pieces:
+            if isinstance(piece, ExportNote):
+                notes.append(piece)
+                continue
+            count += 1
+            if archive is not None:
+                archive.writestr(piece.path, piece.data)
+            else:
+                with output(target / piece.path, durable=False) as file:
+                    file.write(piece.data)
+    return count

@@ -1,0 +1,84 @@
+"""Who is in a gradebook: leave a submission out, give it another name, take either back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.classroom.batch.outputs import page_path, rewrite_page, write_outputs
+from grader.classroom.gradebook.lock import batch_lock
+from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.names import unique_names
+from grader.cli.commands.author_name import login_name
+from grader.cli.commands.plain_table import plain_table
+from grader.core.errors import UsageError
+from grader.core.iso_time import now
+from grader.core.sanitize import clean
+from grader.render.terminal import make_console
+
+
+def forget(out: Path, name: str) -> None:
+    """Leave a submission out of all tables, pages and exports; raises UsageError."""
+    with Gradebook.open(out) as book, batch_lock(out):
+        entry = book.entry_of(name)
+        book.forget(entry.name, login_name(), now())
+        page_path(out, entry.name).unlink(missing_ok=True)
+        write_outputs(out, book)
+    say(f"{entry.name} is forgotten. To take it back: grade forget {out} {entry.name!r} --undo")
+
+
+def rename(out: Path, old: str, new: str) -> None:
+    """Give a submission's whole history another name; raises UsageError."""
+    if unique_names([(new, "")]) != [new]:
+        raise UsageError(f"{new!r} can't be a submission's name: its page is a file of that name")
+    with Gradebook.open(out) as book, batch_lock(out):
+        entry = book.entry_of(old)
+        if entry.name == new:
+            raise UsageError(f"{new} is its name already")
+        if new in book.forgotten():
+            raise UsageError(
+                f"{new} is in the gradebook, forgotten. Take that back first: grade forget {out}"
+                f" {new!r} --undo"
+            )
+        book.rename(entry.name, new, login_name(), now())
+        page_path(out, entry.name).unlink(missing_ok=True)
+        rewrite_page(out, book, book.entry(new))
+        write_outputs(out, book)
+    say(f"{entry.name} is now {new}. To take it back: grade rename {out} {new!r} --undo")
+
+
+def undo(out: Path, name: str) -> None:
+    """Take the last forgetting or renaming of a name back; raises UsageError."""
+    with Gradebook.open(out) as book, batch_lock(out):
+        deed = book.undo(name)
+        for one in {name, deed.detail.get("old", name)}:
+            if one in book.all_names():
+                rewrite_page(out, book, book.entry(one))
+            else:
+                page_path(out, one).unlink(missing_ok=True)
+        write_outputs(out, book)
+    old = deed.detail.get("old")
+    say(f"{old} has its name and its history back" if old else f"{name} is back")
+
+
+def list_trail(out: Path) -> None:
+    """Show who was forgotten or renamed, and what was taken back."""
+    with Gradebook.open(out) as book:
+        trail = book.trail()
+    table = plain_table("when", "who", "what", "")
+    for deed in trail:
+        what = (
+            f"{deed.detail['old']} → {deed.submission}"
+            if deed.deed == "rename"
+            else f"{deed.submission} forgotten"
+        )
+        table.add_row(
+            deed.made_at, clean(deed.author), clean(what), "taken back" if deed.undone else ""
+        )
+    if trail:
+        make_console().print(table)
+    else:
+        say("nobody was forgotten or renamed")
+
+
+def say(text: str) -> None:
+    make_console().print(clean(text), soft_wrap=True, markup=False, highlight=False)

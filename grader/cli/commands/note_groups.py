@@ -1,0 +1,25 @@
+"""Notes of an export: what keeps a mark from where it belongs first, the rest grouped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from grader.classroom.exports.records import ExportNote
+from grader.classroom.imports.names import listed
+from grader.core.sanitize import clean
+
+NAMED = 8
+"""How many people one line names; the rest is a number."""
+
+
+def print_notes(notes: Iterable[ExportNote]) -> None:
+    """Print notes on standard error; those that say the same of several people are one line."""
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for note in notes:
+        groups.setdefault((note.important, note.text), []).append(note.who)
+    for (important, text), people in sorted(groups.items(), key=lambda group: not group[0][0]):
+        named = [who for who in people if who]
+        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+        who = f"{listed(named[:NAMED])}{more}: " if named else ""
+        print(f"{'look at this' if important else 'note'}: {clean(who + text)}", file=sys.stderr)

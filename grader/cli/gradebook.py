@@ -1,0 +1,220 @@
+"""What instructors do with a gradebook. All but click is imported when needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.options import PATH, course, course_option, hidden_option
+from grader.core.errors import UsageError
+
+SYSTEMS = ("moodle", "canvas", "folder")
+FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
+
+
+@click.command(short_help="Change a score by hand, with a reason.")
+@click.argument("out", type=PATH)
+@click.argument("submission")
+@click.option("--points", type=float, help="By how many points: +2, -0.5.")
+@click.option("--reason", help="Why; the student reads it.")
+@click.option("--lesson", help="The lesson whose points change; the total's by default.")
+@click.option("--author", help="Who changes it; your login name by default.")
+def adjust(
+    out: Path,
+    submission: str,
+    points: float | None,
+    reason: str | None,
+    lesson: str | None,
+    author: str | None,
+) -> None:
+    """Change a score by hand, with a reason; without --points list what was changed.
+
+    SUBMISSION is its name in grades.csv, or whose it is where that can only be one.
+
+    Example: grade adjust grades alice --points +2 --reason "handed in on paper"
+    """
+    from grader.cli.commands.adjust import adjust as change
+    from grader.cli.commands.adjust import list_adjustments
+
+    if points is None and (reason or lesson or author):
+        raise UsageError("--points is missing: by how much should the score change?")
+    if points is None:
+        list_adjustments(out, submission)
+    else:
+        change(out, submission, lesson=lesson, points=points, reason=reason or "", author=author)
+
+
+@click.command(short_help="Say something of a submission, a lesson or a line.")
+@click.argument("out", type=PATH)
+@click.argument("target", required=False, metavar="[NAME[:LESSON[:LINE]]]")
+@click.argument("text", required=False)
+@click.option("--file", type=PATH, help="Many comments as CSV: name, lesson, line, comment.")
+@click.option("--withdraw", "number", type=int, metavar="NUMBER", help="Take a comment back.")
+@click.option("--author", help="Who says it; your login name by default.")
+def comment(
+    out: Path,
+    target: str | None,
+    text: str | None,
+    file: Path | None,
+    number: int | None,
+    author: str | None,
+) -> None:
+    """Comment on a submission, a lesson or a line; the student reads it on the page.
+
+    With NAME alone, list the comments.
+
+    Example: grade comment grades alice:hooks:12 "Why is it never removed?"
+    """
+    from grader.cli.commands import comment as commands
+
+    if file is not None and target is None:
+        commands.comment_from(out, file, author=author)
+    elif target is None or file is not None:
+        raise UsageError("Name a submission and give a text, or name a file with --file")
+    elif number is not None:
+        commands.withdraw(out, target, number)
+    elif text is None:
+        commands.show(out, target)
+    else:
+        commands.comment(out, target, text, author=author)
+
+
+@click.command(short_help="Leave a submission out of the gradebook.")
+@click.argument("out", type=PATH)
+@click.argument("name", required=False)
+@click.option("--undo", is_flag=True, help="Take it back.")
+def forget(out: Path, name: str | None, undo: bool) -> None:
+    """Leave a submission out of tables, pages and exports; its history stays in the file.
+
+    Without NAME, list who was forgotten or renamed.
+
+    Example: grade forget grades alice
+    """
+    from grader.cli.commands import forget as commands
+
+    if name is None:
+        commands.list_trail(out)
+    elif undo:
+        commands.undo(out, name)
+    else:
+        commands.forget(out, name)
+
+
+@click.command(short_help="Give a submission another name.")
+@click.argument("out", type=PATH)
+@click.argument("old")
+@click.argument("new", required=False)
+@click.option("--undo", is_flag=True, help="Take it back: name the new name.")
+def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
+    """Give a submission's history to another name, for a folder that was renamed.
+
+    Example: grade rename grades alice alice_doe
+    """
+    from grader.cli.commands import forget as commands
+
+    if undo and new is None:
+        commands.undo(out, old)
+    elif undo or new is None:
+        raise UsageError("Name the old and the new name, or with --undo the new one alone")
+    else:
+        commands.rename(out, old, new)
+
+
+@click.command()
+@click.argument("out", type=PATH)
+@click.option("--to", "name", required=True, type=click.Choice(FORMATS), help="Whose format.")
+@click.option(
+    "--template",
+    type=PATH,
+    help="For canvas and moodle: the file that they gave you, to be filled in.",
+)
+@click.option("--output", type=PATH, help="Where to write it; beside the gradebook by default.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="TITLE",
+    help="The total's column, or LESSON=TITLE for a lesson's; repeatable.",
+)
+@click.option(
+    "--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there."
+)
+@click.option(
+    "--missing-as-zero",
+    is_flag=True,
+    help="Give who handed nothing in a zero, in place of leaving them as they were.",
+)
+@hidden_option
+def export(
+    out: Path,
+    name: str,
+    template: Path | None,
+    output: Path | None,
+    columns: tuple[str, ...],
+    scale: float | None,
+    missing_as_zero: bool,
+    hidden_checks: str,
+) -> None:
+    """Write a gradebook as another system reads it.
+
+    Example: grade export grades --to canvas --template gradebook.csv
+    """
+    from grader.classroom.exports.records import ExportRequest
+    from grader.cli.commands.export import export_gradebook
+
+    export_gradebook(
+        out,
+        name,
+        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks),
+        output=output,
+    )
+
+
+@click.command(short_help="Make what gives students their pages.")
+@click.argument("out", type=PATH)
+@click.option(
+    "--to", "system", required=True, type=click.Choice(SYSTEMS), help="Where they get them."
+)
+@click.option("--template", type=PATH, help="For moodle: its grading worksheet, to be sure.")
+@click.option("--output", "target", type=PATH, help="Where to write; beside the gradebook.")
+def feedback(out: Path, system: str, template: Path | None, target: Path | None) -> None:
+    """Give students their pages: a zip that Moodle or Canvas takes back, or a folder.
+
+    Example: grade feedback grades --to moodle
+    """
+    from grader.cli.commands.feedback import write_feedback
+
+    write_feedback(out, system, template=template, target=target)
+
+
+@click.command(short_help="Show which submissions share code, side by side.")
+@click.argument("out", type=PATH)
+@click.option(
+    "--against",
+    type=PATH,
+    metavar="OLD_OUT",
+    help="Compare with an earlier class too: the folder of its gradebook.",
+)
+@click.option("--lesson", help="Only this lesson.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.1, 1.0),
+    default=0.6,
+    show_default=True,
+    help="The share of own code from which on.",
+)
+@course_option
+def similar(
+    out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
+) -> None:
+    """Show which submissions share code, side by side: a place to look, no verdict.
+
+    Example: grade similar grades --against grades-last-year
+    """
+    from grader.cli.commands.similar import show_similar
+
+    show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
+
+
+COMMANDS: tuple[click.Command, ...] = (adjust, comment, forget, rename, export, feedback, similar)
