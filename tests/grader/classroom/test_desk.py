@@ -1,0 +1,428 @@
+"""A class of 200 goes from its download through batch, adjust, comment, late rule and export to
+feedback, in every layout; importers written after the other systems' own find what is theirs.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from factories.downloads import (
+    FIRST_CANVAS_USER,
+    FIRST_GRADESCOPE_SUBMISSION,
+    FIRST_MOODLE_PARTICIPANT,
+    LAYOUTS,
+    write_class,
+)
+from factories.gradebook import make_check, make_lesson, make_report
+
+from grader.classroom.gradebook.records import CheckColumn, LessonColumn
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli import cli
+from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.cli.commands.comment import comment
+from grader.core.errors import UsageError
+from grader.core.report import Outcome, Report
+from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.runtime.grading import Settings
+
+CLASS_SIZE, SMALL = 200, 12
+NAMES = [f"Student {number:03}" for number in range(CLASS_SIZE)]
+ADA, BEN, CAL, DEE = NAMES[:4]
+COLUMN = LessonColumn(
+    "tiny",
+    "Tiny",
+    10.0,
+    0.0,
+    (
+        CheckColumn("tiny.double", "double doubles", 5.0, False, False),
+        CheckColumn("tiny.triple", "triple triples", 5.0, False, False),
+    ),
+)
+
+
+def earned(number: int) -> float:
+    """Every third student has one of two checks right."""
+    return 5.0 if number % 3 == 1 else 10.0
+
+
+def recorded(
+    _: object,
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+) -> Report:
+    """Stand in for grading: a file says itself how many points it gets."""
+    right = "= 10" in files["tiny"].text
+    outcomes = (Outcome.PASSED, Outcome.PASSED if right else Outcome.FAILED)
+    checks = [
+        make_check(check, outcome, source_line=None if outcome is Outcome.PASSED else 2)
+        for check, outcome in zip(COLUMN.checks, outcomes, strict=True)
+    ]
+    return make_report(name, [make_lesson(COLUMN, checks, file="tiny.py")])
+
+
+class NoHost:
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Path]:
+    """``desk(layout)`` grades a class in a layout, with a roster and a late rule."""
+    monkeypatch.setattr("grader.cli.commands.batch.grade_submission", recorded)
+
+    def run(layout: str, size: int = SMALL, **options: Any) -> Path:
+        files: dict[str, dict[str, str | bytes]] = {
+            name: {"tiny.py": f"# {name}\nPOINTS = {earned(number):g}\n"}
+            for number, name in enumerate(NAMES[:size])
+        }
+        place = options.get("place") or write_class(layout, tmp_path / "class", files)
+        roster = tmp_path / "roster.csv"
+        roster.write_text(roster_text(layout, size), "utf-8")
+        out = tmp_path / "out"
+        values: dict[str, Any] = {
+            "place": place,
+            "out": out,
+            "roster": roster,
+            "sandbox": "off",
+            "lang": "en",
+            "due": "2026-03-01T09:00Z",
+            "late": "20%/day",
+            **options,
+        }
+        grade_class(small_course, BatchOptions(**values), make_host=NoHost)  # type: ignore[arg-type]
+        return out
+
+    return run
+
+
+def roster_text(layout: str, size: int) -> str:
+    """Ada came two hours late, Ben a day; Cal was late and had an extension, Dee was in time."""
+    numbers = {
+        "canvas": ("canvas_id", FIRST_CANVAS_USER),
+        "moodle": ("moodle_participant", FIRST_MOODLE_PARTICIPANT),
+        "gradescope": ("sid", FIRST_GRADESCOPE_SUBMISSION),
+    }
+    key, first = numbers.get(layout, ("username", 0))
+    times = {
+        ADA: ("2026-03-01T11:00Z", ""),
+        BEN: ("2026-03-02T10:00Z", ""),
+        CAL: ("2026-03-02T10:00Z", "+3d"),
+        DEE: ("2026-03-01T08:00Z", ""),
+    }
+    lines = [f"name,{key},section,submitted_at,due"]
+    for place, name in enumerate(NAMES[:size]):
+        number = f"0{first + place}" if layout == "gradescope" else str(first + place)
+        own = number if first else name
+        when, due = times.get(name, ("2026-03-01T08:00Z", ""))
+        lines.append(f"{name},{own},{'A' if place % 2 else 'B'},{when},{due}")
+    return "\n".join(lines) + "\n"
+
+
+def run_grade(*words: object) -> str:
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    assert done.exit_code == 0, done.output + str(done.exception)
+    return done.output
+
+
+def marks(out: Path) -> dict[str, dict[str, str]]:
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["students"]: row for row in csv.DictReader(file)}
+
+
+def name_of(out: Path, label: str) -> str:
+    with Gradebook.open(out) as book:
+        return next(entry.name for entry in book.entries() if entry.label == label)
+
+
+PENALTIES = {
+    "plain": {ADA: 20.0, BEN: 40.0},
+    "canvas": {ADA: 20.0, BEN: 40.0},
+    "moodle": {ADA: 20.0, BEN: 40.0},
+    "github": {ADA: 20.0, BEN: 40.0},
+    # Gradescope's export has the time itself, which counts: 10:00 for everybody.
+    "gradescope": {name: 20.0 for name in NAMES if name != CAL},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_mark_and_every_page_arrives_where_it_belongs(
+    layout: str, desk: Callable[..., Path]
+) -> None:
+    out = desk(layout, CLASS_SIZE)
+    run_grade("adjust", out, DEE, "--points", "+1.5", "--reason", "on paper")
+    run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
+    run_grade("comment", out, CAL, "Well done, <b>Cal</b>.", "--author", "kim")
+    table = marks(out)
+    assert len(table) == CLASS_SIZE
+    for number, name in enumerate(NAMES):
+        row = table[name]
+        penalty = earned(number) * PENALTIES[layout].get(name, 0.0) / 100
+        want = earned(number) - penalty + (1.5 if name == DEE else 0.0)
+        assert float(row["earned"]) == earned(number)
+        assert (float(row["penalty"]), float(row["score"])) == (penalty, want), name
+        assert row["section"] == ("A" if number % 2 else "B")
+    ben = (out / "reports" / f"{name_of(out, BEN)}.html").read_text("utf-8")
+    assert "Why this number?" in ben and "POINTS = 5" in ben and "line 2" in ben
+    assert "of what was earned is taken off" in ben
+    cal = (out / "reports" / f"{name_of(out, CAL)}.html").read_text("utf-8")
+    assert "&lt;b&gt;Cal&lt;/b&gt;" in cal
+    run_grade("export", out, "--to", "json")
+    exported = {one["submission"]: one for one in json.loads((out / "export.json").read_text())}
+    said = exported[name_of(out, BEN)]["comments"]
+    assert [(one["line"], one["text"]) for one in said] == [(2, "Why this number?")]
+    run_grade("feedback", out, "--to", "folder")
+    pages = sorted(path.stem for path in (out / "feedback").iterdir())
+    assert pages == sorted(name_of(out, name) for name in NAMES)[: len(pages)]
+    assert len(pages) == CLASS_SIZE
+
+
+# ------------------------------------------------------------------------------ what goes back
+
+
+def moodle_takes(path: str, participants: set[int]) -> tuple[int, str] | None:
+    """Whose feedback a file of a zip is and what it is called, as Moodle decides.
+
+    After ``is_valid_filename_for_import`` in mod/assign/feedback/file/importziplib.php of Moodle:
+    the first part of the path with four fields between underscores, the second of them a number.
+    """
+    parts = path.split("/")
+    while parts:
+        fields = parts.pop(0).split("_", 4)
+        if len(fields) < 4 or not fields[1].isdecimal() or int(fields[1]) not in participants:
+            continue
+        if (fields[2], fields[3]) != ("assignsubmission", "file"):
+            continue
+        return int(fields[1]), "/".join([*fields[4:], *parts])
+    return None
+
+
+def canvas_takes(path: str) -> tuple[int, int] | None:
+    """Whose file it is and which attachment's name it gets, as Canvas decides.
+
+    After ``infer_comment_context_from_filename`` in app/models/assignment.rb of canvas-lms: the
+    first two fields between underscores that are numbers.
+    """
+    fields = path.rsplit("/", 1)[-1].split("_")
+    numbers = [int(field) for field in fields if field.isdecimal()][:2]
+    ignored = len(numbers) < 2 or re.match("link", fields[-1]) or path.startswith("._")
+    return None if ignored else (numbers[0], numbers[1])
+
+
+def moodle_reads(text: str) -> dict[int, tuple[str, str]]:
+    """Grade and comment by participant, as Moodle reads a worksheet.
+
+    After ``assignfeedback_offline_grade_importer`` in mod/assign/feedback/offline of Moodle: three
+    columns by their headers, and the number after the word for a participant.
+    """
+    header, *rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
+    number, grade, _ = (
+        header.index(title) for title in ("Identifier", "Grade", "Last modified (grade)")
+    )
+    said = header.index("Feedback comments")
+    return {int(row[number][len("Participant ") :]): (row[grade], row[said]) for row in rows}
+
+
+def canvas_reads(text: str) -> dict[int, dict[int, str]]:
+    """Grades by student and assignment, as Canvas reads a gradebook.
+
+    After lib/gradebook_importer.rb of canvas-lms: students by the column ID, assignments by the
+    number at the end of a header; a row of points possible is none of a student.
+    """
+    header, *rows = csv.reader(io.StringIO(text))
+    assignments = {
+        place: int(found[1])
+        for place, title in enumerate(header)
+        if (found := re.search(r"\((\d+)\)$", title))
+    }
+    return {
+        int(row[header.index("ID")]): {one: row[place] for place, one in assignments.items()}
+        for row in rows
+        if not row[0].lstrip().startswith("Points Possible")
+    }
+
+
+def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+    out = desk("moodle", CLASS_SIZE)
+    run_grade("comment", out, CAL, "Well done.", "--author", "kim")
+    sheet = tmp_path / "worksheet.csv"
+    lines = [
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+        "Last modified (submission),Last modified (grade),Feedback comments"
+    ]
+    for number, name in reversed([*enumerate(NAMES, FIRST_MOODLE_PARTICIPANT)]):
+        lines.append(f"Participant {number},{name},s{number}@x.edu,Submitted,,10.00,Yes,-,-,")
+    sheet.write_text("\n".join(lines) + "\n", "utf-8")
+    run_grade("export", out, "--to", "moodle", "--template", sheet)
+    found = moodle_reads((out / "moodle.csv").read_text("utf-8"))
+    table = marks(out)
+    for number, name in enumerate(NAMES, FIRST_MOODLE_PARTICIPANT):
+        assert float(found[number][0]) == float(table[name]["score"])
+    assert "Well done. [kim]" in found[FIRST_MOODLE_PARTICIPANT + 2][1]
+    assert "1 d 1 h late, 40 % off (-2)" in found[FIRST_MOODLE_PARTICIPANT + 1][1]
+
+
+def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+    out = desk("canvas", CLASS_SIZE)
+    run_grade("adjust", out, DEE, "--points", "-2.5", "--reason", "spoken about")
+    sheet = tmp_path / "gradebook.csv"
+    lines = ["Student,ID,SIS User ID,SIS Login ID,Section,Tiny (71)", "Points Possible,,,,,10"]
+    for number, name in reversed([*enumerate(NAMES, FIRST_CANVAS_USER)]):
+        lines.append(f'"{name.split()[1]}, Student",{number},,s{number},A,')
+    sheet.write_text("\n".join(lines) + "\n", "utf-8")
+    said = run_grade("export", out, "--to", "canvas", "--template", sheet)
+    found = canvas_reads((out / "canvas.csv").read_text("utf-8"))
+    table = marks(out)
+    for number, name in enumerate(NAMES, FIRST_CANVAS_USER):
+        assert float(found[number][71]) == float(table[name]["score"]), said
+    assert found[FIRST_CANVAS_USER + 3][71] == "7.5"
+
+
+def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+    out = desk("moodle", CLASS_SIZE)
+    run_grade("feedback", out, "--to", "moodle")
+    participants = {FIRST_MOODLE_PARTICIPANT + number for number in range(CLASS_SIZE)}
+    with zipfile.ZipFile(out / "feedback-moodle.zip") as archive:
+        taken = {
+            moodle_takes(path, participants): archive.read(path) for path in archive.namelist()
+        }
+    assert {key and key[1] for key in taken} == {"report.html"}
+    assert len(taken) == CLASS_SIZE
+    for number, name in enumerate(NAMES):
+        page = taken[FIRST_MOODLE_PARTICIPANT + number, "report.html"]
+        assert page == (out / "reports" / f"{name_of(out, name)}.html").read_bytes()
+
+
+def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+    """Canvas shows it under the name of the student's file: it is the code, with remarks."""
+    out = desk("canvas", CLASS_SIZE)
+    run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
+    run_grade("feedback", out, "--to", "canvas")
+    with zipfile.ZipFile(out / "feedback-canvas.zip") as archive:
+        taken = {canvas_takes(path): archive.read(path).decode() for path in archive.namelist()}
+    assert set(taken) == {
+        (FIRST_CANVAS_USER + number, 70001 + number) for number in range(CLASS_SIZE)
+    }
+    ben = taken[FIRST_CANVAS_USER + 1, 70002]
+    compile(ben, "ben", "exec")
+    lines = ben.splitlines()
+    place = lines.index("POINTS = 5")
+    assert lines[place - 1] == "# kim: Why this number?"
+    assert any("triple triples" in line for line in lines[:place])
+    assert lines[0] == "# 3 of 10 points."
+    assert "triple triples" not in taken[FIRST_CANVAS_USER, 70001]
+
+
+def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) -> None:
+    out = desk("plain")
+    for system in ("moodle", "canvas"):
+        said = run_grade("feedback", out, "--to", system)
+        assert f"{ADA}, " in said and "and 4 more: " in said
+    rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
+    assert len(rows) == SMALL
+    assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
+    assert "tiny 5/10: triple triples." in rows[1]["feedback"]
+
+
+# ------------------------------------------------------------------------ comments, forget, rename
+
+
+def test_a_file_of_comments_is_taken_whole_or_not_at_all(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    out = desk("plain")
+    file = tmp_path / "comments.csv"
+    file.write_text(
+        f"name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},tiny,9,bad\n", encoding="utf-8"
+    )
+    with pytest.raises(UsageError, match=r"comments.csv:3: Student 001 has no line 9 in tiny"):
+        CliRunner().invoke(cli, ["comment", str(out), "--file", str(file)], catch_exceptions=False)
+    with Gradebook.open(out) as book:
+        assert book.entry_of(ADA).comments == ()
+    file.write_text(f'name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},,,"a, b"\n')
+    assert "2 comments on 2 submissions" in run_grade("comment", out, "--file", file)
+    assert "2 were there already" in run_grade("comment", out, "--file", file)
+    with Gradebook.open(out) as book:
+        assert [one.text for one in book.entry_of(BEN).comments] == ["a, b"]
+        (one,) = book.entry_of(ADA).comments
+    assert (one.lesson, one.line, one.code) == ("tiny", 2, "POINTS = 10")
+    run_grade("comment", out, ADA, "--withdraw", one.number)
+    with Gradebook.open(out) as book:
+        assert book.entry_of(ADA).comments == ()
+        assert book.db.execute("SELECT count(*) FROM comments").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "said"),
+    [
+        (f"{ADA}:huge", "x", "was not graded in 'huge'"),
+        (f"{ADA}:tiny:x", "x", "is not NAME, NAME:LESSON or NAME:LESSON:LINE"),
+        (f"{ADA}:tiny:0", "x", "has no line 0"),
+        (ADA, "  ", "needs a text"),
+        ("Nobody", "x", "no submission 'Nobody'"),
+    ],
+)
+def test_a_comment_on_nothing_is_refused(
+    desk: Callable[..., Path], target: str, text: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        comment(desk("plain"), target, text, author="kim")
+
+
+def test_who_is_forgotten_is_nowhere_and_comes_back(desk: Callable[..., Path]) -> None:
+    out = desk("plain")
+    before = marks(out)
+    page = out / "reports" / f"{ADA}.html"
+    run_grade("forget", out, ADA)
+    assert ADA not in marks(out)
+    assert not page.exists()
+    assert ADA not in (out / "class.html").read_text("utf-8")
+    desk("plain")  # the folder is still there, and stays forgotten
+    assert ADA not in marks(out)
+    assert "forgotten" in run_grade("forget", out)
+    run_grade("forget", out, ADA, "--undo")
+    assert marks(out) == before
+    assert page.exists()
+
+
+def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The folder was renamed, and graded under its new name before anybody noticed."""
+    out = desk("plain")
+    run_grade("adjust", out, ADA, "--points", "-1", "--reason", "late")
+    run_grade("comment", out, f"{ADA}:tiny:2", "good")
+    (tmp_path / "class" / ADA).rename(tmp_path / "class" / "Ada")
+    (tmp_path / "class" / "Ada" / "tiny.py").write_text("POINTS = 5\n# again\n")
+    desk("plain", place=tmp_path / "class", roster=None)
+    assert {ADA, "Ada"} <= set(marks(out))
+    run_grade("rename", out, ADA, "Ada")
+    with Gradebook.open(out) as book:
+        entry = book.entry("Ada")
+        assert (entry.attempt, entry.earned, entry.adjusted_by) == (2, 5.0, -1.0)
+        assert [one.text for one in entry.comments] == ["good"]
+        with pytest.raises(UsageError, match="no submission"):
+            book.entry(ADA)
+    assert not (out / "reports" / f"{ADA}.html").exists()
+    run_grade("rename", out, "Ada", "--undo")
+    with Gradebook.open(out) as book:
+        old, new = book.entry(ADA), book.entry("Ada")
+        assert (old.attempt, old.earned, old.adjusted_by) == (1, 10.0, -1.0)
+        assert (new.attempt, new.earned, new.adjusted_by) == (1, 5.0, 0.0)
+    with pytest.raises(UsageError, match="neither forgotten nor renamed"):
+        CliRunner().invoke(cli, ["rename", str(out), "Ada", "--undo"], catch_exceptions=False)
