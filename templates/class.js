@@ -6,8 +6,9 @@
   const body = table.tBodies[0];
   const rows = Array.from(body.rows, (row, place) => ({
     row, place, name: (row.cells[0].firstChild.textContent + "\n" + row.dataset.name).toLocaleLowerCase(), score: Number(row.dataset.score),
-    mistakes: Number(row.cells[3].textContent), states: row.dataset.states.split(" "), made: row.dataset.made, wrong: row.dataset.wrong,
+    mistakes: Number(row.cells[3].textContent), states: row.dataset.states.split(" "), section: row.dataset.section, made: row.dataset.made, wrong: row.dataset.wrong,
   }));
+  const section = document.getElementById("section"); // is there if the roster has sections
   const [search, state, clear, shown, nobody] = ["search", "state", "clear", "shown", "nobody"].map((id) => document.getElementById(id));
   let only = null; // {kind: "made" or "wrong", number, what}: who made a mistake, who got a check wrong
 
@@ -16,11 +17,12 @@
     let count = 0;
     for (const one of rows) {
       const fits = (!words || one.name.includes(words)) && (!state.value || one.states.includes(state.value))
+        && (!section || !section.value || one.section.split(", ").includes(section.value))
         && (!only || one[only.kind].includes(" " + only.number + " "));
       if (one.row.hidden === fits) one.row.hidden = !fits;
       count += fits;
     }
-    const filtered = Boolean(words || state.value || only);
+    const filtered = Boolean(words || state.value || only || (section && section.value));
     clear.hidden = !filtered;
     nobody.hidden = count > 0;
     shown.textContent = (filtered ? count + " of " + rows.length : String(rows.length)) + (only ? ": " + only.what : "");
@@ -67,7 +69,8 @@
   const reset = () => { only = null; history.replaceState(null, "", location.pathname + location.search); };
   search.addEventListener("input", show);
   state.addEventListener("change", show);
-  clear.addEventListener("click", () => { reset(); search.value = state.value = ""; show(); search.focus(); });
+  if (section) section.addEventListener("change", show);
+  clear.addEventListener("click", () => { reset(); search.value = state.value = ""; if (section) section.value = ""; show(); search.focus(); });
   document.addEventListener("click", (event) => { // the same link once more: the address does not change then
     const link = event.target.closest("a[href^='#']");
     if (link && link.getAttribute("href") === location.hash) { event.preventDefault(); follow(); }

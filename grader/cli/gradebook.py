@@ -145,6 +145,7 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     is_flag=True,
     help="Give who handed nothing in a zero, in place of leaving them as they were.",
 )
+@click.option("--section", help="Only who is in this section of the roster.")
 @hidden_option
 def export(
     out: Path,
@@ -154,6 +155,7 @@ def export(
     columns: tuple[str, ...],
     scale: float | None,
     missing_as_zero: bool,
+    section: str | None,
     hidden_checks: str,
 ) -> None:
     """Write a gradebook as another system reads it.
@@ -166,7 +168,7 @@ def export(
     export_gradebook(
         out,
         name,
-        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks),
+        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks, section),
         output=output,
     )
 

@@ -21,7 +21,8 @@ class ExportRequest:
 
     ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
     total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there.
-    ``hidden_checks``: when Gradescope's students may see hidden checks.
+    ``section`` leaves out who is not in that section. ``hidden_checks``: when Gradescope's students
+    may see hidden checks.
     """
 
     template: Path | None = None
@@ -29,6 +30,7 @@ class ExportRequest:
     scale: float | None = None
     missing_as_zero: bool = False
     hidden_checks: str = "visible"
+    section: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -120,7 +121,17 @@ class GradebookReader:
             handed_in=handed_in,
             lateness=lateness,
             came_as=came_as,
+            history=self.history(name),
         )
+
+    def history(self, name: str) -> tuple[float, ...]:
+        """Return what each version of a submission earned, in order; graded again, the newest."""
+        rows = self.db.execute(
+            "SELECT digest, score FROM attempts WHERE submission = ? AND faults = 0 ORDER BY id",
+            [name],
+        ).fetchall()
+        runs = itertools.groupby(rows, key=lambda row: row[0])
+        return tuple([score for _, score in run][-1] for _, run in runs)
 
     def late_rule(self) -> LateRule | None:
         (text,) = self.db.execute("SELECT late_rule FROM class").fetchone() or ("",)

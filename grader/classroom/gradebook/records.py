@@ -63,7 +63,7 @@ class GradebookEntry:
     ``report`` is None if the submission could not be read (``problem`` says why, ``fault``: by our
     fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is when, in
     UTC, if known; ``lateness`` is what the class's rule makes of it; ``came_as`` is the name of its
-    folder or file in the download.
+    folder or file in the download; ``history`` has what each version of its files earned.
     """
 
     name: str
@@ -79,6 +79,7 @@ class GradebookEntry:
     handed_in: str | None = None
     lateness: Lateness | None = None
     came_as: str = ""
+    history: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:

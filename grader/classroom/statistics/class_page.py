@@ -27,6 +27,8 @@ from grader.core.report import LessonStatus, Outcome
 from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
 
+FEWEST_TO_RETEACH = 2
+"""What one person got wrong is told that person, not the class."""
 RETEACH = 3
 """How many things to reteach the first screen names: what one lesson has room for."""
 TOGETHER_SHOWN = 12
@@ -110,6 +112,8 @@ def render_class(
             passed_over=passed_over,
             topics=topics(classroom),
             quartiles=quartiles(classroom.scores),
+            mean=mean,
+            deviation=deviation,
             state_words=STATE_WORDS,
             states=present(classroom),
             namesakes=namesakes(classroom),
@@ -138,13 +142,15 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
     named = [
-        _of_mistake(mistake, lessons[mistake.lesson]) for mistake in classroom.mistakes[:RETEACH]
+        _of_mistake(mistake, lessons[mistake.lesson])
+        for mistake in classroom.mistakes[:RETEACH]
+        if mistake.people.count >= FEWEST_TO_RETEACH
     ]
     unnamed = [
         check
         for lesson in classroom.lessons
         for check in lesson.checks
-        if check.wrong.count and not check.doubt
+        if check.wrong.count >= FEWEST_TO_RETEACH and not check.doubt
     ]
     unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
     return tuple(
@@ -187,6 +193,15 @@ def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
         return None
     low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
     return low, middle, high
+
+
+def mean(scores: Sequence[float]) -> str:
+    return f"{statistics.fmean(scores):.1f}" if scores else "–"
+
+
+def deviation(scores: Sequence[float]) -> str:
+    """Return the standard deviation, as of a whole population."""
+    return f"{statistics.pstdev(scores):.1f}" if len(scores) > 1 else "–"
 
 
 def present(classroom: Classroom) -> dict[State, int]:

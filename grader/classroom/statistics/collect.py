@@ -7,6 +7,7 @@ class: give ``collect_statistics`` a ``RowsOnDisk`` to keep them out of memory.
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -94,8 +95,13 @@ class _Collector:
             self.add_report(person, report, states, mistakes, wrong)
             if State.FAULT not in states:
                 room.scores.append(entry.score)
+                for section in entry.sections:
+                    room.sections.setdefault(section, array("d")).append(entry.score)
             if report.max_score and entry.score >= report.max_score:
                 states.add(State.FULL)
+        if len(entry.history) > 1:
+            room.again[0].add(entry.history[0])
+            room.again[1].add(entry.history[-1])
         shares, points = self.lesson_scores(entry)
         room.rows.append(
             Row(
@@ -103,7 +109,10 @@ class _Collector:
                 score=entry.score,
                 max_score=report.max_score if report else 0.0,
                 bonus=report.bonus if report else 0.0,
+                penalty=entry.penalty,
                 adjusted_by=entry.adjusted_by,
+                history=entry.history if len(entry.history) > 1 else (),
+                section=", ".join(entry.sections),
                 lessons=shares,
                 points=points,
                 states=tuple(state for state in State if state in states),
@@ -219,5 +228,6 @@ class _Collector:
             )
         ]
         room.max_score = sum(lesson.max_score for lesson in room.lessons) or room.max_score
+        room.sections = dict(sorted(room.sections.items()))
         room.bins = histogram(room.scores, room.max_score)
         return room

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn
-from grader.classroom.statistics.item_analysis import Bin, Moments, point_biserial, share
+from grader.classroom.statistics.item_analysis import Bin, Moments, histogram, point_biserial, share
 from grader.core.records import Record
 from grader.core.report import CheckResult, LessonStatus, Outcome
 
@@ -77,14 +77,18 @@ class Row(Record):
     """A line of the table of submissions.
 
     ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not
-    handed in; ``mistakes`` and ``wrong`` are the numbers of mistakes made and checks not passed.
+    handed in; ``history`` has what each version earned; ``mistakes`` and ``wrong`` are the numbers
+    of mistakes made and of checks not passed.
     """
 
     person: StudentSummary
     score: float
     max_score: float
     bonus: float
+    penalty: float
     adjusted_by: float
+    history: tuple[float, ...]
+    section: str
     lessons: tuple[float | None, ...]
     points: tuple[float | None, ...]
     states: tuple[State, ...]
@@ -230,6 +234,15 @@ class LessonFacts:
         return statistics.fmean(self.scores) if self.scores else None
 
     @property
+    def deviation(self) -> float | None:
+        """The standard deviation of the scores, as of a whole population."""
+        return statistics.pstdev(self.scores) if len(self.scores) > 1 else None
+
+    @property
+    def bins(self) -> tuple[Bin, ...]:
+        return histogram(self.scores, self.max_score)
+
+    @property
     def median_seconds(self) -> float | None:
         return statistics.median(self.seconds) if self.seconds else None
 
@@ -264,6 +277,10 @@ class Classroom:
     limits: list[ClassNote] = field(default_factory=list)
     flags: list[ClassNote] = field(default_factory=list)
     adjustments: list[Changed] = field(default_factory=list)
+    sections: dict[str, array[float]] = field(default_factory=dict)
+    """The scores by section, as in ``scores``."""
+    again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
+    """What the first and the last version earned, of those who handed in more than one."""
     unconfined: int = 0
     """How many were judged with a guarantee of the sandbox missing."""
 

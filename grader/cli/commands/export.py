@@ -25,9 +25,27 @@ def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Pa
     """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
     with Gradebook.open(out) as book:
         target = write_export(
-            book.entries(), book.columns(), name, request=request, folder=out, output=output
+            in_section(book, request.section),
+            book.columns(),
+            name,
+            request=request,
+            folder=out,
+            output=output,
         )
     print(" ".join([f"{target} is written for {name}.", *NEXT.get(name, ())]))
+
+
+def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
+    """Return the entries of a section, or all; raises UsageError if nobody is in it."""
+    if section is None:
+        return book.entries()
+    known = {one for entry in book.entries() for one in entry.sections}
+    if section not in known:
+        raise UsageError(
+            f"Nobody is in the section {section!r}. Sections of the roster:"
+            f" {', '.join(sorted(known)) or 'none, it has no column for them'}"
+        )
+    return (entry for entry in book.entries() if section in entry.sections)
 
 
 def write_export(

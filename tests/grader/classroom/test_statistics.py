@@ -216,8 +216,33 @@ def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
         [LESSON],
     )
     assert [(topic.title, topic.people.count, topic.named) for topic in topics(room)] == [
-        ("common, in words", 2, True), ("rare, in words", 1, True), ("two", 2, False),
+        ("common, in words", 2, True), ("two", 2, False),
     ]  # fmt: skip
+
+
+def test_what_one_person_got_wrong_is_not_what_to_reteach() -> None:
+    one = collect_statistics([handed("a", FAILED, FAILED, diagnoses=("rare", None))], [LESSON])
+    assert topics(one) == ()
+
+
+def test_sections_and_versions_are_counted() -> None:
+    a, b = handed("a", PASSED, PASSED), handed("b", PASSED, FAILED)
+    north = StudentIdentity("A", {}, {"section": "north"})
+    south = StudentIdentity("B", {}, {"section": "south"})
+    room = collect_statistics(
+        [replace(a, students=(north,), history=(1.0, 4.0)), replace(b, students=(south, north))],
+        [LESSON],
+    )
+    assert {name: list(scores) for name, scores in room.sections.items()} == {
+        "north": [a.score, b.score], "south": [b.score],
+    }  # fmt: skip
+    assert [(moments.count, moments.total) for moments in room.again] == [(1, 1.0), (1, 4.0)]
+    assert [(row.history, row.section) for row in room.rows] == [
+        ((1.0, 4.0), "north"), ((), "south, north"),
+    ]  # fmt: skip
+    lesson = room.lessons[0]
+    assert lesson.deviation == statistics.pstdev([a.earned, b.earned])
+    assert sum(column.count for column in lesson.bins) == 2
 
 
 def test_our_fault_is_no_zero() -> None:
