@@ -147,15 +147,22 @@ def batch(
 @click.command(short_help="Make what students get, without solutions.")
 @click.argument("folder", type=PATH)
 @lessons_option
+@click.option(
+    "--hints",
+    type=click.Choice(["none", "nudge", "all"]),
+    default="nudge",
+    show_default=True,
+    help="Which of a hint's three steps students get: none, the first, all.",
+)
 @course_option
-def release(folder: Path, lessons: str | None, course_root: Path | None) -> None:
+def release(folder: Path, lessons: str | None, hints: str, course_root: Path | None) -> None:
     """Make what students get: stubs, visible checks, the engine; no solution.
 
     Example: grade release handout --lessons custom_sigmoid,hooks
     """
     from grader.cli.commands.release import make_release
 
-    make_release(course(course_root), listed(lessons), folder)
+    make_release(course(course_root), listed(lessons), folder, hints)
 
 
 @click.command()

@@ -18,6 +18,10 @@ from grader.worker.wire.program import Program, program
 T = TypeVar("T")
 
 
+BEYOND = 0.07
+"""How far beyond ``avoid`` a number lies that was too close to zero."""
+
+
 class RandomInputs:
     """One check's source of randomness."""
 
@@ -52,8 +56,9 @@ class RandomInputs:
         avoid: float = 0.1,
     ) -> Tensor:
         """Return a tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each
-        element at least ``avoid`` from zero.
+        element at least ``avoid`` from zero. Raises ValueError where there is no room for that.
         """
+        refuse_without_room(low, high, avoid, digits)
         values = (
             torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
         )
@@ -62,7 +67,7 @@ class RandomInputs:
         if avoid and low < avoid and high > -avoid:
             near = values.abs() < avoid
             if bool(near.any()):
-                away = torch.full_like(values, avoid + 0.07)
+                away = torch.full_like(values, avoid + BEYOND)
                 if digits is None:  # no two alike by chance
                     away = values.abs() + avoid
                 if low < 0:
@@ -111,3 +116,16 @@ class RandomInputs:
             lambda x, w: ((w @ x) * b).tanh().sum() * a + (x**4).sum() * c,
         ]
         return program(self.choice(forms), parameters=[weights])
+
+
+def refuse_without_room(low: float, high: float, avoid: float, digits: int | None) -> None:
+    """Raise ValueError if what is moved away from zero would leave the range."""
+    if not (avoid and low < avoid and high > -avoid):
+        return
+    least = avoid + (avoid if digits is None else BEYOND)
+    up, down = high > avoid or low >= 0, low < 0
+    if (up and high < least) or (down and low > -least):
+        raise ValueError(
+            f"between {low:g} and {high:g} there is no room for numbers at least {avoid:g} away"
+            " from zero; give avoid=0"
+        )

@@ -122,6 +122,7 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
     tables = (
         f"{json.dumps(key)} = {json.dumps(steps, ensure_ascii=False, indent=1)}\n"
         for key, steps in kept.items()
+        if steps
     )
     return "".join(tables)
 

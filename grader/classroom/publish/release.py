@@ -44,6 +44,8 @@ from grader.course.manifest import load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
+HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
+"""How many of a hint's three steps students get; the third nearly is the code."""
 CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py")
 
 
@@ -57,8 +59,12 @@ class Released:
     held: HeldBack
 
 
-def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Released]:
+def release(
+    course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
+) -> list[Released]:
     """Make the bundle and prove it; ``folder`` appears only if all is well.
+
+    ``hints`` says how many steps of each hint go with it: a key of ``HINT_STEPS``.
 
     Raises UsageError if the folder can't be made, CourseError with the file if something would be
     given away or a visible check does not pass on the reference.
@@ -77,7 +83,7 @@ def release(course: Course, lessons: Sequence[Lesson], folder: Path) -> list[Rel
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
             # Two folders: grading leaves byte code behind.
             tried, made = Path(place) / "tried", Path(place) / "bundle"
-            files = list(bundle_files(course, lessons))
+            files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
             write(made, files)
             refuse_leaks(made, lessons)
             write(tried, files)
@@ -132,7 +138,9 @@ def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
         target.write_text(text, "utf-8", newline="\n")
 
 
-def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[str, str]]:
+def bundle_files(
+    course: Course, lessons: Iterable[Lesson], steps: int
+) -> Iterator[tuple[str, str]]:
     """``(path, text)`` of all but what is known only after the proof."""
     yield (
         f"{BUNDLED}/exercises/course.toml",
@@ -141,13 +149,13 @@ def bundle_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[tuple[st
     for lesson in lessons:
         for path in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
-        yield from lesson_files(lesson)
+        yield from lesson_files(lesson, steps)
     yield from ((f"engine/{path}", text) for path, text in engine_files())
     yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=TORCH)
     yield ".gitignore", render_text("handout/gitignore")
 
 
-def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
+def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     """What judges a lesson in a bundle, without what is not handed out."""
     exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
     hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
@@ -156,11 +164,17 @@ def lesson_files(lesson: Lesson) -> Iterator[tuple[str, str]]:
     for name, text in shipped.items():
         yield f"{checks}/{name}", without_names(text, names)
     yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
-    hints, answers = lesson.hints(), hints_that_answer(lesson)
+    hints, answers = lesson.hints(), hints_held_back(lesson, steps)
     yield f"{exercises}/hints.toml", hints_without(hints, answers)
     secret = answers | (texts_in(hidden) - frozenset().union(*map(texts_in, shipped.values())))
     for path in sorted(lesson.folder.glob("*.po")):
         yield f"{exercises}/{path.name}", catalogue_without(path, secret)
+
+
+def hints_held_back(lesson: Lesson, steps: int) -> frozenset[str]:
+    """Return the hints after the first ``steps``, and those that answer."""
+    later = (step for hint in lesson.hints().values() for step in hint[steps:])
+    return hints_that_answer(lesson) | frozenset(later)
 
 
 def hints_that_answer(lesson: Lesson) -> frozenset[str]:

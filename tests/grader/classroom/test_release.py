@@ -32,6 +32,7 @@ from grader.classroom.publish.filter import (
     words_in,
 )
 from grader.classroom.publish.release import (
+    HINT_STEPS,
     Released,
     checks_to_hand_out,
     lesson_files,
@@ -536,9 +537,27 @@ def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_p
     (lesson.folder / "ko.po").write_text(
         CATALOGUE + f'\nmsgid "{steps[1]}"\nmsgstr "return 2 * x"\n', "utf-8"
     )
-    found = dict(lesson_files(lesson))
+    found = dict(lesson_files(lesson, 3))
     assert tomllib.loads(found["course/exercises/tiny/hints.toml"]) == {"double": steps[:1]}
     assert not any("return 2 * x" in text for text in found.values())
+
+
+@pytest.mark.parametrize(("hints", "count"), [("none", 0), ("nudge", 1), ("all", 3)])
+def test_as_many_steps_of_hints_are_handed_out_as_were_asked_for(
+    small_course: Course, tmp_path: Path, hints: str, count: int
+) -> None:
+    """Those held back are in no file, translated neither."""
+    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
+    lesson = course.lesson("tiny")
+    steps = ["What is twice?", "Add it to itself.", "x + x, and that is all."]
+    (lesson.folder / "hints.toml").write_text(f"double = {json.dumps(steps)}\n", "utf-8")
+    words = "".join(f'\nmsgid "{step}"\nmsgstr "{step} (ko)"\n' for step in steps)
+    (lesson.folder / "ko.po").write_text(CATALOGUE + words, "utf-8")
+    found = dict(lesson_files(lesson, HINT_STEPS[hints]))
+    given = tomllib.loads(found["course/exercises/tiny/hints.toml"])
+    assert given == ({"double": steps[:count]} if count else {})
+    for number, step in enumerate(steps):
+        assert any(step in text for text in found.values()) is (number < count)
 
 
 def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:

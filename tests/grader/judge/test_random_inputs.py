@@ -4,8 +4,12 @@ their values.
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader.judge.random_inputs import RandomInputs
 
@@ -42,6 +46,28 @@ def test_a_bound_at_zero_keeps_its_side(low: float, high: float) -> None:
     for seed in SEEDS:
         values = RandomInputs(seed).tensor(30, low=low, high=high, digits=None)
         assert ((values > 0) == (high > 0)).all()
+
+
+@pytest.mark.parametrize("digits", [None, 2])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.01, 0.1), (-0.1, -0.01), (-0.05, 2.0), (0.05, 0.12), (-0.05, 0.05)]
+)
+def test_a_range_without_room_beside_zero_is_refused(
+    low: float, high: float, digits: int | None
+) -> None:
+    """What is moved away from zero would be greater than ``high`` or less than ``low``."""
+    with pytest.raises(ValueError, match="give avoid=0"):
+        RandomInputs(3).tensor(100, low=low, high=high, digits=digits)
+    values = RandomInputs(3).tensor(100, low=low, high=high, digits=digits, avoid=0.0)
+    assert bool(((values >= low - 0.005) & (values <= high + 0.005)).all())
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from([None, 2]))
+def test_elements_lie_between_the_bounds(one: float, other: float, digits: int | None) -> None:
+    low, high = sorted((round(one, 2), round(other, 2)))
+    with contextlib.suppress(ValueError):
+        values = RandomInputs(5).tensor(50, low=low, high=high, digits=digits)
+        assert bool(((values >= low - 1e-9) & (values <= high + 1e-9)).all())
 
 
 def test_a_draw_repeats_itself() -> None:
