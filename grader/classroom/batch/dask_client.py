@@ -1,8 +1,8 @@
 """Grade submissions on a Dask cluster. Only this process writes the gradebook.
 
-Dask's processes trust each other and pickle what they send: here the name of one function, and
-text. A student's code runs only in a sandboxed worker. The scheduler gives the task of a lost
-worker to another one; the seed is part of the task, so the result is the same.
+Dask's processes trust each other and pickle what they send: here one small function, and text. A
+student's code runs only in a sandboxed worker. The scheduler gives the task of a lost worker to
+another one; the seed is part of the task, so the result is the same.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from grader.classroom.batch.dask_worker import REMEDY, answer, task_for
+from grader.classroom.batch.dask_worker import REMEDY, task_for
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
 from grader.core.report import Report
@@ -37,26 +38,55 @@ one is done.
 UNKNOWN = 32
 """How many are where the cluster has no thread yet, as one that grows with its work."""
 CONNECT_SECONDS = 15
+LOOK_FOR_WORKERS_SECONDS = 2.0
+NO_WORKER_SECONDS = 10.0
+"""After how long without a worker that is said."""
 LOOK_SECONDS = 1.0
 """How often one who waits for a submission looks whether the run was stopped."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cluster:
-    """A connection to a scheduler, for one run."""
+    """A connection to a scheduler, for one run. ``say`` tells people what is waited for."""
 
     client: Client
+    say: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _lock: Lock = field(default_factory=Lock)
+    _looked_at: float = 0.0
+    _empty_since: float | None = None
+    _said: bool = False
 
     def threads(self) -> int:
         """How many submissions the cluster grades at a time, as of now."""
         return sum(self.client.nthreads().values())
 
+    def look_for_workers(self) -> None:
+        """Say so, once, if the cluster has had no worker for a while; look every few seconds."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked_at < LOOK_FOR_WORKERS_SECONDS:
+                return
+            self._looked_at = now
+            if self.threads():
+                self._empty_since, self._said = None, False
+                return
+            self._empty_since = self._empty_since or now
+            if not self._said and now - self._empty_since >= NO_WORKER_SECONDS:
+                self._said = True
+                self.say(
+                    "the cluster has no worker, and nothing is graded until it has one. Start one,"
+                    " or stop with Ctrl-C: what was graded is kept"
+                )
+
 
 @contextlib.contextmanager
-def connected(scheduler: str) -> Iterator[Cluster]:
-    """Connect to the scheduler at an address or in a scheduler file; raises UsageError."""
+def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
+    """Connect to the scheduler at an address or in a scheduler file; raises UsageError.
+
+    ``say`` is called where the run waits for something, from any thread.
+    """
     try:
         from distributed import Client
         from distributed.comm.addressing import resolve_address
@@ -86,7 +116,7 @@ def connected(scheduler: str) -> Iterator[Cluster]:
             f" ({str(error).strip() or type(error).__name__}). {remedy}"
         ) from None
     with client:
-        yield Cluster(client)
+        yield Cluster(client, say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +158,10 @@ def grade_in_cluster(
     ids = [lesson.id for lesson in lessons]
     task = task_for(cluster.run, course, ids, files, settings, name=name)
     future = cluster.client.submit(
-        answer, json.dumps(task.as_json()), key=f"gradlings-{uuid.uuid4().hex}", pure=False
+        by_value(), json.dumps(task.as_json()), key=f"gradlings-{uuid.uuid4().hex}", pure=False
     )
     try:
-        answered = json.loads(_result(future, cluster.stopping))
+        answered = json.loads(_result(future, cluster))
     except KilledWorker as error:
         raise EngineFault(
             "every Dask worker that had this submission was lost, the last of them"
@@ -165,12 +195,27 @@ def _from_same_engine(report: Report) -> Report:
     )
 
 
-def _result(future: Future[str], stopping: Event) -> str:
+def by_value() -> Callable[[str], str]:
+    """Return a function that Dask sends as code, not by its name.
+
+    A worker that can't import a function by its name dies before it can say so.
+    """
+
+    def answer(text: str) -> str:
+        from grader.classroom.batch import dask_worker
+
+        return dask_worker.answer(text)
+
+    return answer
+
+
+def _result(future: Future[str], cluster: Cluster) -> str:
     while True:
         try:
             text: str = future.result(timeout=LOOK_SECONDS)
         except TimeoutError:
-            if stopping.is_set():
+            cluster.look_for_workers()
+            if cluster.stopping.is_set():
                 future.cancel()
                 raise EngineFault("the run was stopped") from None
         else:

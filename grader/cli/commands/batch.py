@@ -154,7 +154,7 @@ def host_pool(
         with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_submission
         return
-    with connected(wanted.scheduler) as cluster:
+    with connected(wanted.scheduler, lambda text: console.print(Text(text))) as cluster:
         threads = cluster.threads()
         waiting = "" if threads else "; grading begins when a worker is there"
         line = (

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
@@ -80,10 +81,10 @@ class Cluster:
         self.file = folder / "scheduler.json"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, *words: str) -> None:
+    def start(self, name: str, *words: str, path: Path = Path(grader.__file__).parents[1]) -> None:
         environment = {
             **os.environ,
-            "PYTHONPATH": str(Path(grader.__file__).parents[1]),
+            "PYTHONPATH": str(path),
             "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
         }
         command = [
@@ -159,6 +160,44 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     assert status is ExitCode.OK
     assert len(killed[0]) == 2  # both were at work
     assert stable_files(tmp_path / "there") == stable_files(tmp_path / "here")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_worker_without_the_package_ends_the_run_with_the_reason(
+    tmp_path: Path, small_course: Course
+) -> None:
+    """It can't import what it would call, and must not die of that: nobody would ever answer."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['grader'] = None\n")
+    place = write_class(tmp_path / "class", 2)
+    with contextlib.closing(Cluster(tmp_path)) as running:
+        running.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
+        running.start("bare", "worker", "--no-nanny", "--nthreads", "1", path=tmp_path)
+        deadline = time.monotonic() + 60
+        while not running.file.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        options = batch_options(place, tmp_path / "out", workers=0, scheduler=str(running.file))
+        with pytest.raises(UsageError, match=r"has no grader.*gradlings\[cluster\]"):
+            grade_class(small_course, options)
+
+
+def test_a_cluster_without_workers_is_said_once_until_it_has_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_cluster, "LOOK_FOR_WORKERS_SECONDS", 0.0)
+    now = [100.0]
+    monkeypatch.setattr(batch_cluster.time, "monotonic", lambda: now[0])
+    workers: dict[str, int] = {}
+    said: list[str] = []
+    cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: workers), said.append)  # type: ignore[arg-type]
+    counts = []
+    for there in (0, 0, 0, 1, 0, 0):
+        now[0] += batch_cluster.NO_WORKER_SECONDS
+        workers.clear()
+        workers.update({"tcp://here": there} if there else {})
+        cluster.look_for_workers()
+        counts.append(len(said))
+    assert counts == [0, 1, 1, 1, 1, 2]
+    assert "nothing is graded until it has one" in said[0]
 
 
 # ---------------------------------------------------------------------------------- in this process
@@ -512,7 +551,7 @@ def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(UsageError, match=r"pip install 'gradlings\[cluster\]'"),
-        connected("tcp://nowhere:1"),
+        connected("tcp://nowhere:1", print),
     ):
         pass
 
@@ -530,7 +569,10 @@ def test_where_no_scheduler_is_it_is_said_with_its_address(
     (tmp_path / "scheduler.json").write_text("{}")
     (tmp_path / "torn.json").write_text("{")
     place = str(tmp_path / address) if address.endswith(".json") else address
-    with pytest.raises(UsageError, match=f"No Dask scheduler answers at {place}"), connected(place):
+    with (
+        pytest.raises(UsageError, match=f"No Dask scheduler answers at {place}"),
+        connected(place, print),
+    ):
         pass
 
 
