@@ -13,8 +13,9 @@ from grader.core.templates import render_text
 CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
 """Folders that are not handed out: caches, the course, and templates that only teachers need."""
-TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
-"""PyTorch's build without CUDA: a tenth of the size."""
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+"""Where PyTorch's build without CUDA is: a tenth of the size."""
+TORCH = f"pip install torch --index-url {CPU_INDEX}"
 
 
 def engine_files() -> Iterator[tuple[str, str]]:
