@@ -8,30 +8,19 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import PATH, course, course_option, lang_option
+from grader.cli import publishing
+from grader.cli.options import (
+    PATH,
+    course,
+    course_option,
+    hidden_option,
+    lang_option,
+    listed,
+    near_names_option,
+)
 from grader.core.errors import UsageError
 
 FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
-lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
-near_names_option = click.option(
-    "--accept-near-names",
-    is_flag=True,
-    help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
-)
-hidden_option = click.option(
-    "--hidden-checks",
-    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
-    default="visible",
-    show_default=True,
-    help=(
-        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
-        " total."
-    ),
-)
-
-
-def listed(lessons: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
 
 
 @click.command()
@@ -224,51 +213,6 @@ def export(
     )
 
 
-@click.command(short_help="Make what students get, without solutions.")
-@click.argument("folder", type=PATH)
-@lessons_option
-@course_option
-def release(folder: Path, lessons: str | None, course_root: Path | None) -> None:
-    """Make what students get: stubs, visible checks, the engine; no solution.
-
-    Example: grade release handout --lessons custom_sigmoid,hooks
-    """
-    from grader.cli.commands.release import make_release
-
-    make_release(course(course_root), listed(lessons), folder)
-
-
-@click.command()
-@click.argument("file", type=PATH, metavar="OUT.zip")
-@lessons_option
-@hidden_option
-@near_names_option
-@lang_option
-@course_option
-def gradescope(
-    file: Path,
-    lessons: str | None,
-    hidden_checks: str,
-    accept_near_names: bool,
-    lang: str | None,
-    course_root: Path | None,
-) -> None:
-    """Make the autograder zip that Gradescope takes.
-
-    Example: grade gradescope autograder.zip --lessons custom_sigmoid
-    """
-    from grader.cli.commands.gradescope import make_autograder
-
-    make_autograder(
-        course(course_root),
-        listed(lessons),
-        file,
-        hidden_checks=hidden_checks,
-        lang=lang,
-        accept_near_names=accept_near_names,
-    )
-
-
 @click.command(short_help="Show which submissions share code, side by side.")
 @click.argument("out", type=PATH)
 @click.option(
@@ -298,4 +242,4 @@ def similar(
     show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
 
 
-COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, similar, release, gradescope)
+COMMANDS: tuple[click.Command, ...] = (batch, adjust, export, similar, *publishing.COMMANDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.classroom.publish.engine_files import engine_files
@@ -18,7 +18,7 @@ run after fifteen, of which installing takes some; a little sooner there is stil
 
 
 def autograder_files(
-    course: Course, lessons: Sequence[Lesson], settings: dict[str, object]
+    course: Course, lessons: Sequence[Lesson], settings: Mapping[str, object]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield ``(path, bytes)`` of each file; ``settings`` are those of one system."""
     yield SETTINGS, as_json(settings)
@@ -27,7 +27,7 @@ def autograder_files(
         yield f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes()
 
 
-def as_json(data: dict[str, object]) -> bytes:
+def as_json(data: Mapping[str, object]) -> bytes:
     return (json.dumps(data, indent=1) + "\n").encode()
 
 

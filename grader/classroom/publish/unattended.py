@@ -13,6 +13,7 @@ from typing import Any
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.publish.autograder_files import SECONDS, SETTINGS
 from grader.core.errors import SubmissionError
+from grader.core.i18n import engine_catalogue
 from grader.core.limits import Limits
 from grader.core.report import LessonResult
 from grader.course.course import Course
@@ -52,7 +53,8 @@ def grade_folder(
                 accept_near_names=settings["accept_near_names"],
             )
         except SubmissionError as error:
-            return GradebookEntry("submission", (), problem=str(error))
+            reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
+            return GradebookEntry("submission", (), problem=reason)
         limits = limits_for(course, len(lessons), memory_bytes)
         terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
         done: list[LessonResult] = []
