@@ -12,8 +12,8 @@ from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
 SECONDS = 570
-"""How long one submission may take. Gradescope ends a container after ten minutes, Classroom 50 a
-run after fifteen, of which installing takes some; a little sooner there is still time to say so.
+"""How long one submission may take. Gradescope ends a container after ten minutes, by default; a
+little sooner there is still time to say so. Classroom 50 leaves as much, beside installing.
 """
 
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ PASSED_ON = (
     "USERNAME",
 )
 """The environment of the grader: no token, and no way to name results."""
+INSTALL_SECONDS = 240
+"""Classroom 50 ends a run after 15 minutes; this much of it is for installing."""
 OWN_FAULT = (
     "The grader itself failed ({why}). This is not a score: nothing was judged. Have the workflow"
     " run again."
@@ -81,12 +84,14 @@ def install(steps: list[list[str]]) -> str:
     """Return a Python with what grading needs: a new environment, or this one without steps."""
     if not steps:
         return sys.executable
+    deadline = time.monotonic() + INSTALL_SECONDS
     environment = HERE / "venv"
-    subprocess.run([sys.executable, "-I", "-m", "venv", str(environment)], cwd=HERE, check=True)
     python = str(environment / "bin" / "python")
-    for step in steps:
-        command = [python, "-I", "-m", "pip", "install", "--quiet", "--no-input", *step]
-        subprocess.run(command, cwd=HERE, check=True)
+    pip = [python, "-I", "-m", "pip", "install", "--quiet", "--no-input"]
+    commands = [[sys.executable, "-I", "-m", "venv", str(environment)]]
+    for command in (*commands, *([*pip, *step] for step in steps)):
+        left = max(deadline - time.monotonic(), 0.0)
+        subprocess.run(command, cwd=HERE, check=True, timeout=left)
     return python
 
 
@@ -117,7 +122,7 @@ def publish(made: Path, checkout: Path) -> None:
 
 def why(error: Exception) -> str:
     if isinstance(error, subprocess.TimeoutExpired):
-        return f"it took longer than {error.timeout:g} s"
+        return f"installing or grading took longer than the {error.timeout:.0f} s left for it"
     if isinstance(error, subprocess.CalledProcessError):
         return f"a process ended with status {error.returncode}; the lines above say more"
     return " ".join(f"{type(error).__name__}: {error}".split())
