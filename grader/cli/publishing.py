@@ -84,9 +84,9 @@ def classroom50(
     lang: str | None,
     course_root: Path | None,
 ) -> None:
-    """Make the folder that you commit as an assignment's autograder in Classroom 50.
+    """Make the folder that you commit as an autograder in Classroom 50.
 
-    Example: grade classroom50 autograder --assignment week-1 --lessons custom_sigmoid
+    Example: grade classroom50 week-1 --assignment week-1 --lessons hooks
     """
     from grader.cli.commands.classroom50 import make_autograder
 

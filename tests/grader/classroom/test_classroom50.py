@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from classroom50_runner import COMMITTED_AT, Run, run
+from classroom50_runner import COMMITTED_AT, ENVIRONMENT, Run, run
 from click.testing import CliRunner
 
 from grader.classroom.exports.classroom50 import (
@@ -34,6 +34,7 @@ from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.publish import classroom50_start
 from grader.classroom.publish.autograder_files import SECONDS
 from grader.classroom.publish.classroom50 import make_folder
+from grader.classroom.publish.classroom50_main import fields_from
 from grader.cli import cli
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
@@ -336,6 +337,17 @@ def test_what_is_printed_while_grading_is_no_command_to_the_runner(
     token = log[0].removeprefix("::stop-commands::")
     assert log[0] != token and len(token) > 16
     assert log.index("::set-output name=status::success") < log.index(f"::{token}::")
+
+
+def test_a_runner_from_before_the_owner_was_set_is_no_fault(tmp_path: Path) -> None:
+    older = {
+        name: value
+        for name, value in ENVIRONMENT.items()
+        if name not in ("OWNER", "USERNAME", "ASSIGNMENT_TYPE", "REVIEW_URL")
+    }
+    fields = fields_from(older, tmp_path)
+    assert not {"owner", "assignment_type"} & fields.keys()
+    assert fields["review"] == older["COMMIT_URL"]
 
 
 def test_the_grader_gets_no_token_and_ends_before_the_run_does() -> None:
