@@ -116,7 +116,7 @@ def publish(made: Path, checkout: Path) -> None:
     lines = (made / OUTPUTS).read_text("utf-8")
     print(lines, end="")
     if os.environ.get("GITHUB_OUTPUT"):
-        with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as stream:
+        with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8", newline="\n") as stream:
             stream.write(lines)
 
 
