@@ -1,4 +1,4 @@
-"""How a class is graded and what is handed out. All but click is imported when needed."""
+"""How a class is graded. All but click is imported when needed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,9 @@ from pathlib import Path
 
 import click
 
-from grader.cli import gradebook
-from grader.cli.options import PATH, course, course_option, hidden_option, lang_option
+from grader.cli import gradebook, publishing
+from grader.cli.options import PATH, course, course_option, lang_option, listed, near_names_option
 from grader.core.errors import UsageError
-
-lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
-near_names_option = click.option(
-    "--accept-near-names",
-    is_flag=True,
-    help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
-)
-
-
-def listed(lessons: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
 
 
 @click.command()
@@ -144,56 +133,4 @@ def batch(
     sys.exit(grade_class(course(course_root), wanted))
 
 
-@click.command(short_help="Make what students get, without solutions.")
-@click.argument("folder", type=PATH)
-@lessons_option
-@click.option(
-    "--hints",
-    type=click.Choice(["none", "nudge", "all"]),
-    default="nudge",
-    show_default=True,
-    help="Which of a hint's three steps students get: none, the first, all.",
-)
-@course_option
-def release(folder: Path, lessons: str | None, hints: str, course_root: Path | None) -> None:
-    """Make what students get: stubs, visible checks, the engine; no solution.
-
-    Example: grade release handout --lessons custom_sigmoid,hooks
-    """
-    from grader.cli.commands.release import make_release
-
-    make_release(course(course_root), listed(lessons), folder, hints)
-
-
-@click.command()
-@click.argument("file", type=PATH, metavar="OUT.zip")
-@lessons_option
-@hidden_option
-@near_names_option
-@lang_option
-@course_option
-def gradescope(
-    file: Path,
-    lessons: str | None,
-    hidden_checks: str,
-    accept_near_names: bool,
-    lang: str | None,
-    course_root: Path | None,
-) -> None:
-    """Make the autograder zip that Gradescope takes.
-
-    Example: grade gradescope autograder.zip --lessons custom_sigmoid
-    """
-    from grader.cli.commands.gradescope import make_autograder
-
-    make_autograder(
-        course(course_root),
-        listed(lessons),
-        file,
-        hidden_checks=hidden_checks,
-        lang=lang,
-        accept_near_names=accept_near_names,
-    )
-
-
-COMMANDS: tuple[click.Command, ...] = (batch, *gradebook.COMMANDS, release, gradescope)
+COMMANDS: tuple[click.Command, ...] = (batch, *gradebook.COMMANDS, *publishing.COMMANDS)

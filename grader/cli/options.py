@@ -64,6 +64,28 @@ sandbox_option = click.option(
 )
 
 
+lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
+near_names_option = click.option(
+    "--accept-near-names",
+    is_flag=True,
+    help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
+)
+hidden_option = click.option(
+    "--hidden-checks",
+    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
+    default="visible",
+    show_default=True,
+    help=(
+        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
+        " total."
+    ),
+)
+
+
+def listed(lessons: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
+
+
 def course(root: Path | None) -> Course:
     """Return the course that was asked for, else ours, else this folder's bundle."""
     from grader.course.manifest import find_course, load_course
@@ -98,15 +120,3 @@ def check_names(
     except (GraderError, OSError, ValueError):
         return []
     return [check for check in checks if check.startswith(incomplete)]
-
-
-hidden_option = click.option(
-    "--hidden-checks",
-    type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
-    default="visible",
-    show_default=True,
-    help=(
-        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
-        " total."
-    ),
-)

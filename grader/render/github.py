@@ -101,6 +101,8 @@ def message(check: CheckResult, tr: Catalogue) -> str:
         lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
     if check.evidence:
         lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
+    elif check.diagnosis_title and check.hidden:  # its evidence may be withheld, its name is not
+        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}")
     return "\n".join(clean(line) for line in lines)
 
 

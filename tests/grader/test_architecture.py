@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import grader
-from grader.classroom.publish import GRADESCOPE_MAIN
+from grader.classroom.publish import CLASSROOM50_MAIN, GRADESCOPE_MAIN
 from grader.judge import COMPAT_CHECK, DEBUGGER
 from grader.render.graph import TRACING_PROCESS
 from grader.runtime import FORK_SERVER
@@ -86,7 +86,15 @@ def test_the_fork_server_reads_envelopes_and_nothing_else() -> None:
 
 def test_the_main_modules_of_processes_are_where_their_names_say() -> None:
     """Whoever starts a process knows its main module by name only, which no import checks."""
-    names = (COMPAT_CHECK, DEBUGGER, FORK_SERVER, GRADESCOPE_MAIN, SPAWNED_WORKER, TRACING_PROCESS)
+    names = (
+        CLASSROOM50_MAIN,
+        COMPAT_CHECK,
+        DEBUGGER,
+        FORK_SERVER,
+        GRADESCOPE_MAIN,
+        SPAWNED_WORKER,
+        TRACING_PROCESS,
+    )
     found = modules()
     for name in names:
         tree = ast.parse(found[name.removeprefix("grader.")].read_text("utf-8"))

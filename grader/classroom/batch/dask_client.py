@@ -214,9 +214,10 @@ def _result(future: Future[str], cluster: Cluster) -> str:
         try:
             text: str = future.result(timeout=LOOK_SECONDS)
         except TimeoutError:
-            cluster.look_for_workers()
             if cluster.stopping.is_set():
                 future.cancel()
                 raise EngineFault("the run was stopped") from None
+            with contextlib.suppress(OSError):  # no scheduler any more: the future says so
+                cluster.look_for_workers()
         else:
             return text

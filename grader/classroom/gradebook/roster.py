@@ -1,4 +1,9 @@
-"""A roster as CSV: columns are recognized by their headers, in English and Korean."""
+"""A roster as CSV: columns are recognized by their headers, in English and Korean.
+
+Classroom 50's is ``username,first_name,last_name,email,section,github_id`` and whatever else a
+teacher added: https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV
+fields".
+"""
 
 from __future__ import annotations
 
@@ -35,6 +40,7 @@ IDS = {
     "아이디": "username",
     "github": "username",
     "github_username": "username",
+    "github_id": "github_id",
     "email": "email",
     "e_mail": "email",
     "email_address": "email",

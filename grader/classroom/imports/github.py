@@ -1,11 +1,15 @@
 """Clones of a class: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
-The assignment's name comes from the folder around them, or from their common prefix.
+The assignment's name comes from the folder around them, or from their common prefix. ``gh teacher
+download`` of Classroom 50 names that folder ``<classroom>-<assignment>_submissions_<time>`` and
+puts its own scores into it, which are not read:
+https://github.com/foundation50/classroom50/wiki/CLI-Teacher-Guide, "Download submissions".
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 from grader.classroom.imports.entries import Entry, Kind
@@ -20,16 +24,21 @@ from grader.classroom.imports.layout import (
 from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import StudentIdentity
 
-AROUND = "-submissions"
+AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
+"""How the folder around the clones ends, behind the assignment's name."""
+SCORES = "scores.csv"
+"""Classroom 50's own table, which is no submission."""
 REPOSITORY = ".git"
 
 
 def _is_ours(level: Directory) -> Callable[[Entry], bool]:
     prefix = _prefix(level)
-    around = level.name.endswith(AROUND)
+    around = AROUND.search(level.name)
 
     def is_ours(item: Entry) -> bool:
-        return item.kind is Kind.FOLDER and _is_named(item, prefix) and (around or _is_clone(item))
+        return (
+            item.kind is Kind.FOLDER and _is_named(item, prefix) and bool(around or _is_clone(item))
+        )
 
     return is_ours
 
@@ -48,7 +57,7 @@ def _is_clone(item: Entry) -> bool:
 def _prefix(level: Directory) -> str:
     """Return ``<assignment>-`` from the folder's name or the common prefix; may be empty."""
     folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
-    known = f"{level.name.removesuffix(AROUND)}-"
+    known = f"{AROUND.sub('', level.name)}-"
     if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):
         return known
     clones = [item.name for item in level.items if item.kind is Kind.FOLDER and _is_clone(item)]
@@ -68,7 +77,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
                     (StudentIdentity(username, {"username": username}),), item.leaves, id=username
                 )
             )
-        else:
+        elif not (AROUND.search(level.name) and item.name == SCORES):
             sorting.passed_over.append(
                 (
                     item.name,

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import tomllib
 from collections.abc import Iterator
 
 from grader import __version__
+from grader.core.engine_identity import torch_version
 from grader.core.paths import CHECKOUT, PACKAGE, templates
 from grader.core.templates import render_text
 
 CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
 """Folders that are not handed out: caches, the course, and templates that only teachers need."""
-TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
-"""PyTorch's build without CUDA: a tenth of the size."""
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+"""Where PyTorch's build without CUDA is: a tenth of the size."""
+RELEASED = re.compile(r"\d+(\.\d+)+")
+
+
+def torch_requirement() -> str:
+    """Return the torch that grades here, by version: what others compute may differ."""
+    version = torch_version().partition("+")[0]
+    return f"torch=={version}" if RELEASED.fullmatch(version) else "torch"
+
+
+def install_torch(*options: str) -> str:
+    """Return the line that installs that torch, as a build without CUDA."""
+    words = ["pip install", *options, torch_requirement(), "--index-url", CPU_INDEX]
+    return " ".join(words)
 
 
 def engine_files() -> Iterator[tuple[str, str]]:

@@ -8,24 +8,18 @@ whether the sandbox held.
 
 from __future__ import annotations
 
-import json
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.classroom.publish import GRADESCOPE_MAIN
-from grader.classroom.publish.engine_files import TORCH, engine_files
+from grader.classroom.publish.autograder_files import SECONDS, autograder_files, refuse_bundle
+from grader.classroom.publish.engine_files import install_torch
 from grader.core.errors import UsageError
 from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
-
-SETTINGS = "autograder.json"
-SECONDS = 570
-"""Gradescope ends a container after ten minutes, by default; a little sooner there is still time to
-say so.
-"""
 
 
 def make_zip(
@@ -44,11 +38,7 @@ def make_zip(
         "lang": lang,
         "accept_near_names": accept_near_names,
     }
-    if held := [lesson.id for lesson in lessons if lesson.held]:
-        raise UsageError(
-            f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole"
-            " course"
-        )
+    refuse_bundle(course, lessons)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
@@ -79,25 +69,10 @@ def member(path: str) -> zipfile.ZipInfo:
 def zip_files(
     course: Course, lessons: Sequence[Lesson], settings: dict[str, object]
 ) -> Iterator[tuple[str, bytes]]:
-    install_torch = TORCH.replace("pip install", "pip install --no-cache-dir")
-    yield "setup.sh", render_text("gradescope/setup.sh", torch=install_torch).encode()
+    yield (
+        "setup.sh",
+        render_text("gradescope/setup.sh", torch=install_torch("--no-cache-dir")).encode(),
+    )
     script = render_text("gradescope/run_autograder", seconds=SECONDS, main=GRADESCOPE_MAIN)
     yield "run_autograder", script.encode()
-    yield SETTINGS, (json.dumps(settings, indent=1) + "\n").encode()
-    yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
-    for path in course_files(course, lessons):
-        yield f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes()
-
-
-def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
-    """What judging takes: neither READMEs nor the files that prove the checks."""
-    yield course.root / "exercises" / "course.toml"
-    for lesson in lessons:
-        yield lesson.stub
-        yield lesson.solution
-        yield from (
-            path
-            for path in (lesson.folder / "hints.toml", *sorted(lesson.folder.glob("*.po")))
-            if path.exists()
-        )
-        yield from sorted(lesson.checks.glob("*.py"))
+    yield from autograder_files(course, lessons, settings)

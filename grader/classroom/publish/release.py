@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.publish.engine_files import TORCH, engine_files
+from grader.classroom.publish.engine_files import engine_files, install_torch
 from grader.classroom.publish.filter import (
     check_names,
     hints_without,
@@ -125,7 +125,7 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
 def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
     """Return ``(path, text)`` of the bundle's README in each language."""
     points, held_points = released_points(released)
-    values = {"title": title, "torch": TORCH, "points": f"{points:g}"}
+    values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
     held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
     for name in ("README.md", "README.ko.md"):
         yield name, render_text(f"handout/{name}", **values, **held)
@@ -151,7 +151,7 @@ def bundle_files(
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
         yield from lesson_files(lesson, steps)
     yield from ((f"engine/{path}", text) for path, text in engine_files())
-    yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=TORCH)
+    yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=install_torch())
     yield ".gitignore", render_text("handout/gitignore")
 
 

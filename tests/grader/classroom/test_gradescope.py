@@ -17,8 +17,11 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.publish.gradescope import SECONDS, make_zip
-from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade, limits_for
+from grader.classroom.publish.autograder_files import SECONDS
+from grader.classroom.publish.gradescope import make_zip
+from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade
+from grader.classroom.publish.unattended import limits_for
+from grader.core.engine_identity import torch_version
 from grader.core.errors import UsageError
 from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack
@@ -122,7 +125,10 @@ def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(
 def test_the_setup_installs_torch_without_cuda_before_the_rest(autograder_zip: Path) -> None:
     text = zipfile.ZipFile(autograder_zip).read("setup.sh").decode()
     torch, rest = (
-        text.index("torch --index-url https://download.pytorch.org/whl/cpu"),
+        text.index(
+            f"torch=={torch_version().partition('+')[0]} --index-url"
+            " https://download.pytorch.org/whl/cpu"
+        ),
         text.index("requirements.txt"),
     )
     assert torch < rest
@@ -257,12 +263,10 @@ def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> N
     course = replace(small_course, limits=Limits())
     assert limits_for(course, 14).lesson_seconds * 14 < SECONDS
     assert limits_for(course, 1).lesson_seconds == Limits().lesson_seconds
-    assert limits_for(course, 14).memory_bytes == MEMORY_BYTES
+    assert limits_for(course, 14, MEMORY_BYTES).memory_bytes == MEMORY_BYTES
     tight = replace(small_course, limits=replace(Limits(), memory_bytes=64 * MIB, call_seconds=1.0))
-    assert (limits_for(tight, 14).memory_bytes, limits_for(tight, 14).call_seconds) == (
-        64 * MIB,
-        1.0,
-    )
+    cut = limits_for(tight, 14, MEMORY_BYTES)
+    assert (cut.memory_bytes, cut.call_seconds) == (64 * MIB, 1.0)
 
 
 def test_the_zips_course_is_one(container: Path) -> None:

@@ -18,6 +18,7 @@ from grader.core.i18n import engine_catalogue
 
 PACKAGE = Path(grader.__file__).parent
 MODULES = """
+    classroom/exports/classroom50
     cli/__init__ cli/commands/grade cli/commands/graph cli/commands/hint
     cli/commands/learner_page cli/commands/lessons cli/commands/notebook cli/commands/replay
     cli/commands/replay_debug cli/commands/replay_script cli/commands/replay_target

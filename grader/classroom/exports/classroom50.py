@@ -1,0 +1,226 @@
+"""Classroom 50: a ``result.json`` and a ``release-body.md`` for each submission.
+
+Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "The result.json
+contract". Scores are integers there, so a point is multiplied by ``SCALE``. Bonus points have no
+place in it: a score may not exceed its maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from grader.classroom.exports.check_text import explanation
+from grader.classroom.exports.records import not_graded, total_points
+from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.redact import withheld
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.sanitize import clean
+from grader.core.scoring import add_up
+from grader.render.github import markdown, summary
+from grader.render.labels import QUIET, host_limitations
+from grader.render.locations import place
+
+SCHEMA = "classroom50/result/v1"
+SCALE = 100
+"""What one point is in Classroom 50, the same for every course."""
+MAX_BODY = 100_000
+"""GitHub takes 125,000 characters for a release's text."""
+MAX_SUMMARY = 130
+"""GitHub takes 140 characters for the description of a commit's status."""
+SCALED = (
+    "Classroom 50 counts in whole numbers: {scale} there is one point here. {score} of {max_score}"
+    " there is {points} of {max_points} points."
+)
+BONUS = "{points} bonus points are not in Classroom 50's score."
+RENAME = (
+    "There is no score yet: a file does not have its lesson's name. Rename it and submit again."
+)
+UNREADABLE = "There is no score yet: your files could not be read."
+NEXT = "Start here: {check} ({place})."
+SUBMIT_AGAIN = "Change your code and submit again. Every submission is graded."
+ALL_RIGHT = "Everything is right. There is nothing left to do."
+RIGHT_HERE = "Every check that runs here passes."
+ATTACHED = "{file}, attached to this release, shows every check in full."
+CUT = "The rest is in {file}."
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """Which submission it is, as ``result.json`` says it: the keys and their values.
+
+    ``held`` has the points that the autograder's course holds back of each lesson.
+    """
+
+    fields: dict[str, str]
+    held: Mapping[str, float] = field(default_factory=dict)
+
+
+def result(entry: GradebookEntry, submitted: Submitted) -> dict[str, Any]:
+    """Return ``result.json``. Without a verdict on everything it has no tests and is 0 of 0.
+
+    That is how Classroom 50 itself records a submission without a score.
+    """
+    tests = list(tests_of(entry, submitted.held)) if total_points(entry) is not None else []
+    return {
+        "schema": SCHEMA,
+        **submitted.fields,
+        "score": sum(test["score"] for test in tests),
+        "max-score": sum(test["max-score"] for test in tests),
+        "scale": SCALE,
+        "scale-note": f"Scores are points times {SCALE}, because they must be integers.",
+        "tests": tests,
+    }
+
+
+def tests_of(entry: GradebookEntry, held: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+    for lesson in withheld(entry.report).lessons if entry.report else ():
+        if lesson.checks:
+            worth = scaled(0.0 if check.bonus else check.max_points for check in lesson.checks)
+            for check, most in zip(lesson.checks, worth, strict=True):
+                yield test_of(check, lesson, most)
+        else:
+            most = scaled([add_up([lesson.max_score, -held.get(lesson.id, 0.0)])])[0]
+            yield {
+                "test-name": lesson.id,
+                "passed": False,
+                "score": 0,
+                "max-score": most,
+                "lesson": lesson.id,
+                "output": clean(lesson.message or ""),
+            }
+
+
+def test_of(check: CheckResult, lesson: LessonResult, most: int) -> dict[str, Any]:
+    passed = check.outcome is Outcome.PASSED
+    return {
+        "test-name": clean(f"{lesson.id}: {check.title}"),
+        "passed": passed,
+        "score": most if passed else 0,
+        "max-score": most,
+        "lesson": lesson.id,
+        "check": check.id,
+        "hidden": check.hidden,
+        **({"bonus-points": check.points} if check.bonus else {}),
+        **({"mistake": check.diagnosis} if check.diagnosis else {}),
+        "output": explanation(check, lesson),
+    }
+
+
+def scaled(points: Iterable[float]) -> list[int]:
+    """Return points as integers whose sums, from the first on, are as near as can be."""
+    numbers: list[int] = []
+    total = 0.0
+    for one in points:
+        total += one
+        numbers.append(round(total * SCALE) - sum(numbers))
+    return numbers
+
+
+def status_of(entry: GradebookEntry, data: Mapping[str, Any]) -> str:
+    """Return the commit status: ``success``, ``failure``, or ``error`` without a score."""
+    if total_points(entry) is None:
+        return "error"
+    return "success" if data["score"] == data["max-score"] else "failure"
+
+
+def status_line(entry: GradebookEntry, data: Mapping[str, Any], tr: Catalogue) -> str:
+    """Return one line for the commit's status."""
+    if total_points(entry) is None:
+        text = reason(entry, tr)
+    else:
+        wrong = sum(not test["passed"] and test["max-score"] > 0 for test in data["tests"])
+        text = tr("{points} of {max_points} points", **points_in(data))
+        text += f", {tr('checks to do: {count}', count=wrong)}" if wrong else ""
+    return clean(text, MAX_SUMMARY).replace("\n", " ")[: MAX_SUMMARY + 9]
+
+
+def points_in(data: Mapping[str, Any]) -> dict[str, str]:
+    return {"points": f"{data['score'] / SCALE:g}", "max_points": f"{data['max-score'] / SCALE:g}"}
+
+
+def reason(entry: GradebookEntry, tr: Catalogue) -> str:
+    return tr(RENAME) if any(not_graded(entry)) else tr(UNREADABLE)
+
+
+def release_body(
+    entry: GradebookEntry, data: Mapping[str, Any], tr: Catalogue, *, page: str
+) -> str:
+    """Return ``release-body.md``: what is missing, points, failed checks, what to do next.
+
+    ``page`` is the name of the attached report.
+    """
+    parts = list(why_no_score(entry, tr))
+    if entry.report is not None:
+        scored = not parts
+        told = withheld(entry.report, tr)
+        judged = tuple(one for one in told.lessons if one not in [*not_graded(entry)])
+        text = summary(replace(told, lessons=judged), tr)
+        if not scored:  # the heading has points, which do not count
+            text = text.partition("\n")[2]
+        parts += [cut(text.strip("\n"), tr, page)] if judged else []
+        parts += to_do_next(told, tr, page, scored=scored)
+        parts += notes(told, data, tr)
+    return "\n\n".join(parts) + "\n"
+
+
+def why_no_score(entry: GradebookEntry, tr: Catalogue) -> Iterator[str]:
+    if total_points(entry) is None:
+        yield f"**{markdown(reason(entry, tr))}**"
+        reasons = [one.message or "" for one in not_graded(entry)]
+        yield "\n".join(f"* {markdown(one)}" for one in (*reasons, entry.problem) if one)
+
+
+def to_do_next(report: Report, tr: Catalogue, page: str, *, scored: bool) -> Iterator[str]:
+    yield f"### {markdown(tr('What to do next'))}"
+    found = first_wrong(report.lessons)
+    if report.full_marks:
+        yield markdown(tr(ALL_RIGHT))
+    elif report.right_so_far:
+        yield markdown(tr(RIGHT_HERE))
+    elif found:
+        lesson, check = found
+        where = place(lesson, check, tr) if check.source_line else lesson.id
+        yield markdown(tr(NEXT, check=check.title, place=where))
+        if check.hint:
+            yield markdown(f"{tr('A nudge')}: {check.hint}")
+    if scored and not report.full_marks and not report.right_so_far:
+        yield markdown(tr(SUBMIT_AGAIN))
+    yield markdown(tr(ATTACHED, file=page))
+
+
+def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckResult] | None:
+    """Return the first check to look at; a file that can't be loaded has its own reason."""
+    return next(
+        (
+            (lesson, check)
+            for lesson in lessons
+            if lesson.status is not LessonStatus.INVALID
+            for check in lesson.checks
+            if check.outcome not in QUIET
+        ),
+        None,
+    )
+
+
+def notes(report: Report, data: Mapping[str, Any], tr: Catalogue) -> Iterator[str]:
+    if data["max-score"]:
+        numbers = {"score": str(data["score"]), "max_score": str(data["max-score"])}
+        yield markdown(tr(SCALED, scale=str(SCALE), **numbers, **points_in(data)))
+    if report.bonus:
+        yield markdown(tr(BONUS, points=f"{report.bonus:g}"))
+    sandbox = report.sandbox
+    if sandbox.guarantees:
+        names = ", ".join(map(tr, sandbox.guarantees))
+        yield markdown(f"{tr('Your code ran confined')}: {names}.")
+    yield from map(markdown, host_limitations(sandbox, tr))
+
+
+def cut(text: str, tr: Catalogue, page: str) -> str:
+    """Return a text that GitHub takes: whole lines, and where the rest is."""
+    if len(text) <= MAX_BODY:
+        return text
+    kept = text[:MAX_BODY].rpartition("\n")[0]
+    return f"{kept}\n\n{markdown(tr(CUT, file=page))}"

@@ -1,0 +1,128 @@
+"""``grade classroom50``: the folder that a teacher commits for one assignment of Classroom 50.
+
+Formats: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "Writing an
+autograder.py", "The runtime block" and "Attaching files to submission Releases".
+
+::
+
+    autograder.py       what Classroom 50 starts: ``classroom50_start``
+    autograder.json     lessons, language, what to install
+    engine/, course/    what grades
+    runtime.json        for ``gh teacher assignment add --runtime``
+    assignment.json     the fields that the assignment's entry in ``assignments.json`` needs
+
+Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it. So whoever has the
+address can read the solutions in it. With ``visible_only`` the course in it is the students'
+bundle, which has none and holds the hidden checks back.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from grader.classroom.publish import CLASSROOM50_MAIN
+from grader.classroom.publish.autograder_files import (
+    SECONDS,
+    SETTINGS,
+    as_json,
+    autograder_files,
+    refuse_bundle,
+)
+from grader.classroom.publish.classroom50_start import PAGE
+from grader.classroom.publish.engine_files import CPU_INDEX, torch_requirement
+from grader.classroom.publish.release import release, released_points
+from grader.core.errors import UsageError
+from grader.core.paths import PACKAGE
+from grader.course.course import BUNDLED, Course, Lesson
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")
+"""What Classroom 50 takes for an assignment's name (wiki, CLI Teacher Guide, "Add assignments")."""
+RUNTIME = {"python": "3.13"}
+"""GitHub's Ubuntu with a Python that every supported torch has wheels for."""
+ENTRYPOINT, RUNTIME_FILE, ENTRY_FILE = "autograder.py", "runtime.json", "assignment.json"
+OURS = (ENTRYPOINT, SETTINGS, RUNTIME_FILE, ENTRY_FILE, "engine", BUNDLED)
+START = PACKAGE / "classroom" / "publish" / "classroom50_start.py"
+
+
+def make_folder(
+    course: Course,
+    lessons: Sequence[Lesson],
+    folder: Path,
+    *,
+    assignment: str,
+    lang: str,
+    accept_near_names: bool = False,
+    visible_only: bool = False,
+) -> float:
+    """Write the folder, in place of an earlier one of ours; return the points that it holds back.
+
+    Raises UsageError if it can't.
+    """
+    if not SLUG.fullmatch(assignment):
+        raise UsageError(
+            f"--assignment {assignment!r} is not a name that Classroom 50 takes: 2 to 39 small"
+            " letters, digits and hyphens, the first no hyphen"
+        )
+    refuse_bundle(course, lessons)
+    settings = {
+        "lessons": [lesson.id for lesson in lessons],
+        "lang": lang,
+        "accept_near_names": accept_near_names,
+        "main": CLASSROOM50_MAIN,
+        "seconds": SECONDS,
+        "pip": [[torch_requirement(), "--index-url", CPU_INDEX], ["-r", "engine/requirements.txt"]],
+    }
+    refuse_others(folder)
+    held = 0.0
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".classroom50-", dir=folder.parent) as place:
+            made = Path(place) / "made"
+            for path, data in folder_files(course, lessons, settings, assignment):
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                (made / path).write_bytes(data)
+            if visible_only:
+                _, held = released_points(release(course, lessons, Path(place) / "released"))
+                shutil.rmtree(made / BUNDLED)
+                shutil.move(Path(place) / "released" / BUNDLED, made / BUNDLED)
+            replace(folder, made)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or folder} can't be written: {error.strerror}. Choose another place"
+        ) from None
+    return held
+
+
+def folder_files(
+    course: Course, lessons: Sequence[Lesson], settings: Mapping[str, object], assignment: str
+) -> Iterator[tuple[str, bytes]]:
+    yield ENTRYPOINT, START.read_bytes()
+    yield RUNTIME_FILE, as_json(RUNTIME)
+    entry = {"slug": assignment, "runtime": RUNTIME, "release_assets": [PAGE]}
+    yield ENTRY_FILE, as_json(entry)
+    yield from autograder_files(course, lessons, settings)
+
+
+def refuse_others(folder: Path) -> None:
+    """Raise UsageError if the folder has files and was not made by this command."""
+    if folder.exists() and not (
+        folder.is_dir() and ((folder / SETTINGS).is_file() or not any(folder.iterdir()))
+    ):
+        raise UsageError(
+            f"{folder} exists and was not made by grade classroom50. Choose another name; nothing"
+            " was changed"
+        )
+
+
+def replace(folder: Path, made: Path) -> None:
+    """Put what was made into the folder; files of the teacher's own stay."""
+    folder.mkdir(exist_ok=True)
+    for name in OURS:
+        target = folder / name
+        if target.is_dir():
+            shutil.rmtree(target)
+        shutil.move(made / name, target)

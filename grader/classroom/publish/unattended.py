@@ -1,0 +1,84 @@
+"""Grade one submission where nobody watches: on another system's machine, from a folder that holds
+settings, engine and course.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.publish.autograder_files import SECONDS, SETTINGS
+from grader.core.errors import SubmissionError
+from grader.core.i18n import engine_catalogue
+from grader.core.limits import Limits
+from grader.core.report import LessonResult
+from grader.course.course import Course
+from grader.course.files import folder_leaves
+from grader.course.manifest import load_course
+from grader.course.submission import read_leaves
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
+
+LESSONS_PER_HOST = 5
+"""A fork server keeps each lesson's checks, so it is replaced every few lessons."""
+START_SECONDS = 60
+"""Of the time, what is kept for starting hosts."""
+
+
+def read_settings(source: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads((source / SETTINGS).read_text("utf-8"))
+    return settings
+
+
+def grade_folder(
+    source: Path, submission: Path, *, memory_bytes: int | None = None
+) -> GradebookEntry:
+    """Grade the files in ``submission`` with the engine and course of ``source``.
+
+    ``memory_bytes`` is the most that a worker gets. A submission that can't be read is an entry
+    with a problem. Faults of the grader are printed; an entry that has any gives no score.
+    """
+    settings = read_settings(source)
+    with ForkServerClient() as host:
+        course = load_course(source / "course")
+        lessons = [course.lesson(name) for name in settings["lessons"]]
+        try:
+            files = read_leaves(
+                folder_leaves(submission),
+                settings["lessons"],
+                accept_near_names=settings["accept_near_names"],
+            )
+        except SubmissionError as error:
+            reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
+            return GradebookEntry("submission", (), problem=reason)
+        limits = limits_for(course, len(lessons), memory_bytes)
+        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
+        done: list[LessonResult] = []
+
+        def replace_host(result: LessonResult) -> None:
+            done.append(result)
+            if len(done) % LESSONS_PER_HOST == 0:
+                host.close()  # the next lesson starts another
+
+        report = grade_submission(
+            host, course, lessons, files, terms, name="submission", progress=replace_host
+        )
+    for check in report.grader_faults:
+        print(f"{check.id}\n{check.note}")
+    return GradebookEntry("submission", (), report)
+
+
+def limits_for(course: Course, lessons: int, memory_bytes: int | None = None) -> Limits:
+    """Return the course's limits, cut to what the machine has."""
+    share = (SECONDS - START_SECONDS) / max(lessons, 1)
+    limits = course.limits
+    return replace(
+        limits,
+        memory_bytes=min(limits.memory_bytes, memory_bytes or limits.memory_bytes),
+        lesson_seconds=min(limits.lesson_seconds, share),
+        call_seconds=min(limits.call_seconds, share),
+    )

@@ -1,0 +1,75 @@
+"""``grade classroom50``: the folder for Classroom 50, and what to do with it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from grader.classroom.exports.classroom50 import SCALE
+from grader.classroom.publish.classroom50 import ENTRY_FILE, RUNTIME_FILE, make_folder
+from grader.classroom.publish.classroom50_start import PAGE
+from grader.core.i18n import wanted_language
+from grader.core.scoring import FULL_LESSON
+from grader.course.course import Course
+
+STEPS = """\
+{folder} grades {lessons}. What to do next:
+
+  1. Copy it into your classroom50 repository, commit and push:
+     mkdir -p CLASSROOM/autograders/{assignment}
+     cp -r {folder}/. CLASSROOM/autograders/{assignment}
+  2. Add the assignment with its Python:
+     gh teacher assignment add ORG CLASSROOM {assignment} --name "{assignment}" \\
+       --runtime {runtime}
+  3. Attach {page} to every submission. In the web form, write {page} under
+     "Submission release files". Or copy "release_assets" from this file to the assignment
+     in CLASSROOM/assignments.json:
+     {entry}
+
+{scale} in Classroom 50 is one point here, because scores are integers there: a lesson is worth
+{full}. Every result says so.
+"""
+PUBLISHED = """
+Classroom 50 publishes this folder on GitHub Pages. It holds the solutions and the hidden checks:
+whoever has the address can read them, and students can find the address. --visible-only leaves them
+out; then grade the hidden checks at home, with grade batch on what gh teacher download brings.
+"""
+VISIBLE = """
+No solution and no hidden check is in it, so {held:g} of {full:g} points are not graded there. Grade
+those at home, with grade batch on what gh teacher download brings.
+"""
+
+
+def make_autograder(
+    course: Course,
+    names: tuple[str, ...],
+    folder: Path,
+    *,
+    assignment: str,
+    lang: str | None,
+    accept_near_names: bool,
+    visible_only: bool,
+) -> None:
+    lessons = [course.lesson(name) for name in names] or list(course.lessons)
+    held = make_folder(
+        course,
+        lessons,
+        folder,
+        assignment=assignment,
+        lang=wanted_language(lang),
+        accept_near_names=accept_near_names,
+        visible_only=visible_only,
+    )
+    text = STEPS.format(
+        folder=shlex.quote(str(folder)),
+        lessons="1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons",
+        assignment=assignment,
+        runtime=shlex.quote(str(folder / RUNTIME_FILE)),
+        entry=folder / ENTRY_FILE,
+        page=PAGE,
+        scale=SCALE,
+        full=round(SCALE * FULL_LESSON),
+    )
+    print(text.rstrip("\n"))
+    full = FULL_LESSON * len(lessons)
+    print((VISIBLE.format(held=held, full=full) if visible_only else PUBLISHED).rstrip("\n"))

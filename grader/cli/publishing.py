@@ -1,0 +1,111 @@
+"""The instructor's commands that make something to hand out or to upload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.options import (
+    PATH,
+    course,
+    course_option,
+    hidden_option,
+    lang_option,
+    lessons_option,
+    listed,
+    near_names_option,
+)
+
+
+@click.command(short_help="Make what students get, without solutions.")
+@click.argument("folder", type=PATH)
+@lessons_option
+@click.option(
+    "--hints",
+    type=click.Choice(["none", "nudge", "all"]),
+    default="nudge",
+    show_default=True,
+    help="Which of a hint's three steps students get: none, the first, all.",
+)
+@course_option
+def release(folder: Path, lessons: str | None, hints: str, course_root: Path | None) -> None:
+    """Make what students get: stubs, visible checks, the engine; no solution.
+
+    Example: grade release handout --lessons custom_sigmoid,hooks
+    """
+    from grader.cli.commands.release import make_release
+
+    make_release(course(course_root), listed(lessons), folder, hints)
+
+
+@click.command()
+@click.argument("file", type=PATH, metavar="OUT.zip")
+@lessons_option
+@hidden_option
+@near_names_option
+@lang_option
+@course_option
+def gradescope(
+    file: Path,
+    lessons: str | None,
+    hidden_checks: str,
+    accept_near_names: bool,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
+    """Make the autograder zip that Gradescope takes.
+
+    Example: grade gradescope autograder.zip --lessons custom_sigmoid
+    """
+    from grader.cli.commands.gradescope import make_autograder
+
+    make_autograder(
+        course(course_root),
+        listed(lessons),
+        file,
+        hidden_checks=hidden_checks,
+        lang=lang,
+        accept_near_names=accept_near_names,
+    )
+
+
+@click.command(short_help="Make the autograder that Classroom 50 takes.")
+@click.argument("folder", type=PATH, metavar="DIR")
+@click.option("--assignment", required=True, metavar="NAME", help="The assignment's short name.")
+@lessons_option
+@click.option(
+    "--visible-only",
+    is_flag=True,
+    help="Without solutions and hidden checks, because Classroom 50 publishes the folder.",
+)
+@near_names_option
+@lang_option
+@course_option
+def classroom50(
+    folder: Path,
+    assignment: str,
+    lessons: str | None,
+    visible_only: bool,
+    accept_near_names: bool,
+    lang: str | None,
+    course_root: Path | None,
+) -> None:
+    """Make the folder that you commit as an autograder in Classroom 50.
+
+    Example: grade classroom50 week-1 --assignment week-1 --lessons hooks
+    """
+    from grader.cli.commands.classroom50 import make_autograder
+
+    make_autograder(
+        course(course_root),
+        listed(lessons),
+        folder,
+        assignment=assignment,
+        lang=lang,
+        accept_near_names=accept_near_names,
+        visible_only=visible_only,
+    )
+
+
+COMMANDS: tuple[click.Command, ...] = (release, gradescope, classroom50)
