@@ -75,9 +75,10 @@ def gradescope(
 @click.option("--assignment", required=True, metavar="NAME", help="The assignment's short name.")
 @lessons_option
 @click.option(
-    "--visible-only",
+    "--with-hidden-checks",
+    "whole_course",
     is_flag=True,
-    help="Without solutions and hidden checks, because Classroom 50 publishes the folder.",
+    help="Solutions and hidden checks too, although Classroom 50 publishes the folder.",
 )
 @near_names_option
 @lang_option
@@ -86,7 +87,7 @@ def classroom50(
     folder: Path,
     assignment: str,
     lessons: str | None,
-    visible_only: bool,
+    whole_course: bool,
     accept_near_names: bool,
     lang: str | None,
     course_root: Path | None,
@@ -104,7 +105,7 @@ def classroom50(
         assignment=assignment,
         lang=lang,
         accept_near_names=accept_near_names,
-        visible_only=visible_only,
+        whole_course=whole_course,
     )
 
 

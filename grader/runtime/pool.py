@@ -90,12 +90,17 @@ class HostPool(Generic[Host]):
 
 
 def map_unordered(
-    hosts: HostPool[Host], jobs: Iterable[Job], work: Callable[[Host, Job], Result]
+    hosts: HostPool[Host],
+    jobs: Iterable[Job],
+    work: Callable[[Host, Job], Result],
+    *,
+    waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Result, None, None]:
     """Yield the results of ``work(host, job)`` as they come, in no order.
 
     ``jobs`` is read as there is room, in the caller's thread. What ``work`` raises is raised here,
     after the results that are there. No further job begins then, nor when the pool is finishing.
+    ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
@@ -103,12 +108,12 @@ def map_unordered(
         for job in jobs:
             running.add(pool.submit(hosts.lend, work, job))
             if len(running) >= JOBS_PER_HOST * hosts.count:
-                done, running = _wait_for_some(running)
+                done, running = _wait_for_some(running, waiting)
                 yield from _results(done)
             if hosts.finishing.is_set():
                 break
         while running:
-            done, running = _wait_for_some(running)
+            done, running = _wait_for_some(running, waiting)
             yield from _results(done)
     finally:
         hosts.stopping.set()
@@ -116,12 +121,14 @@ def map_unordered(
 
 
 def _wait_for_some(
-    running: set[Future[Result]],
+    running: set[Future[Result]], waiting: Callable[[], None]
 ) -> tuple[list[Future[Result]], set[Future[Result]]]:
     """Wait until some are done; return these, those that raised last, and the rest."""
     done: set[Future[Result]] = set()
     while not done:
         done, running = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        if not done:
+            waiting()
     return sorted(done, key=lambda future: future.exception() is not None), running
 
 

@@ -1,11 +1,14 @@
 """What a submission costs in a small class and in a large one: seconds each, and the most memory
 that the supervisor held, in megabytes.
 
-    python tests/benchmarks/scale.py [--sizes 200,2000]
+    python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded]
 
 Grades the small course of the engine's tests, every text another one, one at a time, by a host that
 is warm already. Each size has a process of its own. Prints one JSON object: what each size took,
 and the last one in relation to the first.
+
+With ``--recorded`` grading is replaced by reading a recorded result, as it comes from a cluster, so
+that what is left is the supervisor's own work: pages, rows, commits.
 """
 
 from __future__ import annotations
@@ -17,8 +20,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import find_course, load_course
+from grader.runtime.client import ForkServerClient
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_COURSE = ROOT / "tests" / "grader" / "small_course"
@@ -29,25 +40,58 @@ DOUBLES = (
     "raise KeyError(x)",
     "return x.detach() * 2",
 )
-TEXT = "# {number}\ndef double(x): {double}\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
+TEXT = "def double(x): {double}\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 
 
-def write(place: Path, count: int) -> Path:
-    """A class in which each answer is one of five kinds."""
+def small_answers() -> tuple[str, list[str]]:
+    """Return the lesson of the small course, and five kinds of answers."""
+    return "tiny", [TEXT.format(double=double) for double in DOUBLES]
+
+
+def real_answers() -> tuple[str, list[str]]:
+    """Return a lesson of the course, and answers of which most are wrong."""
+    lesson = load_course(find_course()).lesson("custom_sigmoid")
+    wrong = [cell.source for cell in lesson.mistakes[:9]]
+    return lesson.id, [lesson.solution.read_text("utf-8"), *wrong]
+
+
+def write(place: Path, count: int, lesson: str, answers: list[str]) -> Path:
+    """A class in which each answer is one of some kinds, and every text another one."""
     for number in range(count):
         folder = place / f"student{number:05}"
         folder.mkdir(parents=True)
-        (folder / "tiny.py").write_text(
-            TEXT.format(number=number, double=DOUBLES[number % len(DOUBLES)])
-        )
+        text = f"{answers[number % len(answers)]}\n# {number}\n"
+        (folder / f"{lesson}.py").write_text(text, "utf-8")
     return place
 
 
-def grade(count: int) -> dict[str, float]:
+def recorded(
+    course: Course, host: ForkServerClient, lesson: str, answers: list[str]
+) -> Callable[..., Report]:
+    """Grade each kind of answer once; return what repeats the results as they come: as text."""
+    from grader.runtime.grading import Settings, grade_submission
+
+    texts = []
+    for answer in answers:
+        file = LessonFile(lesson, f"{lesson}.py", answer)
+        settings = Settings(5, "auto", course.limits)
+        report = grade_submission(
+            host, course, [course.lesson(lesson)], {lesson: file}, settings, name="recorded"
+        )
+        texts.append(json.dumps(report.as_json()))
+
+    def repeat(_: object, __: object, ___: object, files: Any, *____: object, name: str) -> Report:
+        number = int(files[lesson].text.rsplit("# ", 1)[1])
+        report = Report.from_json(json.loads(texts[number % len(texts)]))
+        return replace(report, submission=name)
+
+    return repeat
+
+
+def grade(count: int, *, repeated: bool) -> dict[str, float]:
     """Grade a class of that size in this process."""
+    from grader.cli.commands import batch
     from grader.cli.commands.batch import BatchOptions, grade_class
-    from grader.course.manifest import load_course
-    from grader.runtime.client import ForkServerClient
 
     class Kept(ForkServerClient):
         """A host that stays warm when the batch is done with it."""
@@ -55,14 +99,25 @@ def grade(count: int) -> dict[str, float]:
         def close(self) -> None:
             """Go on."""
 
-    course, host = load_course(SMALL_COURSE), Kept()
+    course, host = load_course(find_course() if repeated else SMALL_COURSE), Kept()
+    lesson, answers = real_answers() if repeated else small_answers()
+    if repeated:
+        vars(batch)["grade_submission"] = recorded(course, host, lesson, answers)
     with tempfile.TemporaryDirectory() as folder:
         for place, size in ((Path(folder) / "warm", 1), (Path(folder) / "class", count)):
-            write(place, size)
+            write(place, size, lesson, answers)
             began = time.perf_counter()
             grade_class(
                 course,
-                BatchOptions(place, place.with_suffix(".out"), seed=5, sandbox="auto", lang="en"),
+                BatchOptions(
+                    place,
+                    place.with_suffix(".out"),
+                    (lesson,),
+                    workers=8 if repeated else 1,
+                    seed=5,
+                    sandbox="auto",
+                    lang="en",
+                ),
                 make_host=lambda: host,
             )
             took = time.perf_counter() - began
@@ -80,22 +135,25 @@ def main() -> None:
     )
     options.add_argument("--sizes", default="200,2000")
     options.add_argument("--only", type=int, help=argparse.SUPPRESS)
+    options.add_argument("--recorded", action="store_true")
     asked = options.parse_args()
     if asked.only:
-        print(json.dumps(grade(asked.only)))
+        found = grade(asked.only, repeated=asked.recorded)
+        print(json.dumps(found))
         return
-    found: dict[str, Any] = {}
+    how = ["--recorded"] * asked.recorded
+    sizes: dict[str, Any] = {}
     for size in asked.sizes.split(","):
         done = subprocess.run(
-            [sys.executable, __file__, "--only", size],
+            [sys.executable, __file__, "--only", size, *how],
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
-        found[size] = json.loads(done.stdout.splitlines()[-1])
-    first, *_, last = found.values()
-    found["ratio"] = {name: round(last[name] / first[name], 3) for name in first}
-    print(json.dumps(found))
+        sizes[size] = json.loads(done.stdout.splitlines()[-1])
+    first, *_, last = sizes.values()
+    sizes["ratio"] = {name: round(last[name] / first[name], 3) for name in first}
+    print(json.dumps(sizes))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import SubmissionError, UsageError
 from grader.core.report import Report
+from grader.core.sqlite import transaction
 from grader.course.lesson_file import LessonFile
 from grader.course.submission import digest
 from grader.runtime.grading import grade_submission
@@ -40,7 +43,8 @@ def run_batch(
     grading: Callable[..., Report] = grade_submission,
     told: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
-    """Grade what was handed in. ``students`` has those of each submission; ``told`` gets the count.
+    """Grade what was handed in. ``students`` has those of each submission; ``told`` gets the count
+    of what is on disk.
 
     ``grading`` is ``grade_submission`` or its stand-in for a cluster. Raises UsageError if sandbox
     or folder refuse, and KeyboardInterrupt if the run was stopped early: what was committed stays,
@@ -54,17 +58,21 @@ def run_batch(
         BatchResult(book.begin(str(plan))),
         students,
         grading,
+        told,
         rewrite=book.about("pages") != wanted,
     )
     if batch.rewrite:
         book.set_class({"pages": ""})
-    jobs = batch.jobs(handed, told, hosts.finishing.is_set)
+    jobs = batch.jobs(handed, hosts.finishing.is_set)
+    work = partial(batch.grade, stopping=hosts.stopping.is_set)
     with contextlib.closing(
-        map_unordered(hosts, jobs, lambda host, job: batch.grade(host, job, hosts.stopping.is_set))
+        map_unordered(hosts, jobs, work, waiting=batch.commit_if_due)
     ) as results:
-        for done in results:
-            batch.keep(done)
-            told(batch.done)
+        try:
+            for done in results:
+                batch.keep(done)
+        finally:
+            batch.commit()
     if batch.done < len(handed):
         raise KeyboardInterrupt
     book.set_class({"pages": wanted})
@@ -79,9 +87,13 @@ def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> Submissi
     return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
 
 
+GROUP, GROUP_SECONDS = 64, 0.5
+"""How many results one transaction keeps at most, and how long one waits for others."""
+
+
 @dataclass(slots=True)
 class Batch:
-    """A run under way."""
+    """A run under way. Results are committed in groups, and counted as done after that."""
 
     book: Gradebook
     out: Path
@@ -89,21 +101,21 @@ class Batch:
     tally: BatchResult
     students: Mapping[str, tuple[StudentIdentity, ...]]
     grading: Callable[..., Report]
+    told: Callable[[int], None]
     rewrite: bool
     done: int = 0
+    finished: list[FinishedJob] = field(default_factory=list)
+    oldest: float = 0.0
 
     def jobs(
-        self,
-        handed: Sequence[Submission],
-        told: Callable[[int], None],
-        finishing: Callable[[], bool],
+        self, handed: Sequence[Submission], finishing: Callable[[], bool]
     ) -> Iterator[BatchJob]:
         """What there is to grade; what need not be, or can't, is dealt with on the way."""
         for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
             if job is None:
                 self.done += 1
-                told(self.done)
+                self.told(self.done)
             else:
                 yield job
 
@@ -238,7 +250,29 @@ class Batch:
         )
 
     def keep(self, done: FinishedJob) -> None:
-        self.done += 1
+        """Commit a result, together with others or after ``GROUP_SECONDS`` at the latest."""
+        self.oldest = self.oldest if self.finished else time.monotonic()
+        self.finished.append(done)
+        self.commit_if_due()
+
+    def commit_if_due(self) -> None:
+        if self.finished and (
+            len(self.finished) >= GROUP or time.monotonic() - self.oldest >= GROUP_SECONDS
+        ):
+            self.commit()
+
+    def commit(self) -> None:
+        """Write what is finished in one transaction; then it is done."""
+        if not self.finished:
+            return
+        with transaction(self.book.db):
+            for done in self.finished:
+                self._keep(done)
+        self.done += len(self.finished)
+        self.finished.clear()
+        self.told(self.done)
+
+    def _keep(self, done: FinishedJob) -> None:
         if done.report is None:
             self._problem(done.job.owner, done.fault, fault=True)
             return

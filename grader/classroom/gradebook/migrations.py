@@ -98,6 +98,8 @@ STEPS = (
         text TEXT NOT NULL, author TEXT NOT NULL, made_at TEXT NOT NULL,
         withdrawn INTEGER NOT NULL DEFAULT 0
     );
+    CREATE INDEX comments_on_a_submission ON comments (submission);
+    CREATE INDEX adjustments_of_a_submission ON adjustments (submission);
     CREATE TABLE trail (                     -- who was forgotten or renamed, never deleted
         id INTEGER PRIMARY KEY, deed TEXT NOT NULL, submission TEXT NOT NULL, detail TEXT NOT NULL,
         author TEXT NOT NULL, made_at TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0

@@ -11,9 +11,9 @@ autograder.py", "The runtime block" and "Attaching files to submission Releases"
     runtime.json        for ``gh teacher assignment add --runtime``
     assignment.json     the fields that the assignment's entry in ``assignments.json`` needs
 
-Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it. So whoever has the
-address can read the solutions in it. With ``visible_only`` the course in it is the students'
-bundle, which has none and holds the hidden checks back.
+Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it, and whoever has the
+address can read it. So the course in it is the students' bundle, which has no solutions and holds
+the hidden checks back; with ``whole_course`` it is all of the course.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def make_folder(
     assignment: str,
     lang: str,
     accept_near_names: bool = False,
-    visible_only: bool = False,
+    whole_course: bool = False,
 ) -> float:
     """Write the folder, in place of an earlier one of ours; return the points that it holds back.
 
@@ -85,7 +85,7 @@ def make_folder(
             for path, data in folder_files(course, lessons, settings, assignment):
                 (made / path).parent.mkdir(parents=True, exist_ok=True)
                 (made / path).write_bytes(data)
-            if visible_only:
+            if not whole_course:
                 _, held = released_points(release(course, lessons, Path(place) / "released"))
                 shutil.rmtree(made / BUNDLED)
                 shutil.move(Path(place) / "released" / BUNDLED, made / BUNDLED)

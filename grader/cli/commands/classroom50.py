@@ -31,12 +31,13 @@ STEPS = """\
 """
 PUBLISHED = """
 Classroom 50 publishes this folder on GitHub Pages. It holds the solutions and the hidden checks:
-whoever has the address can read them, and students can find the address. --visible-only leaves them
-out; then grade the hidden checks at home, with grade batch on what gh teacher download brings.
+whoever has the address can read them, and students can find the address. Without
+--with-hidden-checks they are left out.
 """
 VISIBLE = """
-No solution and no hidden check is in it, so {held:g} of {full:g} points are not graded there. Grade
-those at home, with grade batch on what gh teacher download brings.
+Classroom 50 publishes this folder on GitHub Pages, so no solution and no hidden check is in it:
+{held:g} of {full:g} points are not graded there. Grade those at home, with grade batch on what
+gh teacher download brings. --with-hidden-checks puts everything in.
 """
 
 
@@ -48,7 +49,7 @@ def make_autograder(
     assignment: str,
     lang: str | None,
     accept_near_names: bool,
-    visible_only: bool,
+    whole_course: bool,
 ) -> None:
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     held = make_folder(
@@ -58,7 +59,7 @@ def make_autograder(
         assignment=assignment,
         lang=wanted_language(lang),
         accept_near_names=accept_near_names,
-        visible_only=visible_only,
+        whole_course=whole_course,
     )
     text = STEPS.format(
         folder=shlex.quote(str(folder)),
@@ -72,4 +73,4 @@ def make_autograder(
     )
     print(text.rstrip("\n"))
     full = FULL_LESSON * len(lessons)
-    print((VISIBLE.format(held=held, full=full) if visible_only else PUBLISHED).rstrip("\n"))
+    print((PUBLISHED if whole_course else VISIBLE.format(held=held, full=full)).rstrip("\n"))

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
@@ -134,6 +135,58 @@ def grades_table(out: Path) -> dict[str, dict[str, str]]:
 def results_by_name(out: Path) -> dict[str, dict[str, Any]]:
     """``results.json`` by submission."""
     return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
+
+
+def test_what_is_told_as_done_is_on_disk(
+    batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results are committed together, or after a while; none is counted before."""
+    monkeypatch.setattr("grader.classroom.batch.run.GROUP", 2)
+    monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 1000.0)
+    counts: list[tuple[int, int]] = []
+
+    @contextlib.contextmanager
+    def looking(*_: object) -> Iterator[Callable[[int], None]]:
+        def told(done: int) -> None:
+            with contextlib.closing(sqlite3.connect(tmp_path / "out" / FILE)) as other:
+                (kept,) = other.execute("SELECT count(*) FROM submissions").fetchone()
+            counts.append((done, kept))
+
+        yield told
+
+    monkeypatch.setattr("grader.cli.commands.batch.telling", looking)
+    assert batch() is ExitCode.OK
+    assert [done for done, _ in counts] == sorted({done for done, _ in counts})
+    assert counts[-1][0] == len(CLASS)
+    assert all(kept >= done for done, kept in counts)
+    assert len(counts) == 3  # who handed no lesson in, two together, and one that was left
+
+
+def test_a_result_does_not_wait_long_for_others(
+    batch: Callable[..., ExitCode],
+    tmp_path: Path,
+    counting_host: CountingHost,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While the second one is graded, the first is on disk already."""
+    monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 0.0)
+    monkeypatch.setattr("grader.runtime.pool.POLL_SECONDS", 0.01)
+    seen: list[int] = []
+
+    def look(task: Task) -> None:
+        deadline = time.monotonic() + 30
+        wanted = len(counting_host.graded)
+        while time.monotonic() < deadline:
+            with contextlib.closing(sqlite3.connect(tmp_path / "out" / FILE)) as other:
+                (kept,) = other.execute("SELECT count(*) FROM attempts").fetchone()
+            if kept >= wanted:
+                break
+            time.sleep(0.01)
+        seen.append(kept - wanted)
+
+    counting_host.before = look
+    assert batch() is ExitCode.OK
+    assert seen == [0, 0, 0]
 
 
 # ------------------------------------------------------------------------------------- what is left

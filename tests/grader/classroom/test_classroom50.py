@@ -56,10 +56,9 @@ HOSTILE = dict.fromkeys(("json.py", "torch.py", "grader/__init__.py"), "raise Sy
 
 
 def autograder(course: Course, folder: Path, **options: Any) -> Path:
-    """The folder, as it is where everything is installed already."""
-    make_folder(
-        course, course.lessons, folder, **({"assignment": "week-1", "lang": "en"} | options)
-    )
+    """The folder, as it is where everything is installed already, with the whole course."""
+    wanted: dict[str, Any] = {"assignment": "week-1", "lang": "en", "whole_course": True} | options
+    make_folder(course, course.lessons, folder, **wanted)
     change_settings(folder, pip=[])
     return folder
 
@@ -87,7 +86,14 @@ def test_the_folder_has_what_classroom_50_starts_and_what_the_assignment_needs(
     small_course: Course, tmp_path: Path
 ) -> None:
     folder = tmp_path / "week-1"
-    make_folder(small_course, small_course.lessons, folder, assignment="week-1", lang="en")
+    make_folder(
+        small_course,
+        small_course.lessons,
+        folder,
+        assignment="week-1",
+        lang="en",
+        whole_course=True,
+    )
     assert {path.name for path in folder.iterdir()} == {
         "autograder.py", "autograder.json", "runtime.json", "assignment.json", "engine", "course",
     }  # fmt: skip
@@ -275,7 +281,7 @@ def test_a_korean_course_answers_in_korean(bundle: Path, tmp_path: Path) -> None
 def test_only_visible_checks_are_graded_where_the_folder_has_no_others(
     small_course: Course, tmp_path: Path
 ) -> None:
-    folder = autograder(small_course, tmp_path / "week-1", visible_only=True)
+    folder = autograder(small_course, tmp_path / "week-1", whole_course=False)
     assert not (folder / "course" / "solutions").exists()
     assert not list(folder.rglob("test_hidden.py"))
     right = run(folder, tmp_path / "right", {"tiny.py": RIGHT})
