@@ -44,6 +44,8 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By the name of a check's function."""
+    reported_bytes: int = 0
+    """How much JSON the results so far take."""
     check: CheckRun = field(init=False)
     """The check that is run, or was run last."""
     _recorder: Recorder | None = None
