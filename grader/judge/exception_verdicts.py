@@ -39,6 +39,7 @@ class CheckVerdict:
     line: int | None = None
     note: str | None = None
     figures: tuple[FigureMaker, ...] = ()
+    checker: tuple[Any, ...] | None = None
 
 
 MEMORY_HIT = "the limit of {limit} MB of memory was hit: {raised}"
@@ -74,7 +75,8 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
                 error.expected,
                 error.actual,
                 error.inputs,
-                line=error.facts.get("line"),
+                line=error.line,
+                checker=error.checker,
                 figures=error.figures,
             )
         case NotStarted():

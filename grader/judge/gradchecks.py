@@ -68,10 +68,8 @@ def _gradcheck(
         checker(bounded, tuple(inputs), **options)
     except GradcheckError as error:
         text = str(error)
-        details["facts"] = {
-            "gradcheck": text[:600],
-            "gradcheck_call": (checker.__name__, function, tuple(inputs), options),
-        }
+        details["facts"] = {"gradcheck": text[:600]}
+        details["checker"] = (checker.__name__, function, tuple(inputs), options)
         details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
         raise CheckFailure(message, **{**details, **gradcheck_jacobians(text)}) from None
     except RuntimeError as error:

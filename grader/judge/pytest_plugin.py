@@ -231,7 +231,6 @@ class LessonPlugin:
                 module=run.session.source.module,
                 scenarios=self.scenarios,
             )
-            checker = verdict.facts.get("gradcheck_call")
-            return tuple(writer.write(verdict.expected, verdict.actual, checker))
+            return tuple(writer.write(verdict.expected, verdict.actual, verdict.checker))
         except NoLiteral as reason:
             return str(reason)

@@ -129,7 +129,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
         traffic.last_call,
         module=run.session.source.module,
         inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
-        gradcheck="gradcheck" in verdict.facts,
+        gradcheck=verdict.checker is not None,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.errors import SandboxRefused, StudentCodeError
+from grader.core.errors import CheckFailure, SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.analysis.source import Source
@@ -18,7 +18,7 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.submission import read_submission
 from grader.course.text_encoding import decode
-from grader.judge.exception_verdicts import raised
+from grader.judge.exception_verdicts import raised, verdict_of
 from grader.judge.remote.worker_sources import REFUSED
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, grade_submission
@@ -695,6 +695,17 @@ def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
     file = decode("tiny", "a/tiny.py", None)
     assert file.problem is not None
     assert file.problem.startswith("a/tiny.py can't be read: check its permissions")
+
+
+def test_what_a_worker_measured_is_no_line_of_the_file() -> None:
+    """A check's facts may hold any key that came back; the line to show is the check's own word."""
+    for failure, line in (
+        (CheckFailure("wrong", facts={"line": 7, "gradcheck": "no"}), None),
+        (CheckFailure("line {line}", facts={"line": 7}, line=3), 3),
+    ):
+        verdict = verdict_of(failure, Source("", "tiny.py"), Limits())
+        assert verdict is not None
+        assert (verdict.line, verdict.checker) == (line, None)
 
 
 def test_a_text_that_speaks_of_memory_is_no_limit_that_was_hit() -> None:
