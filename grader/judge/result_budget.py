@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
+
 from grader.core.report import CheckResult
 
 CHECK_BYTES = 64 << 10
@@ -22,19 +24,24 @@ LEFT_OUT = {"other": "…"}
 
 def size_of(result: CheckResult) -> int:
     """Return how many bytes of JSON a result takes."""
-    return len(json.dumps(result.as_json()))  # as ASCII: a text may hold lone surrogates
+    try:
+        return len(msgspec.json.encode(result))
+    except UnicodeEncodeError:  # a text holds a lone surrogate, which is no UTF-8
+        return len(json.dumps(result.as_json()))
 
 
-def fit(result: CheckResult, room: int) -> CheckResult:
-    """Return the result with as little left out as makes it fit into ``room`` bytes.
+def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
+    """Return the result with as little left out as makes it fit into ``room`` bytes, and its size.
 
     Outcome, points, titles and the beginning of each text always stay.
     """
+    size = size_of(result)
     for shorten in SHORTER:
-        if size_of(result) <= room:
+        if size <= room:
             break
         result = shorten(result)
-    return result
+        size = size_of(result)
+    return result, size
 
 
 def _cut(text: str | None) -> str | None:

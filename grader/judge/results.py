@@ -31,7 +31,7 @@ from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.replay.snippet import snippet
-from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit, size_of
+from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
 from grader.judge.submission_run import SubmissionRun
 
 MAX_SOURCE_LINE = 400
@@ -95,8 +95,8 @@ class Results:
             figures=figures,
             call=call,
         )
-        result = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
-        run.reported_bytes += size_of(result)
+        result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
+        run.reported_bytes += size
         return result
 
     def diagnose(
