@@ -4,6 +4,7 @@ lesson.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -695,6 +696,20 @@ def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
     file = decode("tiny", "a/tiny.py", None)
     assert file.problem is not None
     assert file.problem.startswith("a/tiny.py can't be read: check its permissions")
+
+
+@pytest.mark.parametrize(
+    ("free", "outcome"), [(10 << 20, Outcome.GRADER_ERROR), (10 << 30, Outcome.ERROR)]
+)
+def test_a_full_disk_is_the_hosts_fault_only_where_the_disk_is_full(
+    free: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody can raise an OSError with that number."""
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: types.SimpleNamespace(free=free))
+    error = StudentCodeError("OSError", "[Errno 28] No space left on device")
+    assert raised(error, Source("", "tiny.py"), Limits()).outcome is outcome
+    other = StudentCodeError("OSError", "[Errno 2] No such file")
+    assert raised(other, Source("", "tiny.py"), Limits()).outcome is Outcome.ERROR
 
 
 def test_what_a_worker_measured_is_no_line_of_the_file() -> None:
