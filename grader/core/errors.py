@@ -135,7 +135,9 @@ class CheckFailure(AssertionError):
     """A check's verdict "no", structured so that each renderer can word it.
 
     ``expected``, ``actual`` and ``inputs`` are values as the check had them; ``facts`` are further
-    values for the diagnosis and the report; ``figures`` are functions that make figures.
+    values for the diagnosis and the report; ``figures`` are functions that make figures. ``line``
+    is the line of the student's file to show, ``checker`` the gradcheck that disagreed: its name,
+    and what it was given. These two are no facts, which may hold whatever a worker measured.
     """
 
     def __init__(
@@ -147,9 +149,13 @@ class CheckFailure(AssertionError):
         inputs: dict[str, Any] | None = None,
         facts: dict[str, Any] | None = None,
         figures: Sequence[Callable[[], Any]] = (),
+        line: int | None = None,
+        checker: tuple[Any, ...] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.line = line
+        self.checker = checker
         self.expected = expected
         self.actual = actual
         self.inputs = inputs or {}

@@ -64,19 +64,43 @@ def is_skipped(folder: str) -> bool:
 
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """Return all files below a folder, sorted; links are not followed. Raises SubmissionError."""
+    """Return all files below a folder, sorted; links are not followed. Raises SubmissionError.
 
-    def refused(error: OSError) -> None:
-        if Path(error.filename) == root:
-            raise SubmissionError(CLOSED, path=str(root), reason=str(error.strerror)) from None
-
-    for folder, subfolders, files in os.walk(root, onerror=refused):
-        subfolders[:] = sorted(name for name in subfolders if not is_skipped(name))
-        for name in sorted(files):
-            path = Path(folder) / name
+    Folders may be nested as deeply as the system allows, so this does not recurse.
+    """
+    todo = [str(root)]
+    while todo:
+        folder = todo.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if folder == str(root):
+                raise SubmissionError(CLOSED, path=folder, reason=str(error.strerror)) from None
+            continue
+        inner = []
+        for entry in entries:
+            if _is_folder(entry):
+                if not is_skipped(entry.name) and not _is_link(entry):
+                    inner.append(entry.path)
+                continue
+            path = Path(entry.path)
             yield FileEntry(
                 path.relative_to(root).as_posix(), functools.partial(open_inside, path, root)
             )
+        todo += reversed(inner)
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a symbolic link, or a junction (known from Python 3.12 on)."""
+    return entry.is_symlink() or bool(getattr(entry, "is_junction", bool)())
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def open_inside(path: Path, root: Path) -> IO[bytes]:

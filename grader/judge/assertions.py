@@ -198,6 +198,7 @@ def assert_not_used(
             raise CheckFailure(
                 message,
                 facts={"used": name.lstrip("."), "line": used[name]},
+                line=used[name],
                 actual=Opaque(student.source.line(used[name])),
             )
 

@@ -6,7 +6,8 @@ a tensor                     ``{"tensor": nested numbers, "dtype": "float64", "s
                             over ``MAX_ELEMENTS`` elements some of them flat, with ``"cut"`` and
                             ``"before"``: how many come after, and before
 a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``,
-                            ``{"dict": [[key, value], …]}``
+                            ``{"dict": [[key, value], …]}``; with ``"cut"``, how many items more
+                            there are, over ``MAX_ITEMS`` items or ``MAX_VALUES`` in all
 anything else                ``{"other": text}``
 ==========================  ======================================================================
 
@@ -15,7 +16,9 @@ anything else                ``{"other": text}``
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -27,34 +30,77 @@ from grader.worker.wire.program import Program
 MAX_ELEMENTS = 24
 MAX_ITEMS = 40
 MAX_TEXT = 2000
+MAX_DEPTH = 6
+MAX_VALUES = 200
+"""How many values a list and the lists in it may show together."""
+MAX_TEXTS = 4000
+"""How many characters all texts in a value may show together."""
+MAX_BITS = 10_000
+"""Python refuses to write an integer of more than 4,300 digits, which has some 14,000 bits."""
 
 
-def describe(value: Any, depth: int = 0) -> Any:
+class _Room:
+    """What may still be shown of one value."""
+
+    def __init__(self) -> None:
+        self.values = MAX_VALUES
+        self.characters = MAX_TEXTS
+
+    def text(self, value: str) -> str:
+        """Return as much of a text as there is room for; say how much was cut."""
+        shown = value[: min(MAX_TEXT, self.characters)]
+        self.characters -= len(shown)
+        cut = len(value) - len(shown)
+        return shown if cut <= 0 else shown + f"… [{cut:,} more characters]"
+
+
+def describe(value: Any) -> Any:
+    return _describe(value, 0, _Room())
+
+
+def _describe(value: Any, depth: int, room: _Room) -> Any:
+    room.values -= 1
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 1 << 53 else str(value)[:MAX_TEXT]
+        return value if abs(value) < 1 << 53 else room.text(_integer(value))
     if isinstance(value, float):
         return number(value)
-    if isinstance(value, complex):
-        return {"other": str(value)}
     if isinstance(value, str):
-        cut = len(value) - MAX_TEXT
-        return value if cut <= 0 else value[:MAX_TEXT] + f"… [{cut:,} more characters]"
+        return room.text(value)
     if isinstance(value, Tensor):
+        room.values -= min(value.numel(), MAX_ELEMENTS)
         return _tensor(value)
-    if depth > 6:
+    if depth > MAX_DEPTH:
         return {"other": "…"}
     if isinstance(value, dict):
-        pairs = list(value.items())[:MAX_ITEMS]
-        described = [[describe(item, depth + 1) for item in pair] for pair in pairs]
-        return {"dict": described, **_cut(value)}
+        pairs: list[Any] = []
+        for key, item in itertools.islice(value.items(), MAX_ITEMS):
+            if room.values <= 0:
+                break
+            pairs.append([_describe(part, depth + 1, room) for part in (key, item)])
+        return {"dict": pairs, **_cut(value, pairs)}
     for kind in (list, tuple, set):
         if isinstance(value, kind):
             items = sorted(value, key=repr) if kind is set else value
-            described = [describe(item, depth + 1) for item in list(items)[:MAX_ITEMS]]
-            return {kind.__name__: described, **_cut(value)}
-    return {"other": _text(value)}
+            described = _shown(items, depth, room)
+            return {kind.__name__: described, **_cut(value, described)}
+    return {"other": room.text(_text(value))}
+
+
+def _shown(items: Iterable[Any], depth: int, room: _Room) -> list[Any]:
+    """Describe the first items, as many as there is room for."""
+    described: list[Any] = []
+    for item in itertools.islice(items, MAX_ITEMS):
+        if room.values <= 0:
+            break
+        described.append(_describe(item, depth + 1, room))
+    return described
+
+
+def _integer(value: int) -> str:
+    bits = value.bit_length()
+    return str(value) if bits <= MAX_BITS else f"an integer of {bits:,} bits"
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
@@ -78,8 +124,8 @@ def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
     )  # type: ignore[return-value]
 
 
-def _cut(value: Any) -> dict[str, int]:
-    return {"cut": len(value) - MAX_ITEMS} if len(value) > MAX_ITEMS else {}
+def _cut(value: Any, shown: list[Any]) -> dict[str, int]:
+    return {"cut": len(value) - len(shown)} if len(value) > len(shown) else {}
 
 
 def _text(value: Any) -> str:
@@ -91,7 +137,7 @@ def _text(value: Any) -> str:
         return "f"
     if value is Ellipsis:
         return "..."
-    return str(value)[:MAX_TEXT]
+    return str(value)
 
 
 def number(value: float) -> float | str:

@@ -35,6 +35,8 @@ from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student
 
+MAX_FACT = 5000
+"""How many characters of a text are filled in: an exception's message of 4,000, and its type."""
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 
@@ -145,7 +147,7 @@ def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
 def show_fact(value: Any, tr: Catalogue) -> str:
     if isinstance(value, Phrase):
         return fill_text(value.template, value.facts, tr)
-    return tr.known(value) if isinstance(value, str) else text(describe(value))
+    return tr.known(value)[:MAX_FACT] if isinstance(value, str) else text(describe(value))
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:

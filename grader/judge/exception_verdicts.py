@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -39,6 +41,7 @@ class CheckVerdict:
     line: int | None = None
     note: str | None = None
     figures: tuple[FigureMaker, ...] = ()
+    checker: tuple[Any, ...] | None = None
 
 
 MEMORY_HIT = "the limit of {limit} MB of memory was hit: {raised}"
@@ -54,6 +57,13 @@ LIMITS_HIT: tuple[tuple[str, str, str, Callable[[Limits], int]], ...] = (
 """The signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its
 message; what to say; the limit.
 """
+
+
+NO_SPACE = "[Errno 28]"
+FULL_DISK = (
+    "the disk with the folder for temporary files ({folder}) has less than {limit} MB left, so the"
+    " student's code could not write. Free some space and grade again"
+)
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
@@ -74,7 +84,8 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
                 error.expected,
                 error.actual,
                 error.inputs,
-                line=error.facts.get("line"),
+                line=error.line,
+                checker=error.checker,
                 figures=error.figures,
             )
         case NotStarted():
@@ -123,9 +134,19 @@ def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerd
             return CheckVerdict(Outcome.NOT_STARTED, line=error.line)
         template = "the stub's raise NotImplementedError is still there, and is reached"
         return CheckVerdict(Outcome.ERROR, template, **details)
+    if error.is_a("OSError") and NO_SPACE in error.message and (reason := full_disk(limits)):
+        return CheckVerdict(Outcome.GRADER_ERROR, "{reason}", {"reason": reason})
     details["figures"] = error.figures
     for kind, sign, template, limit in LIMITS_HIT:
         if error.is_a(kind) and sign in error.message:
             facts = {"raised": str(error)[:200], "limit": limit(limits)}
             return CheckVerdict(Outcome.ERROR, template, facts, **details)
     return CheckVerdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, **details)
+
+
+def full_disk(limits: Limits) -> str | None:
+    """Return what to say if the host has less space left than the student's code may use."""
+    folder = tempfile.gettempdir()
+    if shutil.disk_usage(folder).free >= limits.scratch_bytes:
+        return None
+    return FULL_DISK.format(folder=folder, limit=limits.scratch_bytes // MIB)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ import torch
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import load
+from grader.core.limits import MIB
 from grader.core.protocol import LessonSpec
-from grader.core.report import Outcome
+from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of
 from grader.judge.exception_verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
+from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.rpc import student_error
@@ -34,6 +37,8 @@ from grader.judge.replay.script import ScriptWriter
 from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
 from grader.worker.wire.exceptions import explain
+
+TOO_LARGE = "checking what your code returned takes more than {limit} MB of memory"
 
 
 class LessonPlugin:
@@ -144,7 +149,18 @@ class LessonPlugin:
         run.outcomes[run.check.item.name] = verdict.outcome
         if run.recorder is not None:
             run.script = self.script_for(run, run.recorder, verdict)
-        return {"check": self.results.of(run, verdict, call.duration).as_json()}
+        return {"check": self.result(run, verdict, call.duration).as_json()}
+
+    def result(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
+        """Return the check's result; without values if there is too little memory to show them."""
+        try:
+            return self.results.of(run, verdict, seconds)
+        except (MemoryError, RuntimeError) as error:
+            if not is_shortage(error):
+                raise
+            release(error)
+            bare = replace(verdict, expected=None, actual=None, inputs={}, figures=())
+            return self.results.of(run, bare, seconds)
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
         """Return the verdict on a check, from what ended it, if anything did."""
@@ -161,15 +177,22 @@ class LessonPlugin:
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
         """Judge an unexpected exception: it is our fault if the reference raises too, or if the
-        judge lacks memory.
+        host has less memory than the judge may use.
         """
-        if isinstance(error, MemoryError) or self.breaks_on_the_reference(run.check):
+        note = "".join(traceback.format_exception(error))
+        shortage = is_shortage(error)
+        if shortage:
+            release(error)
+        lacking = shortage and not OF_THIS_PROCESS.limited
+        if lacking or self.breaks_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",
                 {"reason": f"{type(error).__name__}: {error}"},
-                note="".join(traceback.format_exception(error)),
+                note=note,
             )
+        if shortage:
+            return CheckVerdict(Outcome.FAILED, TOO_LARGE, {"limit": JUDGE_BYTES // MIB})
         explained = student_error(explain(error, run.session.source.filename))
         return CheckVerdict(
             Outcome.FAILED,
@@ -208,7 +231,6 @@ class LessonPlugin:
                 module=run.session.source.module,
                 scenarios=self.scenarios,
             )
-            checker = verdict.facts.get("gradcheck_call")
-            return tuple(writer.write(verdict.expected, verdict.actual, checker))
+            return tuple(writer.write(verdict.expected, verdict.actual, verdict.checker))
         except NoLiteral as reason:
             return str(reason)

@@ -31,6 +31,7 @@ from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.replay.snippet import snippet
+from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
 from grader.judge.submission_run import SubmissionRun
 
 MAX_SOURCE_LINE = 400
@@ -67,7 +68,7 @@ class Results:
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
         )
-        return CheckResult(
+        result = CheckResult(
             id=check.id,
             title=tr(title(check.item)),
             function=spec.about,
@@ -94,6 +95,9 @@ class Results:
             figures=figures,
             call=call,
         )
+        result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
+        run.reported_bytes += size
+        return result
 
     def diagnose(
         self, run: SubmissionRun, verdict: CheckVerdict
@@ -125,7 +129,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
         traffic.last_call,
         module=run.session.source.module,
         inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
-        gradcheck="gradcheck" in verdict.facts,
+        gradcheck=verdict.checker is not None,
     )
 
 

@@ -44,6 +44,8 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By the name of a check's function."""
+    reported_bytes: int = 0
+    """How much JSON the results so far take."""
     check: CheckRun = field(init=False)
     """The check that is run, or was run last."""
     _recorder: Recorder | None = None
@@ -72,9 +74,13 @@ class SubmissionRun:
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is the stub's and the file changes it nowhere else."""
+        """Return whether a definition is the stub's and the file changes it nowhere else. One that
+        can't be compared is not the stub's.
+        """
         if name not in self._untouched:
             source = self.session.source
-            same = source.same_definition(stub, name)
-            self._untouched[name] = same and not source.may_be_changed(name)
+            self._untouched[name] = False
+            with contextlib.suppress(ValueError, RecursionError):
+                same = source.same_definition(stub, name)
+                self._untouched[name] = same and not source.may_be_changed(name)
         return self._untouched[name]

@@ -28,6 +28,7 @@ from grader.core.protocol import (
     Task,
     answer_as_json,
 )
+from grader.judge.memory import OF_THIS_PROCESS
 from grader.judge.remote.worker_sources import ForkedWorkers
 from grader.judge.runner import Judge, Judging
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
@@ -89,10 +90,17 @@ class LessonServer:
         os._exit(code if code >= 0 else BROKEN)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
-        """Be the judge: serve tasks until there are no more, or there were enough."""
+        """Be the judge: serve tasks until there are no more, or there were enough, or memory is
+        short.
+        """
         code = BROKEN
         try:
-            more = all(self.serve_task(judge) for _ in range(TASKS_PER_JUDGE))
+            OF_THIS_PROCESS.limit()
+            more = True
+            for _ in range(TASKS_PER_JUDGE):
+                more = self.serve_task(judge)
+                if not more or OF_THIS_PROCESS.crowded:
+                    break
             code = RELIEVED if more else ENDED
         except BaseException:
             traceback.print_exc()

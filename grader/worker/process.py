@@ -29,7 +29,7 @@ from torch import Tensor
 from grader.worker.loading import execute, words_in
 from grader.worker.wire.compat import undefined_gradient, version_counter
 from grader.worker.wire.exceptions import explain
-from grader.worker.wire.frames import BrokenFrame, Frame, pack, read_frame
+from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
 
@@ -64,8 +64,8 @@ class Worker:
             self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
         )
         try:
-            return pack({"id": body["id"], **reply}, blob)
-        except BrokenFrame as error:
+            return pack({"id": body["id"], **reply}, blob, most=MAX_NODES)
+        except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
             return pack(
                 {
                     "id": body["id"],

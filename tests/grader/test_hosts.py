@@ -193,8 +193,9 @@ class Clock:
     """A clock, and what /proc says about a worker, all set by hand."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = self.waited = self.used = 0.0
+        self.now = self.waited = self.used = self.used_by_judge = 0.0
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "process_time", lambda: self.used_by_judge)
         monkeypatch.setattr(
             deadline_module, "run_delay", lambda pid: self.waited if pid != "self" else 0.0
         )
@@ -227,6 +228,13 @@ def test_a_worker_that_sleeps_or_computes_gets_no_more_time(clock: Clock) -> Non
     contending = Deadline(10.0, starved(clock).seconds_since)  # its own threads wait for each other
     clock.now, clock.waited, clock.used = 20.0, 30.0, 20.0
     assert contending.left() <= 0
+
+
+def test_a_worker_and_a_judge_that_wait_for_each_other_get_no_more_time(clock: Clock) -> None:
+    """One prints without end, the other reads it: the host has processors for both."""
+    deadline = Deadline(10.0, starved(clock).seconds_since)
+    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, 8.0, 4.0, 6.0
+    assert deadline.left() <= 0
 
 
 def test_deadlines_are_put_off_so_long_and_no_longer(clock: Clock) -> None:

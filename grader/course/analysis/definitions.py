@@ -58,8 +58,8 @@ def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
             if len(one) != len(other):
                 return False
             todo += zip(one, other, strict=True)
-        elif repr(one) != repr(other):  # 0.0 is no -0.0
-            return False
+        elif one != other or (isinstance(one, float | complex) and repr(one) != repr(other)):
+            return False  # 0.0 is no -0.0; Python refuses to write a long integer
     return True
 
 

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from grader.core.errors import WorkerGone, WorkerLost
 from grader.judge.remote.deadline import Deadline
-from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
+from grader.worker.wire.frames import HEADER, MAX_NODES, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
@@ -87,7 +87,8 @@ class _Inbox:
             if len(self._data) < end:
                 return None
             middle = HEADER.size + text_bytes
-            frame = unpack(self._data[HEADER.size : middle], self._data[middle:end])
+            text, blob = self._data[HEADER.size : middle], self._data[middle:end]
+            frame = unpack(text, blob, most=MAX_NODES)
         except BrokenFrame as error:
             raise crashed(str(error)) from None
         if len(self._data) > end:

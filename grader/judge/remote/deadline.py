@@ -36,8 +36,9 @@ class Starvation:
     def seconds_since(self) -> float:
         """Return how long both waited for a processor since this was last asked.
 
-        Waiting does not count while the worker's own threads use a processor. Over a lesson this
-        returns ``MAX_STARVED`` at most.
+        Waiting does not count while one of the two uses a processor: a worker that prints without
+        end, and the judge that reads it, wait for each other and not for the host. Over a lesson
+        this returns ``MAX_STARVED`` at most.
         """
         now, mark = self._now(), self._mark
         clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))
@@ -51,7 +52,8 @@ class Starvation:
     def _now(self) -> tuple[float, float, float]:
         if self._pid is None:
             return time.monotonic(), 0.0, 0.0
-        return (time.monotonic(), run_delay(self._pid) + run_delay("self"), cpu_seconds(self._pid))
+        waited = run_delay(self._pid) + run_delay("self")
+        return time.monotonic(), waited, cpu_seconds(self._pid) + time.process_time()
 
 
 class Deadline:

@@ -141,6 +141,9 @@ class RpcClient:
                 raise crashed("the worker answered another question than it was asked")
         except WorkerLost as lost:
             raise self._lost(lost) from None
+        except MemoryError:  # half of an answer may have been read
+            self._lost(crashed("an answer that the judge has no memory for"))
+            raise
         return reply
 
     def _put_off(self) -> float:
@@ -219,14 +222,16 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def checked(self, parse: Callable[[], Any]) -> Any:
-        """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost;
-        whatever else it raises is our own fault.
+        """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost.
+        MemoryError is the caller's matter; whatever else it raises is our own fault.
         """
         try:
             return parse()
         except BrokenFrame as error:  # its text may be the worker's: a fact, not a template
             lost = crashed(str(error))
             raise (lost if self._line is None else self._lost(lost)) from None
+        except MemoryError:
+            raise
         except Exception as error:
             raise EngineFault(
                 f"an answer could not be read: {type(error).__name__}: {error}"

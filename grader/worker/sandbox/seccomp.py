@@ -6,8 +6,11 @@ torch need to compute: memory, threads, clocks, files (which Landlock confines),
 judge, which is used by read(2) and write(2) alone. What is not on it fails with EPERM, so that a
 library may cope with it. By argument:
 
-* ``clone`` only with CLONE_THREAD: threads, never processes; ``clone3``, whose flags a filter can't
+* ``clone`` only with all flags of a thread, never for a process, and never for a thread with
+  descriptors of its own, which would hold as many again; ``clone3``, whose flags a filter can't
   see, is ENOSYS, and the C library falls back on ``clone``
+* ``fallocate`` never, since it takes room on the disk beyond a file's size and so beyond its limit;
+  the C library's posix_fallocate falls back on writing
 * ``open`` and ``openat`` not to empty a file that is opened to be read
 * ``kill`` and ``tgkill`` only to this process itself
 * ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl``
@@ -42,7 +45,8 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 COLUMN = {"x86_64": 0, "aarch64": 1}
 X32_BIT = 0x40000000
-CLONE_THREAD = 0x10000
+THREAD = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000
+"""CLONE_VM, _FS, _FILES, _SIGHAND, _THREAD and _SYSVSEM: what a thread shares with its process."""
 
 # name, number on x86_64, on aarch64 (- where there is none)
 ALLOWED = """
@@ -52,7 +56,7 @@ ALLOWED = """
     access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
     getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34;
     unlink 87 -; unlinkat 263 35; rmdir 84 -; rename 82 -; renameat 264 38; renameat2 316 276;
-    ftruncate 77 46; fallocate 285 47; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
+    ftruncate 77 46; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
     umask 95 166; flock 73 32; copy_file_range 326 285; sendfile 40 71; mmap 9 222; munmap 11 215;
     mremap 25 216; mprotect 10 226; madvise 28 233; brk 12 214; msync 26 227; mincore 27 232;
     membarrier 324 283; futex 202 98; set_robust_list 273 99; get_robust_list 274 100; rseq 334 293;
@@ -76,6 +80,7 @@ BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
     "openat": (257, 56),
     "clone": (56, 220),
     "clone3": (435, 435),
+    "fallocate": (285, 47),
     "kill": (62, 129),
     "tgkill": (234, 131),
     "prctl": (157, 167),
@@ -152,11 +157,13 @@ def blocks(pid: int) -> dict[str, list[bytes]]:
         "openat": no_truncating_read(2),
         "clone": [
             instruction(LOAD, ARGUMENTS),
-            instruction(ANY_BIT, CLONE_THREAD, 0, 1),
+            instruction(AND, THREAD),
+            instruction(EQUAL, THREAD, 0, 1),
             instruction(RETURN, ALLOW),
             instruction(RETURN, fails_with(errno.EPERM)),
         ],
         "clone3": [instruction(RETURN, fails_with(errno.ENOSYS))],
+        "fallocate": [instruction(RETURN, fails_with(errno.EOPNOTSUPP))],
         "kill": among(0, (pid,)),
         "tgkill": among(0, (pid,)),
         "prctl": among(0, PRCTL),

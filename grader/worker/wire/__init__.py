@@ -4,6 +4,7 @@
   torch.
 * ``tensors``: a tensor as bytes and what describes them, and back.
 * ``values``: Python values, tensors among them, as tagged data, and back.
+* ``keys``: how many keys dicts and sets in a value may have.
 * ``exceptions``: an exception as plain data.
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.

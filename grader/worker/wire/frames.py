@@ -15,6 +15,9 @@ MAGIC = b"GRL1"
 HEADER = struct.Struct("!4sIQ")
 MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
+MAX_NODES = 50_000
+"""How many values a worker's message may hold. The answers to a whole gradcheck are some 10,000."""
+STRUCTURE = b"[{,:"
 
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -34,11 +37,17 @@ class Frame(NamedTuple):
     blob: bytes | bytearray | memoryview = b""
 
 
-def pack(body: Any, blob: bytes | bytearray | memoryview = b"") -> bytes:
-    """Return a frame's bytes. ``body`` is JSON data; NaN and infinities are allowed."""
+def pack(
+    body: Any, blob: bytes | bytearray | memoryview = b"", *, most: int | None = None
+) -> bytes:
+    """Return a frame's bytes. ``body`` is JSON data; NaN and infinities are allowed.
+
+    Raise BrokenFrame if there are too many bytes, or more than ``most`` values.
+    """
     text = _AS_JSON(body).encode("ascii")
     if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
+    limit_nodes(text, most)
     return b"".join((HEADER.pack(MAGIC, len(text), len(blob)), text, blob))
 
 
@@ -52,8 +61,23 @@ def sizes(header: bytes) -> tuple[int, int]:
     return json_bytes, blob_bytes
 
 
-def unpack(text: bytes | bytearray | memoryview, blob: bytes | bytearray | memoryview) -> Frame:
-    """A frame from its two parts; raises nothing but BrokenFrame."""
+def limit_nodes(text: bytes | bytearray, most: int | None) -> None:
+    """Raise BrokenFrame if JSON may hold more than ``most`` values.
+
+    Counting brackets, commas and colons, those in strings included, takes no memory. A parsed tree
+    takes up to a hundred times the text's size.
+    """
+    if most is not None and len(text) > most:
+        nodes = sum(text.count(sign) for sign in STRUCTURE)
+        if nodes > most:
+            raise BrokenFrame(f"a message of more than {most:,} values is over the cap")
+
+
+def unpack(
+    text: bytes | bytearray, blob: bytes | bytearray | memoryview, *, most: int | None = None
+) -> Frame:
+    """A frame from its two parts, with ``most`` values; raises nothing but BrokenFrame."""
+    limit_nodes(text, most)
     try:
         return Frame(json.loads(bytes(text).decode("utf-8")), blob)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 
 from grader.worker.wire.frames import BrokenFrame
+from grader.worker.wire.keys import KeyBudget
 from grader.worker.wire.placeholders import Opaque, StudentRef, TensorRef
 from grader.worker.wire.program import Program, Register
 from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
@@ -47,6 +48,7 @@ class Encoder:
         self.strided = strided
         self.tensors: list[Tensor] = []
         self._parts: list[bytes] = []
+        self._keys = KeyBudget()
         self._seen: dict[int, int] = {}
 
     @property
@@ -66,9 +68,13 @@ class Encoder:
         if isinstance(value, tuple):
             return {"tuple": self._several(value, depth)}
         if isinstance(value, dict):
-            return {"dict": [self._several(pair, depth) for pair in value.items()]}
+            pairs = [self._several(pair, depth) for pair in value.items()]
+            self._keys.spend([key for key, _ in pairs])
+            return {"dict": pairs}
         if isinstance(value, set | frozenset):
-            return {"set": self._several(value, depth)}
+            items = self._several(value, depth)
+            self._keys.spend(items)
+            return {"set": items}
         return self._scalar(value)
 
     def _several(self, items: Iterable[Any], depth: int) -> list[Any]:
@@ -156,6 +162,7 @@ class Decoder:
         self.student = student
         self.tensors: list[Tensor] = []
         self.wanted: list[bool] = []
+        self._keys = KeyBudget()
         self._position = 0
 
     def decode(self, data: Any) -> Any:
@@ -199,18 +206,15 @@ class Decoder:
         if tag == "tuple":
             return tuple(self._several(_array(body), depth))
         if tag == "dict":
-            return {self._key(k, depth): self._decode(v, depth + 1) for k, v in _array(body)}
+            self._keys.spend([key for key, _ in _array(body)])
+            return {self._decode(k, depth + 1): self._decode(v, depth + 1) for k, v in body}
         if tag == "set":
-            return {self._key(item, depth) for item in _array(body)}
+            self._keys.spend(_array(body))
+            return {self._decode(item, depth + 1) for item in body}
         return self._leaf(tag, body)
 
     def _several(self, items: list[Any], depth: int) -> list[Any]:
         return [item if type(item) in PLAIN else self._decode(item, depth + 1) for item in items]
-
-    def _key(self, data: Any, depth: int) -> Any:
-        key = self._decode(data, depth + 1)
-        hash(key)
-        return key
 
     def _leaf(self, tag: str, body: Any) -> Any:
         if tag == "complex":

@@ -60,6 +60,7 @@ def assert_no_autograd(student, name, *inputs):
             fail(
                 "line {line} uses {used}, and autograd is to stay out of it",
                 facts={"line": line, "used": used},
+                line=line,
             )
     if seen["nodes"]:
         used = ", ".join(seen["nodes"])

@@ -132,7 +132,7 @@ def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None
     for name, line in used.items():
         head, _, rest = name.partition(".")
         if name in BUILT_IN or (head in modules and rest.rpartition(".")[2] in METHODS):
-            fail(message, facts={"used": name, "line": line})
+            fail(message, facts={"used": name, "line": line}, line=line)
     x = draw.tensor(4, requires_grad=True)
     seen = student.observe("operators", x)
     assert_tensor(seen["value"], torch.sigmoid(x), "Sigmoid.apply(x) is wrong", inputs={"x": x})
@@ -141,7 +141,7 @@ def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None
     ):  # a method of that name may be the student's own, until its operator is seen to run
         for name, line in used.items():
             if name.startswith(".") and name[1:] in METHODS:
-                fail(message, facts={"used": name, "line": line})
+                fail(message, facts={"used": name, "line": line}, line=line)
     assert_derived(seen["forward"], "forward")
     many = draw.tensor(2000, low=-6.0, high=6.0, digits=None)
     seen = student.observe("operators", many)

@@ -127,6 +127,7 @@ def test_negative_order(student, draw):
             "for n = {n} ValueError is promised, but this was raised: {raised}",
             inputs=inputs,
             facts=facts,
+            line=error.line,
         )
 
 

@@ -99,6 +99,7 @@ def ask(student, asked, scenario, *args, **options):
             fail(
                 "{used} is in line {line}: this lesson is plain Python, without torch",
                 facts={"used": name, "line": line},
+                line=line,
             )
     try:
         seen = student.observe(scenario, *args, **options)

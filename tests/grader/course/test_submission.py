@@ -26,6 +26,7 @@ from grader.course.submission import read_submission
 from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.course.zips import MAX_MEMBERS
 from grader.runtime.grading import Settings, task_for
+from grader.worker.sandbox import clear_folder
 
 LESSONS = ("tiny", "small")
 
@@ -70,6 +71,28 @@ def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
     assert texts(found) == {"tiny": "a = 1\n", "small": "b = 2\n"}
     assert found["small"].path == "work/week 2/small.py"
     assert all(file.problem is None for file in found.values())
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("depth", [1500, 3000])
+def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path, depth: int) -> None:
+    """3,000 folders have a path that is longer than the system allows."""
+    (tmp_path / "tiny.py").write_text("a = 1\n")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(depth):
+            os.mkdir("d", dir_fd=folder)
+            inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        file = os.open("small.py", os.O_WRONLY | os.O_CREAT, dir_fd=folder)
+        os.write(file, b"b = 2\n")
+        os.close(file)
+        found = texts(read_submission(tmp_path, LESSONS))
+    finally:
+        os.close(folder)
+        clear_folder(tmp_path)  # pytest's own cleanup recurses
+    assert found == {"tiny": "a = 1\n"} | ({"small": "b = 2\n"} if depth < 2000 else {})
 
 
 def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ lesson.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from grader.core.errors import SandboxRefused, StudentCodeError
+from grader.core.errors import CheckFailure, SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.analysis.source import Source
@@ -18,7 +19,7 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.submission import read_submission
 from grader.course.text_encoding import decode
-from grader.judge.exception_verdicts import raised
+from grader.judge.exception_verdicts import raised, verdict_of
 from grader.judge.remote.worker_sources import REFUSED
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, grade_submission
@@ -695,6 +696,31 @@ def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
     file = decode("tiny", "a/tiny.py", None)
     assert file.problem is not None
     assert file.problem.startswith("a/tiny.py can't be read: check its permissions")
+
+
+@pytest.mark.parametrize(
+    ("free", "outcome"), [(10 << 20, Outcome.GRADER_ERROR), (10 << 30, Outcome.ERROR)]
+)
+def test_a_full_disk_is_the_hosts_fault_only_where_the_disk_is_full(
+    free: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody can raise an OSError with that number."""
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: types.SimpleNamespace(free=free))
+    error = StudentCodeError("OSError", "[Errno 28] No space left on device")
+    assert raised(error, Source("", "tiny.py"), Limits()).outcome is outcome
+    other = StudentCodeError("OSError", "[Errno 2] No such file")
+    assert raised(other, Source("", "tiny.py"), Limits()).outcome is Outcome.ERROR
+
+
+def test_what_a_worker_measured_is_no_line_of_the_file() -> None:
+    """A check's facts may hold any key that came back; the line to show is the check's own word."""
+    for failure, line in (
+        (CheckFailure("wrong", facts={"line": 7, "gradcheck": "no"}), None),
+        (CheckFailure("line {line}", facts={"line": 7}, line=3), 3),
+    ):
+        verdict = verdict_of(failure, Source("", "tiny.py"), Limits())
+        assert verdict is not None
+        assert (verdict.line, verdict.checker) == (line, None)
 
 
 def test_a_text_that_speaks_of_memory_is_no_limit_that_was_hit() -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, WorkerLost
+from grader.core.errors import WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import Channel, Output
@@ -110,10 +110,10 @@ def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
         session.call("f", (x,), {})
 
 
-def test_memory_that_runs_out_while_an_answer_is_read_is_our_matter(
+def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
     session: StudentSession, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A frame is small enough for everybody who has memory at all."""
+    """It knows whether the judge's own limit was hit."""
 
     def no_memory(*_: object, **__: object) -> None:
         raise MemoryError
@@ -121,5 +121,5 @@ def test_memory_that_runs_out_while_an_answer_is_read_is_our_matter(
     monkeypatch.setattr(values, "unpacked", no_memory)
     listener.answer = {"value": {"tensor": ["float32", [2], None, 0, 8, False]}}
     listener.blob = bytes(8)
-    with pytest.raises(EngineFault, match="MemoryError"):
+    with pytest.raises(MemoryError):
         session.observe("f", (), {})

@@ -7,6 +7,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import time
+import tracemalloc
 from typing import Any
 
 import numpy
@@ -19,6 +21,7 @@ from grader.worker.wire.frames import (
     HEADER,
     MAGIC,
     MAX_BLOB_BYTES,
+    MAX_NODES,
     BrokenFrame,
     Frame,
     pack,
@@ -313,3 +316,47 @@ def test_a_program_takes_tensors_only(value: Any) -> None:
         TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"
     ):
         program(lambda x: x * 2)(value)
+
+
+P = (1 << 61) - 1
+"""The modulus of Python's hash of numbers: all its multiples have the hash 0."""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"set": [number * P for number in range(100_000)]},
+        {"dict": [[number * P, 0] for number in range(100_000)]},
+        {"set": [{"tuple": [0] * 100 + [number * P]} for number in range(100)]},
+        [{"set": [number]} for number in range(3000)],
+    ],
+    ids=["set", "dict", "tuples", "many sets"],
+)
+def test_a_table_with_many_keys_is_refused_before_it_is_built(data: Any) -> None:
+    """A hundred thousand keys with one hash would take twenty seconds."""
+    began = time.monotonic()
+    with pytest.raises(BrokenFrame, match="keys"):
+        decode(data, b"", strided=False)
+    assert time.monotonic() - began < 1
+
+
+def test_who_encodes_too_many_keys_is_told_so() -> None:
+    """2,000 keys are few enough."""
+    round_trip(set(range(2000)))
+    for value in (set(range(2001)), dict.fromkeys(range(2001))):
+        with pytest.raises(BrokenFrame, match="keys"):
+            Encoder(strided=False).encode(value)
+
+
+def test_a_message_of_many_values_is_refused_before_it_is_parsed() -> None:
+    """Empty lists take a hundred times the memory that their text takes."""
+    text = b"[" + b"[]," * 1_000_000 + b"[]]"
+    tracemalloc.start()
+    with pytest.raises(BrokenFrame, match="values"):
+        unpack(text, b"", most=MAX_NODES)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    with pytest.raises(BrokenFrame, match="values"):
+        pack([[]] * MAX_NODES, most=MAX_NODES)
+    assert unpack(pack([1.5] * 40_000, most=MAX_NODES)[HEADER.size :], b"", most=MAX_NODES).body
