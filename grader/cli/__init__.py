@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import sys
 import traceback
@@ -33,6 +34,13 @@ REMEDIES = {
 }
 """What to do about errors that this system is to blame for."""
 
+NEAR_COMMAND = 0.75
+"""How alike a mistyped word and a command are (difflib's ratio)."""
+MISTYPED = (
+    "There is neither a command nor a lesson {word}. Did you mean {command}? All commands: grade"
+    " --help"
+)
+
 SECTIONS = (
     ("For learners", learner.COMMANDS),
     ("For instructors", instructor.COMMANDS),
@@ -55,11 +63,33 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the language; complete first words without the default command."""
+        """Note the language; complete first words without the default command.
+
+        ``grade help`` and ``grade help COMMAND`` mean ``--help``.
+        """
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
         ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a first word that can only be a mistyped one is no lesson."""
+        word = args[0]
+        if word not in self.commands and not word.startswith("-") and not Path(word).exists():
+            near = difflib.get_close_matches(
+                word, [*self.commands, "help"], n=1, cutoff=NEAR_COMMAND
+            )
+            lessons = lesson_names(ctx, None, "")
+            if near and not difflib.get_close_matches(word, lessons, n=1, cutoff=NEAR_COMMAND):
+                raise UsageError(MISTYPED, word=repr(word), command=f"grade {near[0]}")
+        found: tuple[str | None, click.Command | None, list[str]] = super().resolve_command(
+            ctx, args
+        )
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the reader's language."""

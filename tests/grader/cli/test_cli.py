@@ -816,3 +816,27 @@ def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> Non
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code_of(["--version"]) == ExitCode.OK
     assert capsys.readouterr().out == f"gradlings, version {grader.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("nxt", "Did you mean grade next?"),
+        ("watchh", "Did you mean grade watch?"),
+        ("helpp", "Did you mean grade help?"),
+        ("hook", "Did you mean hooks?"),
+        ("quantum", "There is no lesson 'quantum'"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_the_nearest_command_or_lesson(
+    word: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code_of([word]) == ExitCode.USAGE
+    assert said in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("words", [[], ["hint"], ["watch"]])
+def test_help_is_a_word_too(words: list[str]) -> None:
+    said = CliRunner().invoke(cli, ["help", *words]).output
+    assert said == CliRunner().invoke(cli, [*words, "--help"]).output
+    assert "Usage: " in said
