@@ -29,6 +29,7 @@ def withheld(report: Report, tr: Catalogue | None = None) -> Report:
             source_line=None,
             cell=None,
             source_text=None,
+            source_column=None,
             output="",
             note=None,
             figures=[],

@@ -75,6 +75,8 @@ class CheckResult(Record):
     """What can be drawn of the failure: plain data, as ``figures`` makes it."""
     cell: int | None = None
     """The notebook's cell in which ``source_line`` is a line."""
+    source_column: int | None = None
+    """Where in ``source_text`` a syntax error is, from 1."""
     call: str | None = None
     """The call that failed, as Python to paste."""
 

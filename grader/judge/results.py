@@ -88,6 +88,7 @@ class Results:
             source_line=shown,
             cell=cell,
             source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
+            source_column=None if session.loadable else column_of(line, source),
             output=output,
             seed=check.seed,
             seconds=round(seconds, 6),
@@ -140,6 +141,12 @@ def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | Non
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
     return source.anchor(spec.at, header=verdict.error is not None)
+
+
+def column_of(line: int | None, source: Source) -> int | None:
+    """Return where in a line's text the file's syntax error is."""
+    found = source.error_column
+    return found[1] if found and found[0] == line and found[1] <= MAX_SOURCE_LINE else None
 
 
 def translate_rows(figure: Figure, tr: Catalogue) -> Figure:

@@ -21,8 +21,10 @@ import pytest_jsonreport.plugin
 from pytest_jsonreport.plugin import JSONReport
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
+from grader.core.i18n import Catalogue
 from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, Task
 from grader.course.analysis.source import Source
+from grader.course.analysis.syntax_errors import explain
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
 from grader.judge.remote.proxies import RemoteStudent
@@ -118,11 +120,20 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
             session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
             session.load()
     except StudentCodeError as error:
-        return problem or FileProblem(str(error), error.line)
+        return problem or FileProblem(told(error, session.source, tr), error.line)
     except WorkerLost as lost:
         reason = tr(lost.template, **lost.facts)
         return FileProblem(tr("loading the file: {reason}", reason=reason), None)
     return None
+
+
+def told(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
+    """Return what loading a file raised, a syntax error after what it means."""
+    raised = str(error)
+    if not error.is_a("SyntaxError"):
+        return raised
+    explained = explain(error.message, source.line(error.line))
+    return f"{tr(explained.template, **explained.facts)} ({raised})" if explained else raised
 
 
 def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:

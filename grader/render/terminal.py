@@ -126,6 +126,7 @@ class Page(Lines):
         others = sum(
             max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1)
             for lesson in report.lessons
+            if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
         if html and others:
             self.console.print(

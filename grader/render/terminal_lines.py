@@ -48,9 +48,12 @@ class Lines:
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
-            why.append(clean(f"\n{place(lesson, line, self.tr)}    "), style="dim").append(
-                clean(line.source_text or ""), style="default"
-            )
+            where = clean(f"{place(lesson, line, self.tr)}    ")
+            code = clean(line.source_text or "")
+            why.append(f"\n{where}", style="dim").append(code, style="default")
+            if line.source_column:
+                before = cell_len(where) + cell_len(code[: line.source_column - 1])
+                why.append(f"\n{' ' * before}^", style="bold red")
         return why
 
     def show_check(self, check: CheckResult) -> None:

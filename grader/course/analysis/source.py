@@ -53,6 +53,23 @@ class Source:
                 return [nothing]
         return found
 
+    @functools.cached_property
+    def error_column(self) -> tuple[int, int] | None:
+        """The line of a syntax error, and its place in that line's text without indentation."""
+        try:
+            ast.parse(self.text)
+        except SyntaxError as error:
+            line, column = error.lineno, error.offset
+        except (ValueError, RecursionError, MemoryError):
+            return None
+        else:
+            return None
+        if not line or not column or line > self.text.count("\n") + 1:
+            return None
+        whole = self.text.split("\n")[line - 1]
+        indentation = len(whole) - len(whole.lstrip())
+        return line, max(1, min(column - indentation, len(whole.strip()) + 1))
+
     @property
     def unreadable(self) -> bool:
         """Whether the text can't be parsed: no Python, too deep, or over ``MAX_NODES``."""

@@ -109,6 +109,30 @@ def test_full_marks_end_with_0_and_leave_a_page(
     assert "<h1><b>work</b>" in (run.folder / "report.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("lang", "sentence"),
+    [
+        ("en", "A colon is missing at the end of this line."),
+        ("ko", "이 줄 끝에 콜론(:)이 빠졌습니다."),
+    ],
+)
+def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
+    lang: str, sentence: str, write_submission: Callable[[str], Path], small_course: Course
+) -> None:
+    """On the terminal and on the page; nothing else counts as wrong."""
+    folder = write_submission("def double(x)\n    return 2 * x\n")
+    run = grade(folder, "--lang", lang, course=small_course.root)
+    assert run.code == ExitCode.NOT_FULL_MARKS
+    _, why, code, caret, *rest = run.out.splitlines()
+    assert f"{sentence} (SyntaxError: " in why
+    assert code.rstrip().endswith("def double(x)")
+    assert caret.rstrip() == " " * len(code.rstrip()) + "^"
+    assert not any("more wrong" in line for line in rest)
+    page = (run.folder / "report.html").read_text("utf-8")
+    assert sentence in page
+    assert '<pre class="caret">def double(x)\n             ^</pre>' in page
+
+
 @pytest.fixture(scope="module")
 def wrong_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Iterator[Run]:
     """A wrong submission, graded from another folder with a seed."""

@@ -1,0 +1,160 @@
+"""Python's syntax errors in plain words: what is wrong, and what to do about it.
+
+The rules look at Python's message and at the line; versions of Python word some messages
+differently. Where no rule fits, Python's own message is all there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+QUOTES = {"“", "”", "„", "‘", "’", "‚", "«", "»"}
+FENCE = re.compile(r"\s*(```|~~~)")
+PROMPT = re.compile(r"\s*(>>>|\.\.\.|In \[\d*\]:|Out\[\d*\]:)")
+MERGE = re.compile(r"(<{7}|={7}|>{7})")
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxExplanation:
+    """A sentence to translate, and what stands for its ``{names}``."""
+
+    template: str
+    facts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``message`` and ``line`` are patterns that are searched; groups of names become facts."""
+
+    template: str
+    message: str = ""
+    line: str = ""
+
+
+RULES = (
+    Rule("This line is Markdown, not Python: delete it.", line=FENCE.pattern),
+    Rule(
+        "This line begins with a prompt: delete {prompt}.", line=rf"\s*(?P<prompt>{PROMPT.pattern})"
+    ),
+    Rule(
+        "Git left a conflict here: keep one of the two versions and delete the marker lines.",
+        line=rf"^{MERGE.pattern}",
+    ),
+    Rule("Python writes elif in place of else if.", line=r"^\s*else\s+if\b"),
+    Rule("Python has no ++: write += 1.", line=r"\w\s*\+\+\s*$"),
+    Rule("Python has no --: write -= 1.", line=r"\w\s*--\s*$"),
+    Rule("Python writes and in place of &&.", message="invalid syntax", line=r"&&"),
+    Rule("Python writes or in place of ||.", message="invalid syntax", line=r"\|\|"),
+    Rule("Python writes not in place of !.", message="invalid syntax", line=r"!(?!=)\s*\w"),
+    Rule("A colon is missing at the end of this line.", message=r"expected ':'"),
+    Rule(
+        "The bracket {bracket} that this line opens is never closed.",
+        message=r"'(?P<bracket>[\(\[\{])' was never closed",
+    ),
+    Rule(
+        "{close} does not fit the bracket {open} that was opened on line {where}.",
+        message=(
+            r"closing parenthesis '(?P<close>.)' does not match opening parenthesis '(?P<open>.)'"
+            r" on line (?P<where>\d+)"
+        ),
+    ),
+    Rule(
+        "{close} does not fit the bracket {open} that was opened before it.",
+        message=(
+            r"closing parenthesis '(?P<close>.)' does not match opening parenthesis '(?P<open>.)'"
+        ),
+    ),
+    Rule("{close} closes a bracket that was never opened.", message=r"unmatched '(?P<close>.)'"),
+    Rule(
+        "Only a name, an attribute or an item can stand to the left of =.",
+        message=r"cannot assign to",
+    ),
+    Rule("= assigns. To compare, write ==.", message=r"Maybe you meant '=='"),
+    Rule(
+        "A text in triple quotes begins here and never ends.", message="unterminated triple-quoted"
+    ),
+    Rule(
+        "A text begins here, and its closing quotation mark is missing.",
+        message=r"unterminated (f-)?string|EOL while scanning string",
+    ),
+    Rule(
+        "{character} is a curly quotation mark. Write a straight one: ' or \".",
+        message=rf"invalid character '(?P<character>[{''.join(sorted(QUOTES))}])'",
+    ),
+    Rule(
+        "Python does not know the character {character}. Delete it, and type what is meant.",
+        message=r"invalid character '(?P<character>.)'",
+    ),
+    Rule(
+        "An invisible character stands here: delete it, and type a space if one is needed.",
+        message=r"invalid non-printable character",
+    ),
+    Rule(
+        "This line is indented with tabs, others with spaces. Indent all with four spaces.",
+        message=r"inconsistent use of tabs",
+    ),
+    Rule(
+        "This line is indented further than the one before, and nothing there opens a block.",
+        message=r"unexpected indent",
+    ),
+    Rule(
+        "The block of line {where} is empty: indent what belongs to it by four spaces.",
+        message=r"expected an indented block after .* on line (?P<where>\d+)",
+    ),
+    Rule(
+        "An indented block is missing here: indent what belongs to the line before.",
+        message=r"expected an indented block",
+    ),
+    Rule(
+        "This line is indented less than the one before, and fits no line above it.",
+        message=r"unindent does not match",
+    ),
+    Rule("A comma is missing here.", message=r"forgot a comma"),
+    Rule(
+        "{word} stands outside a function: indent it like the lines of the function.",
+        message=r"'(?P<word>return|yield|await|async for|async with)' outside",
+    ),
+    Rule(
+        "{word} stands outside a loop.",
+        message=r"'(?P<word>break|continue)' (outside|not properly in) loop",
+    ),
+    Rule(
+        "Arguments with a name come after those without one.",
+        message=r"positional argument follows keyword",
+    ),
+    Rule(
+        "Parameters with a default value come after those without one.",
+        message=r"(non-default|parameter without a default).*(default)",
+    ),
+    Rule("print is a function: write print(…).", message=r"Missing parentheses in call to 'print'"),
+    Rule(
+        "A name can't begin with a digit, and between a number and a name there is an operator.",
+        message=r"invalid (decimal|hexadecimal|binary|octal) literal",
+    ),
+    Rule("try needs except or finally after its block.", message=r"expected 'except' or 'finally'"),
+    Rule(
+        "After a backslash the line must end: delete what follows, spaces too.",
+        message=r"after line continuation character",
+    ),
+    Rule("Something is wrong between the braces of this f-string.", message=r"f-string"),
+)
+
+
+def explain(message: str, line: str) -> SyntaxExplanation | None:
+    """Return what a syntax error means, from Python's message and the text of its line."""
+    for rule in RULES:
+        said = re.search(rule.message, message)
+        seen = re.search(rule.line, line)
+        if said and seen:
+            facts = {**said.groupdict(), **seen.groupdict()}
+            return SyntaxExplanation(
+                rule.template, {key: text.strip() for key, text in facts.items()}
+            )
+    return None
+
+
+def templates() -> Iterator[str]:
+    """Yield every sentence, for the catalogue of translations."""
+    return (rule.template for rule in RULES)
