@@ -116,8 +116,11 @@ class MissingName(Exception):
 class WorkerLost(Exception):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` and ``facts`` say how, in any language; ``reason`` does in English.
+    ``template`` and ``facts`` say how, in any language; ``reason`` does in English. ``line`` is
+    that of the student's file where it was, if known.
     """
+
+    line: int | None = None
 
     def __init__(self, outcome: str, template: str, **facts: Any) -> None:
         self.outcome = outcome

@@ -95,7 +95,9 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
         case MissingName():
             return missing(error, source.filename)
         case WorkerLost():
-            return CheckVerdict(Outcome(error.outcome), error.template, error.facts)
+            return CheckVerdict(
+                Outcome(error.outcome), error.template, error.facts, line=error.line
+            )
         case GradcheckError():
             return CheckVerdict(
                 Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]}

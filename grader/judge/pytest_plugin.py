@@ -29,7 +29,7 @@ from grader.judge.local_student import LocalStudent, MissingReference, reference
 from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.rpc import student_error
+from grader.judge.remote.replies import student_error
 from grader.judge.remote.session import NotStarted
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder

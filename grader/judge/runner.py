@@ -123,7 +123,7 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
         return problem or FileProblem(told(error, session.source, tr), error.line)
     except WorkerLost as lost:
         reason = tr(lost.template, **lost.facts)
-        return FileProblem(tr("loading the file: {reason}", reason=reason), None)
+        return FileProblem(tr("loading the file: {reason}", reason=reason), lost.line)
     return None
 
 

@@ -20,7 +20,9 @@ from grader.course.analysis.source import Source
 from grader.judge.remote.channel import crashed
 from grader.judge.remote.deadline import Deadline, Starvation
 from grader.judge.remote.proxies import Connection, Traffic
-from grader.judge.remote.worker_sources import WorkerSource
+from grader.judge.remote.replies import missing_name, part, several_replies, student_error
+from grader.judge.remote.stack import line_where_it_is
+from grader.judge.remote.worker_sources import WorkerProcess, WorkerSource
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
@@ -29,8 +31,9 @@ BUSY = (
     " for {seconds} s. Stop other programs or grade fewer submissions at once (--workers), and"
     " grade again"
 )
-MAX_LINE = 1 << 20
-"""A file has at most as many lines as bytes."""
+LESSON_TOO_LONG = "the lesson took more than {seconds} s"
+NO_ANSWER = "no answer within {seconds} s"
+STILL_RUNNING = "still running after {seconds} s, on this line"
 
 
 class RpcClient:
@@ -194,6 +197,7 @@ class RpcClient:
         line, self._line = self._line, None
         assert line is not None
         self._prefetched = {}  # the handles in these answers are that worker's
+        where = self._where(line.worker) if lost.outcome == "timeout" else None
         gone = isinstance(lost, WorkerGone)
         how = self._workers.end(line.worker, died=gone)
         self._printed += line.worker.channel.output.take()
@@ -201,14 +205,12 @@ class RpcClient:
             if self.starvation.extreme:
                 return EngineFault(BUSY.format(seconds=round(self.starvation.total)))
             if time.monotonic() >= self._lesson_deadline:
-                return WorkerLost(
-                    "timeout",
-                    "the lesson took more than {seconds} s",
-                    seconds=f"{self.limits.lesson_seconds:g}",
-                )
-            return WorkerLost(
-                "timeout", "no answer within {seconds} s", seconds=f"{self.limits.call_seconds:g}"
-            )
+                template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
+            else:
+                template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
+            late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
+            late.line = where
+            return late
         if how is None or not gone:  # how one ends that answered nonsense is a matter of timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
@@ -220,6 +222,13 @@ class RpcClient:
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
             return EngineFault(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
+
+    def _where(self, worker: WorkerProcess) -> int | None:
+        """Return the line of the student's file where a worker is that does not answer."""
+        self._printed += worker.channel.output.take()
+        line, printed = line_where_it_is(worker, self.source.filename)
+        self._printed += printed
+        return line if self.source.line(line) else None
 
     def checked(self, parse: Callable[[], Any]) -> Any:
         """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost.
@@ -249,51 +258,3 @@ class RpcClient:
         if self._line is not None:
             line, self._line = self._line, None
             self._workers.end(line.worker, died=False)
-
-
-def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
-    replies, position = [], 0
-    for pair in part(frame.body, "several", list):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise BrokenFrame("replies of which one is none")
-        body, length = pair
-        if not isinstance(body, dict) or type(length) is not int or length < 0:
-            raise BrokenFrame("replies of which one is none")
-        replies.append(Frame(body, frame.blob[position : position + length]))
-        position += length
-    if len(replies) > most or position != len(frame.blob):
-        raise BrokenFrame("replies to other questions than were asked")
-    return replies
-
-
-def part(body: Any, key: str, *kinds: type) -> Any:
-    """Return a part of an answer; raise BrokenFrame if it is not there or of another type."""
-    if not isinstance(body, dict) or key not in body:
-        raise BrokenFrame(f"an answer without {key!r}")
-    if not isinstance(body[key], kinds):
-        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
-    return body[key]
-
-
-def missing_name(body: Any, key: str) -> MissingName:
-    """Return a MissingName from a worker's answer, which has the name under ``key``."""
-    present = part(body, "names", list)[:100]
-    if not all(isinstance(name, str) for name in present):
-        raise BrokenFrame("an answer with names that are no text")
-    return MissingName(part(body, key, str)[:80], tuple(name[:80] for name in present))
-
-
-def student_error(data: dict[str, Any]) -> StudentCodeError:
-    """Return a StudentCodeError from a worker's ``raised``."""
-    line = data.get("line")
-    ancestors = data.get("ancestors", [])
-    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
-        raise BrokenFrame("an exception whose classes are no names")
-    return StudentCodeError(
-        part(data, "type", str)[:200],
-        part(data, "message", str)[:4000],
-        line=line if type(line) is int and 0 < line < MAX_LINE else None,
-        ancestors=tuple(name[:200] for name in ancestors[:20]),
-        raised_here=data.get("raised_here") is True,
-    )

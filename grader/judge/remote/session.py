@@ -21,7 +21,8 @@ from torch import Tensor
 from grader.core.errors import MissingName
 from grader.course.analysis.source import Source
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
-from grader.judge.remote.rpc import RpcClient, missing_name, part
+from grader.judge.remote.replies import missing_name, part
+from grader.judge.remote.rpc import RpcClient
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame
 from grader.worker.wire.placeholders import TensorRef

@@ -294,7 +294,7 @@ RAISING = {
         "failed",
         "tiny.py defines no double, but doubel: the name has to be spelt as in the stub",
     ),
-    "loops": ("def double(x):\n    while True: pass", "timeout", "no answer within 1.5 s"),
+    "loops": ("def double(x):\n    while True: pass", "timeout", "still running after 1.5 s"),
     "exits": ("import os\ndef double(x): os._exit(0)", "crashed", "ended with exit status 0"),
     "sys.exit": ("import sys\ndef double(x): sys.exit(0)", "error", "SystemExit"),
     "dies": ("import ctypes\ndef double(x): ctypes.string_at(0)", "crashed", "killed by SIGSEGV"),
@@ -599,6 +599,42 @@ def test_without_fork_each_lesson_has_its_own_checks(spawning_host: ForkServerCl
     }
 
 
+@pytest.mark.parametrize(
+    ("loop", "line"),
+    [
+        ("    while True: pass\n", 6),
+        ("    while True: print('again')\n", 6),
+        ("    while True: turn()\n", 4),
+        ("    torch.ones(40_000_000).sort()\n    while True: torch.ones(4_000_000).sort()\n", 7),
+    ],
+)
+def test_an_endless_loop_is_shown_with_its_line(
+    loop: str, line: int, host: ForkServerClient, small_course: Course
+) -> None:
+    """In Python, in what it calls, while it prints, and inside of torch; what it printed stays."""
+    source = (
+        "import torch\n"
+        "print('begun')\n"
+        "def turn():\n"
+        "    return sum(range(10**12))\n"
+        f"def double(x):\n{loop}"
+        "def triple(x): return 3 * x\n"
+        "LIMIT = 20.0\n"
+    )
+    check = by_id(grade(host, small_course, source))["double"]
+    assert check.outcome is Outcome.TIMEOUT
+    assert check.message == "still running after 1.5 s, on this line"
+    assert check.source_line == line
+    assert "Stack (most recent" not in check.output
+
+
+def test_a_file_that_never_ends_loading_is_shown_with_its_line(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    checks = by_id(grade(host, small_course, "x = 0\nwhile True:\n    x += 1\n"))
+    assert checks["double"].source_line in (2, 3)
+
+
 def test_without_fork_a_loop_and_a_death_are_told_apart_too(
     spawning_host: ForkServerClient, small_course: Course
 ) -> None:
@@ -614,6 +650,7 @@ def test_without_fork_a_loop_and_a_death_are_told_apart_too(
         "timeout",
         "crashed",
     )
+    assert (checks["double"].source_line, checks["double"].source_text) == (3, "while True: pass")
     assert checks["triple"].message == "the worker is gone: ended with exit status 4"
     assert checks["limit"].outcome is Outcome.PASSED
 

@@ -1,0 +1,59 @@
+"""What a worker's answer says. Nothing is believed: whatever is malformed is a BrokenFrame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.core.errors import MissingName, StudentCodeError
+from grader.worker.wire.frames import BrokenFrame, Frame
+
+MAX_LINE = 1 << 20
+"""A file has at most as many lines as bytes."""
+
+
+def several_replies(frame: Frame, most: int) -> list[Frame]:
+    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
+    replies, position = [], 0
+    for pair in part(frame.body, "several", list):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise BrokenFrame("replies of which one is none")
+        body, length = pair
+        if not isinstance(body, dict) or type(length) is not int or length < 0:
+            raise BrokenFrame("replies of which one is none")
+        replies.append(Frame(body, frame.blob[position : position + length]))
+        position += length
+    if len(replies) > most or position != len(frame.blob):
+        raise BrokenFrame("replies to other questions than were asked")
+    return replies
+
+
+def part(body: Any, key: str, *kinds: type) -> Any:
+    """Return a part of an answer; raise BrokenFrame if it is not there or of another type."""
+    if not isinstance(body, dict) or key not in body:
+        raise BrokenFrame(f"an answer without {key!r}")
+    if not isinstance(body[key], kinds):
+        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
+    return body[key]
+
+
+def missing_name(body: Any, key: str) -> MissingName:
+    """Return a MissingName from a worker's answer, which has the name under ``key``."""
+    present = part(body, "names", list)[:100]
+    if not all(isinstance(name, str) for name in present):
+        raise BrokenFrame("an answer with names that are no text")
+    return MissingName(part(body, key, str)[:80], tuple(name[:80] for name in present))
+
+
+def student_error(data: dict[str, Any]) -> StudentCodeError:
+    """Return a StudentCodeError from a worker's ``raised``."""
+    line = data.get("line")
+    ancestors = data.get("ancestors", [])
+    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
+        raise BrokenFrame("an exception whose classes are no names")
+    return StudentCodeError(
+        part(data, "type", str)[:200],
+        part(data, "message", str)[:4000],
+        line=line if type(line) is int and 0 < line < MAX_LINE else None,
+        ancestors=tuple(name[:200] for name in ancestors[:20]),
+        raised_here=data.get("raised_here") is True,
+    )
