@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,15 @@ from pathlib import Path
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.progress_file import find_workspace
+from grader.course.progress_file import FILE, find_workspace
 from grader.course.submission import nearly_named, read_submission
 
 MISSING = (
     "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"
     " {command}"
 )
+ABOVE = "Your work is one folder further down. Go there: cd {folder}"
+SEVERAL = "Several work folders are here: {folders}. Go to the one you mean: cd {folder}"
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
 
 
@@ -40,6 +43,8 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     paths = [word for word in words if word not in ids and is_path(place, word)]
     wanted = [course.lesson(word) for word in words if word not in paths]
     named = [lesson.id for lesson in wanted] if words else ids
+    if named:
+        refuse_folders_above(place)
     files = read_submission(place, named) if named else {}
     at: dict[str, LessonFile] = {}
     places = dict.fromkeys((lesson.id for lesson in wanted), place)
@@ -70,6 +75,17 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
         name,
         {lesson: where for lesson, where in places.items() if where != Path()},
     )
+
+
+def refuse_folders_above(place: Path) -> None:
+    """Raise UsageError if what is meant is a work folder below ``place``, or one of several."""
+    if not place.is_dir() or find_workspace(place) is not None:
+        return
+    below = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
+    if len(below) == 1:
+        raise UsageError(ABOVE, folder=shlex.quote(below[0]))
+    if below:
+        raise UsageError(SEVERAL, folders=", ".join(below), folder=shlex.quote(below[0]))
 
 
 def is_path(place: Path, word: str) -> bool:

@@ -864,3 +864,23 @@ def test_help_is_a_word_too(words: list[str]) -> None:
     said = CliRunner().invoke(cli, ["help", *words]).output
     assert said == CliRunner().invoke(cli, [*words, "--help"]).output
     assert "Usage: " in said
+
+
+@pytest.mark.parametrize(
+    ("folders", "said"),
+    [(["mine"], "one folder further down. Go there: cd mine"), (["a b", "c"], "here: a b, c.")],
+)
+@pytest.mark.parametrize("words", [[], ["tiny"]])
+def test_one_folder_too_high_is_said_and_nothing_is_written(
+    folders: list[str], said: str, words: list[str], tmp_path: Path, small_course: Course
+) -> None:
+    for name in folders:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".gradlings.json").write_text("{}")
+        (tmp_path / name / "tiny.py").write_text(RIGHT)
+    before = contents(tmp_path)
+    run = grade(tmp_path, *words, course=small_course.root)
+    assert run.code == ExitCode.USAGE
+    assert said in run.err.replace("\n", " ")
+    assert run.err.count("\n") == 1
+    assert contents(tmp_path) == before
