@@ -91,10 +91,11 @@ class LessonProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress(Record):
-    """All lessons' progress by id."""
+    """All lessons' progress by id; ``latest`` are the lessons of the last run that began any."""
 
     lessons: dict[str, LessonProgress] = field(default_factory=dict)
     version: int = VERSION
+    latest: tuple[str, ...] = ()
 
     def of(self, lesson: str) -> LessonProgress:
         return self.lessons.get(lesson) or LessonProgress()

@@ -51,7 +51,9 @@ def show_hint(
     for key, steps in shown.items():
         # "1 / 3" would read as points.
         which = tr("hint {step} of {steps}", step=step, steps=len(steps))
-        console.print(Text.assemble((key, "bold"), (f"  {which}" if name else "", "dim")))
+        chosen = "" if lesson_id else f"{lesson.id}  "
+        told = f"  {which}" if name else ""
+        console.print(Text.assemble((chosen, "dim"), (key, "bold"), (told, "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
     most = max(map(len, shown.values()))
@@ -59,10 +61,13 @@ def show_hint(
 
 
 def at_hand(learner: Learner, progress: Progress) -> Lesson:
-    """Return the only lesson here, else the first that was wrong last, else the next one."""
+    """Return the only lesson here, else the one graded last, as long as something is wrong there;
+    else the first that was wrong, else the next one.
+    """
     files = learner.files()
     here = [lesson for lesson in learner.course.lessons if lesson.id in files]
-    wrong = [lesson for lesson in here if progress.of(lesson.id).wrong]
+    latest = [lesson for lesson in here if lesson.id in progress.latest]
+    wrong = [lesson for lesson in (*latest, *here) if progress.of(lesson.id).wrong]
     following = next_lesson(learner.course, progress) or learner.course.lessons[0]
     return next(iter(here if len(here) == 1 else wrong), following)
 

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -127,6 +127,9 @@ def readme_name(folder: Path, lang: str) -> str:
     return own if (folder / own).exists() else "README.md"
 
 
+BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
+
+
 def record(learner: Learner, report: Report, console: Console) -> Progress:
     """Keep a grading's outcome and print what it opened; return the progress."""
     if not learner.keeps:
@@ -136,7 +139,8 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
     def graded(progress: Progress) -> Progress:
         for result in report.lessons:
             progress = progress.having(result.id, progress.of(result.id).graded(result, at))
-        return progress
+        begun = [one.id for one in report.lessons if one.status in BEGUN]
+        return replace(progress, latest=tuple(begun)) if begun else progress
 
     try:
         after = update_progress(learner.folder, graded)

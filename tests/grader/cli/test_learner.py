@@ -404,9 +404,23 @@ def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
     assert (
         at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
     )
+    both = {name: LessonProgress(1, wrong={f"{name}.a": 1}) for name in ("tiny", "third")}
+    assert at_hand(learner, Progress(both)).id == "tiny"
+    assert at_hand(learner, Progress(both, latest=("third",))).id == "third"
+    assert at_hand(learner, Progress({**both, "third": FULL}, latest=("third",))).id == "tiny"
     (workspace_folder / "alone").mkdir()
     (workspace_folder / "alone" / "second.py").write_text("x = 1\n")
     assert at_hand(replace(learner, folder=workspace_folder / "alone"), Progress()).id == "second"
+
+
+def test_a_hint_without_a_lesson_says_which_one_it_is_about(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
+    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 3 * x\n")
+    assert grade("run", "tiny")[0] == ExitCode.NOT_FULL_MARKS
+    assert read_progress(workspace_folder).latest == ("tiny",)
+    assert grade("hint")[1].startswith("tiny  double  hint 1 of 3\n")
+    assert grade("hint", "tiny")[1].startswith("double  hint 2 of 3\n")
 
 
 def test_a_function_without_hints_is_passed_over(
