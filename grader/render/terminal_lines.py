@@ -73,11 +73,22 @@ class Lines:
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
+        """Yield the cause, the line, what was expected, what the check drew: the cause first."""
         tr = self.tr
-        if check.inputs:
-            yield Text(
-                "   ".join(f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
+        message = Text(clean(check.message or ""), style="red")
+        if check.evidence:
+            yield Text.assemble(
+                (tr("Looks like") + ": ", "bold"),
+                clean(f"{check.diagnosis_title}. {check.evidence}"),
             )
+        elif check.message:
+            yield message
+        if check.source_line:
+            yield Text.assemble(
+                (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
+            )
+        if check.evidence and check.message:
+            yield message
         if check.expected is None and check.actual is not None:
             yield Text.assemble((tr("got") + "  ", "dim"), clean(text(check.actual)))
         elif check.expected is not None:
@@ -85,19 +96,11 @@ class Lines:
             width = max(cell_len(tr("expected")), cell_len(tr("got"))) + 2
             yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
             yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))
-        if check.message:
-            yield Text(clean(check.message), style="red")
+        if check.inputs:
+            given = (f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
+            yield Text.assemble((tr("called with") + "  ", "dim"), "   ".join(given))
         for figure in check.figures:
             yield from figure_lines(figure, tr, self.console.width - INDENT, whole=self.whole)
-        if check.evidence:
-            yield Text.assemble(
-                (tr("Looks like") + ": ", "bold"),
-                clean(f"{check.diagnosis_title}. {check.evidence}"),
-            )
-        if check.source_line:
-            yield Text.assemble(
-                (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
-            )
         if check.output:
             yield Text.assemble(
                 (tr("It printed") + "  ", "dim"), clean(self.first_lines(check.output))

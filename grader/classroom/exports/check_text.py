@@ -28,19 +28,19 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
     if check.outcome is Outcome.GRADER_ERROR:
         yield OWN_FAULT
         return
-    if check.message:
-        yield check.message
-    if check.inputs:
-        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
-    if check.expected is not None or check.actual is not None:
-        expected, actual = pair(check.expected, check.actual)
-        yield f"expected {expected}" if check.expected is not None else ""
-        yield f"got      {actual}"
     if check.evidence:
         yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
     elif check.diagnosis_title:
         yield f"Looks like: {check.diagnosis_title}"
     if check.source_line:
         yield f"{place(lesson, check, Catalogue())}    {check.source_text or ''}"
+    if check.message:
+        yield check.message
+    if check.expected is not None or check.actual is not None:
+        expected, actual = pair(check.expected, check.actual)
+        yield f"expected {expected}" if check.expected is not None else ""
+        yield f"got      {actual}"
+    if check.inputs:
+        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
     if check.hint:
         yield f"A nudge: {check.hint}"

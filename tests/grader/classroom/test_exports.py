@@ -251,7 +251,7 @@ def test_gradescope_students_see_their_total() -> None:
     (unseen,) = [test for test in found["tests"] if test["name"].endswith("zero")]
     assert (
         unseen["output"]
-        == "A hidden check: what it asked is not shown.\nLooks like: mixed up\nA nudge: think"
+        == "Looks like: mixed up\nA hidden check: what it asked is not shown.\nA nudge: think"
     )
     assert "secret" not in json.dumps(unseen)
 

@@ -452,7 +452,7 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
     lesson = small_course.lesson("tiny")
     assert (workspace.code, workspace.err) == (ExitCode.OK, "")
     assert contents(workspace.folder) == {
-        ".gradlings.json": '{\n "version": 1,\n "lessons": {}\n}\n',
+        ".gradlings.json": '{\n "version": 1,\n "lessons": {},\n "latest": []\n}\n',
         "tiny": None,
         "tiny/tiny.py": lesson.stub.read_text("utf-8"),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),

@@ -294,7 +294,7 @@ def test_a_replay_shows_the_check_and_nothing_else(
     assert (code, err) == (ExitCode.NOT_FULL_MARKS, "")
     assert "double returns twice x" in out and "triple" not in out
     own = re.search(r"(\d+) the check's own", out)
-    (inputs,) = [line for line in out.splitlines() if line.strip().startswith("x = ")]
+    (inputs,) = [line for line in out.splitlines() if "called with  x = " in line]
     assert own is not None
     code, again, _ = replayed(capsys, "tiny.double", "--check-seed", own[1], *common)
     assert inputs in again
