@@ -50,6 +50,17 @@ def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: 
     assert not browser.overflows(tab)
 
 
+def test_a_section_is_shown_alone(browser: Browser, page: Path) -> None:
+    tab = browser.open(page)
+    everybody = shown(tab)
+    tab.locator("#section").select_option("Group B")
+    assert 0 < shown(tab) < everybody
+    assert all("Group B" in name for name in names(tab))
+    assert "1 → 2.5" in tab.locator("#table").text_content()
+    tab.locator("#clear").click()
+    assert shown(tab) == everybody
+
+
 def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "class.html"
     path.write_text("".join(render_class([], random_columns())), "utf-8")

@@ -76,7 +76,12 @@ def random_entries(
     rng = random.Random(seed)
     for n in range(count):
         label = f"{rng.choice(GIVEN_NAMES)} {rng.choice(FAMILY_NAMES)}"
-        name, students, odd = f"{n:04d} {label}", (StudentIdentity(label),), rng.random()
+        section = {"section": f"Group {'ABC'[n % 3]}"}
+        name, students, odd = (
+            f"{n:04d} {label}",
+            (StudentIdentity(label, {}, section),),
+            rng.random(),
+        )
         if odd < 0.02:
             yield GradebookEntry(name, students, missing=True)
         elif odd < 0.03:
@@ -91,6 +96,7 @@ def random_entries(
                 random_report(name, rng, lessons),
                 late=odd > 0.94,
                 adjustments=(late,) if odd > 0.97 else (),
+                history=(1.0, 2.5) if odd > 0.9 else (),
             )
 
 
