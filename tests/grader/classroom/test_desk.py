@@ -339,6 +339,18 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
     assert "tiny 5/10: triple triples." in rows[1]["feedback"]
 
 
+def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:
+    out = desk("plain")
+    run_grade("export", out, "--to", "csv", "--section", "A", "--output", tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["students"] for row in rows] == NAMES[1:SMALL:2]
+    with pytest.raises(UsageError, match="Nobody is in the section 'C'.*: A, B"):
+        CliRunner().invoke(
+            cli, ["export", str(out), "--to", "csv", "--section", "C"], catch_exceptions=False
+        )
+
+
 # ------------------------------------------------------------------------ comments, forget, rename
 
 
