@@ -345,7 +345,7 @@ def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) 
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["students"] for row in rows] == NAMES[1:SMALL:2]
-    with pytest.raises(UsageError, match="Nobody is in the section 'C'.*: A, B"):
+    with pytest.raises(UsageError, match=r"Nobody is in the section 'C'.*: A, B"):
         CliRunner().invoke(
             cli, ["export", str(out), "--to", "csv", "--section", "C"], catch_exceptions=False
         )
