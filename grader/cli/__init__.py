@@ -77,7 +77,7 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a first word that can only be a mistyped one is no lesson."""
+        """Find the command; a first word that looks like a mistyped command is refused."""
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not Path(word).exists():
             near = difflib.get_close_matches(

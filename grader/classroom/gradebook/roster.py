@@ -85,7 +85,8 @@ def read_roster(path: Path) -> Roster:
             f"{path}:{number}: no column says who: {', '.join(header)[:120]}. Name one of them:"
             " name, id, email, sid or username"
         )
-    students, problems = [], []
+    students: list[tuple[int, StudentIdentity]] = []
+    problems: list[str] = []
     for line, cells in lines[1:]:
         # The second row of Canvas' export.
         if cells[0].strip().lower().startswith("points possible"):
@@ -112,23 +113,30 @@ def read_roster(path: Path) -> Roster:
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        details = {
-            "section": _cell(fields, cells, SECTION),
-            "due": _cell(fields, cells, DUE),
-            "handed_in": _cell(fields, cells, HANDED_IN),
-        }
-        for key, read in (("due", read_extension), ("handed_in", as_utc)):
-            try:
-                details[key] = details[key] and read(details[key])
-            except ValueError:
-                problems.append(
-                    f"{path}:{line}: {details[key]!r} is no time with its offset from UTC, so it is"
-                    " left out. Write it like 2026-12-01T23:59+09:00"
-                )
-                details[key] = ""
-        filled = {key: value for key, value in details.items() if value}
-        students.append((line, StudentIdentity(name, known, filled)))
+        details = _details(fields, cells, f"{path}:{line}", problems)
+        students.append((line, StudentIdentity(name, known, details)))
     return Roster(tuple(students), tuple(problems))
+
+
+def _details(
+    fields: list[str], cells: list[str], where: str, problems: list[str]
+) -> dict[str, str]:
+    """Return a line's section and times; a time that is none becomes a problem."""
+    found = {
+        "section": _cell(fields, cells, SECTION),
+        "due": _cell(fields, cells, DUE),
+        "handed_in": _cell(fields, cells, HANDED_IN),
+    }
+    for key, read in (("due", read_extension), ("handed_in", as_utc)):
+        try:
+            found[key] = found[key] and read(found[key])
+        except ValueError:
+            problems.append(
+                f"{where}: {found[key]!r} is no time with its offset from UTC, so it is left out."
+                " Write it like 2026-12-01T23:59+09:00"
+            )
+            found[key] = ""
+    return {key: value for key, value in found.items() if value}
 
 
 def _field(cell: str) -> str:

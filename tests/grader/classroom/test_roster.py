@@ -202,3 +202,20 @@ def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path)
         book.set_absent([("Ann", StudentIdentity("Ann"), None)])
         assert [entry.name for entry in book.entries()] == ["Ann"]
         assert book.names() == set()
+
+
+def test_sections_extensions_and_times_are_read_and_a_bad_time_is_said(tmp_path: Path) -> None:
+    text = (
+        "name,Section,due,submitted_at\n"
+        "Ann,A,+2d,2026-03-01T09:00+09:00\n"
+        "Bob,,2026-03-04T00:00Z,\n"
+        "Cal,B,tomorrow,2026-03-01\n"
+    )
+    roster = read_roster(write_roster(tmp_path, text))
+    assert [one.details for _, one in roster.students] == [
+        {"section": "A", "due": "+2d", "handed_in": "2026-03-01T00:00:00+00:00"},
+        {"due": "2026-03-04T00:00Z"},
+        {"section": "B"},
+    ]
+    assert len(roster.problems) == 2
+    assert all("class.csv:4: " in one and "offset from UTC" in one for one in roster.problems)
