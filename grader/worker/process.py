@@ -48,6 +48,30 @@ class Call:
     outputs: list[Tensor]
 
 
+class Before:
+    """A tensor as it was handed over. Writes through ``.data`` or NumPy move no version counter."""
+
+    __slots__ = ("value", "version")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.version = version_counter(tensor)
+        self.value = tensor.detach().clone()
+
+    def differs(self, tensor: Tensor) -> bool:
+        """Return whether the tensor was written to; NaN stays NaN.
+
+        Another shape or dtype, which only ``.data = …`` gives it, has no contents to copy back.
+        """
+        if version_counter(tensor) != self.version:
+            return True
+        now = tensor.detach()
+        if now.shape != self.value.shape or now.dtype != self.value.dtype:
+            return False
+        return not torch.equal(now, self.value) and not bool(
+            ((now == self.value) | ((now != now) & (self.value != self.value))).all()
+        )
+
+
 class Worker:
     """One student's module and the calls that the judge still holds on to."""
 
@@ -157,10 +181,10 @@ class Worker:
         body = request.body
         function = self.lookup(body["path"])
         args, kwargs, decoder = self.arguments(request)
-        versions = [version_counter(t) for t in decoder.tensors]
+        before = list(map(Before, decoder.tensors))
         with torch.set_grad_enabled(body["grad"]):
             result = function(*args, **kwargs)
-        return self.reply(result, decoder.tensors, versions)
+        return self.reply(result, decoder.tensors, before)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
         """Run a scenario in a new module, so that changes to the last one are gone."""
@@ -178,21 +202,19 @@ class Worker:
         args, kwargs = decoder.decode(request.body["args"])
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
-    def reply(self, result: Any, inputs: list[Tensor], versions: list[int]) -> tuple[Any, bytes]:
+    def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
         """Return the encoded result, its handle, and the inputs that were written to."""
         encoder = Encoder(strided=False)
         body: dict[str, Any] = {"value": encoder.encode(result)}
         body["handle"] = self.keep(inputs, encoder.tensors)
-        return self.with_mutated(body, encoder.blob, inputs, versions)
+        return self.with_mutated(body, encoder.blob, inputs, before)
 
     def with_mutated(
-        self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], versions: list[int]
+        self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], before: list[Before]
     ) -> tuple[Any, bytes]:
-        """Add new contents of inputs whose version counter moved, to be copied back."""
+        """Add new contents of inputs that were written to, to be copied back."""
         changed = [
-            k
-            for k, (t, version) in enumerate(zip(inputs, versions, strict=True))
-            if version_counter(t) != version
+            k for k, (t, was) in enumerate(zip(inputs, before, strict=True)) if was.differs(t)
         ]
         if not changed:
             body["mutated"] = []
@@ -221,7 +243,7 @@ class Worker:
         decoder = Decoder(request.blob, strided=True)
         incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
         vectors = [t for t in incoming if t is not None]
-        versions = [version_counter(t) for t in vectors]
+        before = list(map(Before, vectors))
         pairs = [
             (out, v)
             for out, v in zip(call.outputs, incoming, strict=True)
@@ -249,7 +271,7 @@ class Worker:
         remaining = iter(metas)
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
         reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
-        return self.with_mutated(reply, blob, vectors, versions)
+        return self.with_mutated(reply, blob, vectors, before)
 
 
 def tell_stack_when_asked() -> None:
