@@ -21,7 +21,14 @@ from grader.classroom.exports.csv_escape import row
 from grader.classroom.exports.csv_template import Sheet
 from grader.classroom.exports.matching import Roll
 from grader.classroom.exports.moodle import KINDS, columns_in, people_in
-from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, mark_of, remarks
+from grader.classroom.exports.records import (
+    ExportNote,
+    ExportRequest,
+    Piece,
+    mark_of,
+    remarks,
+    total_points,
+)
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.redact import withheld
@@ -29,13 +36,13 @@ from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
 
 PAGE = "report.html"
-SYSTEMS = ("moodle", "canvas", "folder")
 PageOf = Callable[[GradebookEntry], bytes]
 TextOf = Callable[[str, str], str | None]
 """The text of a submission's lesson as it was graded."""
 MOODLE_TEAMS = (
-    "Moodle takes the number in each name for a participant's. In a group assignment it is the"
-    " group's: there give the grading worksheet with --template, and a roster with the members"
+    "in a group assignment do not upload this zip. The numbers in its names are groups there, and"
+    " Moodle takes them for participants, so pages would reach other students. Give the grading"
+    " worksheet with --template, and grade with a roster that has the members"
 )
 
 
@@ -48,7 +55,7 @@ def pages_for_moodle(
         sheet = Sheet(request.template)
         roll = Roll(people_in(sheet, columns_in(sheet, request)), KINDS, with_name=("participant",))
     else:
-        yield ExportNote(MOODLE_TEAMS)
+        yield ExportNote(MOODLE_TEAMS, important=True)
     for entry in entries:
         page = page_of(entry)
         for student in entry.students:
@@ -109,8 +116,11 @@ def comments_table(
 
 
 def summary(entry: GradebookEntry) -> Iterator[str]:
-    """Yield lines: the points, remarks, and for each lesson what to look at first."""
-    if entry.report is None:
+    """Yield lines: the points, remarks, and for each lesson what to look at first.
+
+    Without a verdict on everything there are only remarks.
+    """
+    if entry.report is None or total_points(entry) is None:
         yield from remarks(entry)
         return
     yield f"{entry.score:g} of {entry.report.max_score:g} points."

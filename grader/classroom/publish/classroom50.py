@@ -11,7 +11,7 @@ autograder.py", "The runtime block" and "Attaching files to submission Releases"
     runtime.json        for ``gh teacher assignment add --runtime``
     assignment.json     the fields that the assignment's entry in ``assignments.json`` needs
 
-Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it, and whoever has the
+Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it and anybody with the
 address can read it. So the course in it is the students' bundle, which has no solutions and holds
 the hidden checks back; with ``whole_course`` it is all of the course.
 """
@@ -58,7 +58,7 @@ def make_folder(
     accept_near_names: bool = False,
     whole_course: bool = False,
 ) -> float:
-    """Write the folder, in place of an earlier one of ours; return the points that it holds back.
+    """Write the folder, in place of one made earlier; return the points that it holds back.
 
     Raises UsageError if it can't.
     """

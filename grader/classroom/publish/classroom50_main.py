@@ -2,7 +2,7 @@
 
 Its arguments are the folder with settings, engine and course, the student's checkout, and the
 folder for what it makes: ``result.json``, ``release-body.md``, ``report.html``, and ``outputs``
-with the lines for ``$GITHUB_OUTPUT``. After a fault of ours it makes nothing and fails.
+with the lines for ``$GITHUB_OUTPUT``. After a fault of the grader it makes nothing and fails.
 
 Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 """

@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def remove(path: Path) -> None:
-    """Remove what a student's repository has under a name of ours, also a link or a folder."""
+    """Remove what a student's repository has under the names of our results, links too."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

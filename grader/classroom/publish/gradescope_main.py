@@ -1,6 +1,6 @@
 """The program in Gradescope's container: 768 MB, half a processor, ten minutes.
 
-Workers get less memory than at home. A fault of ours gives a ``results.json`` without a score.
+Workers get less memory than at home. After a fault of the grader ``results.json`` has no score.
 """
 
 from __future__ import annotations

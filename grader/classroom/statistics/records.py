@@ -230,15 +230,6 @@ class LessonFacts:
         return tuple(self.by_id.values())
 
     @property
-    def mean(self) -> float | None:
-        return statistics.fmean(self.scores) if self.scores else None
-
-    @property
-    def deviation(self) -> float | None:
-        """The standard deviation of the scores, as of a whole population."""
-        return statistics.pstdev(self.scores) if len(self.scores) > 1 else None
-
-    @property
     def bins(self) -> tuple[Bin, ...]:
         return histogram(self.scores, self.max_score)
 

@@ -30,9 +30,8 @@ STEPS = """\
 {full}. Every result says so.
 """
 PUBLISHED = """
-Classroom 50 publishes this folder on GitHub Pages. It holds the solutions and the hidden checks:
-whoever has the address can read them, and students can find the address. Without
---with-hidden-checks they are left out.
+Classroom 50 publishes this folder on GitHub Pages. It holds the solutions and the hidden checks,
+and students can find the address and read them. Without --with-hidden-checks they are left out.
 """
 VISIBLE = """
 Classroom 50 publishes this folder on GitHub Pages, so no solution and no hidden check is in it:

@@ -22,8 +22,9 @@ from factories.downloads import (
     LAYOUTS,
     write_class,
 )
-from factories.gradebook import make_check, make_lesson, make_report
+from factories.gradebook import ALICE, FAULTY, make_check, make_lesson, make_report
 
+from grader.classroom.exports.feedback import summary
 from grader.classroom.gradebook.records import CheckColumn, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
@@ -337,6 +338,19 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
     assert "tiny 5/10: triple triples." in rows[1]["feedback"]
+
+
+def test_who_has_no_verdict_is_told_no_score() -> None:
+    """A fault of the grader, and a file of another name: why there is none, and no number."""
+    said = " ".join(summary(FAULTY))
+    assert "no score yet" in said
+    assert "of 20 points" not in said
+    assert "points" in " ".join(summary(ALICE))
+
+
+def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:
+    said = run_grade("feedback", desk("moodle"), "--to", "moodle")
+    assert "look at this: in a group assignment do not upload this zip" in said
 
 
 def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:
