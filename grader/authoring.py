@@ -7,6 +7,7 @@ Checks
 ``RandomInputs``          the type of the fixture ``draw``
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
+``fetch``                 the values of remote objects: what a student's object holds
 ``predictions``           the predictions that a student wrote down
 
 Assertions
@@ -81,6 +82,7 @@ from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
 from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.objects import fetch
 from grader.judge.remote.session import Student
 from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
@@ -109,6 +111,7 @@ __all__ = [  # what a lesson may use; a test pins the list
     "differs",
     "drawing",
     "fail",
+    "fetch",
     "graph_figure",
     "graphs_figure",
     "import_helpers",

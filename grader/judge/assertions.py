@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
+from grader.judge.remote.objects import fetch
 from grader.judge.remote.session import Student
 from grader.worker.wire.placeholders import Opaque, StudentRef
 
@@ -47,6 +48,7 @@ def assert_equal(
     actual: Any, expected: Any, message: str = "not what was expected", **details: Any
 ) -> None:
     """Require the same plain data: same types, same values. 1, 1.0 and True differ."""
+    actual = fetch(actual)
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
 
@@ -75,6 +77,7 @@ def assert_tensor(
     **details: Any,
 ) -> None:
     """Require the expected shape, dtype and values, within the dtype's tolerance or that given."""
+    actual = fetch(actual)
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
     details["facts"] = facts
@@ -103,6 +106,7 @@ def assert_gradient(
     actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
 ) -> None:
     """Like ``assert_tensor``, for a gradient: None means that there is none."""
+    actual = fetch(actual)
     if actual is None:
         for tolerance in ("rtol", "atol"):
             details.pop(tolerance, None)

@@ -114,9 +114,13 @@ class LessonPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self) -> Iterator[None]:
-        """Record the check, if it is the one to record."""
+        """Record the check, if it is the one to record. Steps on the student's objects that are
+        still pending at its end belong to it.
+        """
         with self.run.recording():
-            return (yield)
+            result = yield
+            self.run.session.flush()
+            return result
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(

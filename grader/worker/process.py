@@ -8,6 +8,7 @@ It answers the judge's questions, one at a time, until its input ends:
 ``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
               this nests to any order
 ``observe``   run a scenario on the student's module
+``run``       run steps on objects that the judge drives (``objects``), and read some of them
 ``several``   several calls and products at once, one after another
 
 Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no
@@ -29,11 +30,14 @@ import torch
 from torch import Tensor
 
 from grader.worker.loading import execute, words_in
-from grader.worker.wire.compat import undefined_gradient, version_counter
+from grader.worker.objects import Objects
+from grader.worker.snapshots import Before
+from grader.worker.wire.compat import undefined_gradient
 from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
+from grader.worker.wire.placeholders import ObjectRef, fill
 from grader.worker.wire.trace import trace
-from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
+from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
@@ -48,30 +52,6 @@ class Call:
     outputs: list[Tensor]
 
 
-class Before:
-    """A tensor as it was handed over. Writes through ``.data`` or NumPy move no version counter."""
-
-    __slots__ = ("value", "version")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.version = version_counter(tensor)
-        self.value = tensor.detach().clone()
-
-    def differs(self, tensor: Tensor) -> bool:
-        """Return whether the tensor was written to; NaN stays NaN.
-
-        Another shape or dtype, which only ``.data = …`` gives it, has no contents to copy back.
-        """
-        if version_counter(tensor) != self.version:
-            return True
-        now = tensor.detach()
-        if now.shape != self.value.shape or now.dtype != self.value.dtype:
-            return False
-        return not torch.equal(now, self.value) and not bool(
-            ((now == self.value) | ((now != now) & (self.value != self.value))).all()
-        )
-
-
 class Worker:
     """One student's module and the calls that the judge still holds on to."""
 
@@ -81,11 +61,17 @@ class Worker:
         self.filename = "<student>"
         self.calls: dict[int, Call] = {}
         self.next_handle = 1
+        self.objects = Objects()
+        self.sent: list[Tensor] = []
+        self.sent_before: list[Before] = []
 
     def answer(self, request: Frame) -> bytes:
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
+        if body.get("forget"):
+            for kept in (self.objects.forget, self.sent.clear, self.sent_before.clear):
+                kept()
         reply, blob = (
             self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
         )
@@ -147,13 +133,15 @@ class Worker:
         return {"value": execute(body["source"], self.student, words_in(self.scenarios))}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
-        """Describe a name: ``missing`` with the known names, ``callable``, or ``value``."""
+        """Describe a name: ``missing`` with the known names, ``class``, ``callable``, or
+        ``value``.
+        """
         try:
             value = self.lookup(request.body["path"])
         except AttributeError:
             return {"kind": "missing", "names": self.names()}, b""
         if callable(value):
-            return {"kind": "callable"}, b""
+            return {"kind": "class" if isinstance(value, type) else "callable"}, b""
         encoder = Encoder(strided=False)
         return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
 
@@ -197,14 +185,33 @@ class Worker:
         encoder = Encoder(strided=False)
         return {"value": encoder.encode(result)}, encoder.blob
 
+    def do_run(self, request: Frame) -> tuple[Any, bytes]:
+        """Run steps on the judge's objects and return those that it reads.
+
+        All tensors that came with steps since objects were last forgotten are inputs of what is
+        read.
+        """
+        decoder = Decoder(request.blob, strided=True, student=self.lookup)
+        steps = [
+            [kind, out, name, decoder.decode(args), decoder.decode(kwargs), grad]
+            for kind, out, name, args, kwargs, grad in request.body["steps"]
+        ]
+        self.sent += decoder.tensors
+        self.sent_before += map(Before, decoder.tensors)
+        self.objects.run(fill(steps, decoder.tensors))
+        read = [self.objects.resolve(ObjectRef(number)) for number in request.body["read"]]
+        reply = self.reply(read, list(self.sent), self.sent_before)
+        self.sent_before = list(map(Before, self.sent))
+        return reply
+
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        args, kwargs = decoder.decode(request.body["args"])
+        args, kwargs = self.objects.resolve(decoder.decode(request.body["args"]))
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
         """Return the encoded result, its handle, and the inputs that were written to."""
-        encoder = Encoder(strided=False)
+        encoder = Encoder(strided=False, keep=self.objects.keep)
         body: dict[str, Any] = {"value": encoder.encode(result)}
         body["handle"] = self.keep(inputs, encoder.tensors)
         return self.with_mutated(body, encoder.blob, inputs, before)

@@ -8,7 +8,6 @@ tensor with such a node, so derivatives of every order are there.
 from __future__ import annotations
 
 import contextlib
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
@@ -16,9 +15,9 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName, WorkerLost
+from grader.core.errors import MissingName
 from grader.course.analysis.source import Source
-from grader.judge.remote.worker_sources import WorkerProcess
+from grader.judge.remote.connection import Connection
 from grader.worker.wire.batching import Request
 from grader.worker.wire.placeholders import StudentRef
 
@@ -29,6 +28,10 @@ class SessionProtocol(Protocol):
     source: Source
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+    def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+    def put(self, tensor: Tensor) -> Any: ...
 
     def resolve(self, path: str) -> Any: ...
 
@@ -89,29 +92,11 @@ class GraphHandle:
 
     def number_on(self, line: Connection) -> int:
         """Return the handle's number; raise WorkerLost if the worker that kept it was replaced."""
-        if line is not self._line:
-            raise WorkerLost("crashed", "the worker that held this graph is gone")
+        self._line.require_same(line)
         return self._number
 
     def __del__(self) -> None:
         self._line.freed.append(self._number)
-
-
-@dataclass(slots=True)
-class Connection:
-    """One living worker with the module loaded."""
-
-    worker: WorkerProcess
-    freed: deque[int] = field(default_factory=deque)
-    """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
-
-    def take_freed(self) -> list[int]:
-        """Return the freed handles, each once, also while others are added."""
-        taken = []
-        with contextlib.suppress(IndexError):
-            while True:
-                taken.append(self.freed.popleft())
-        return taken
 
 
 @dataclass(slots=True)
@@ -177,12 +162,15 @@ class _Names:
 class RemoteCallable(_Names, StudentRef):
     """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
 
-    def __init__(self, session: SessionProtocol, path: str) -> None:
+    def __init__(self, session: SessionProtocol, path: str, *, is_class: bool = False) -> None:
         StudentRef.__init__(self, path)
         _Names.__init__(self, session, f"{path}.")
+        self.is_class = is_class
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._session.call(self.path, args, kwargs)
+        """Call a function, or make an object of a class without waiting for it."""
+        session = self._session
+        return (session.construct if self.is_class else session.call)(self.path, args, kwargs)
 
     def prefetching(self, requests: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
         """Return a block in which requests about it have their answers (``RpcClient``)."""
@@ -203,6 +191,10 @@ class RemoteStudent(_Names):
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module and return what it measured."""
         return self._session.observe(scenario, args, kwargs)
+
+    def put(self, tensor: Tensor) -> Any:
+        """Return a copy of a tensor in the worker, as a remote object."""
+        return self._session.put(tensor)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """Return a block in which the student's code may write into what it is handed."""

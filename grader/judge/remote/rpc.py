@@ -18,8 +18,9 @@ from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import crashed
+from grader.judge.remote.connection import Connection
 from grader.judge.remote.deadline import Deadline, Starvation
-from grader.judge.remote.proxies import Connection, Traffic
+from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.replies import missing_name, part, several_replies, student_error
 from grader.judge.remote.stack import line_where_it_is
 from grader.judge.remote.worker_sources import WorkerProcess, WorkerSource
@@ -62,6 +63,7 @@ class RpcClient:
         self._unloadable: StudentCodeError | WorkerLost | None = unloadable
         self._printed = ""
         self._prefetched: dict[bytes, deque[Frame]] = {}
+        self._forget_objects = False
 
     @property
     def loadable(self) -> bool:
@@ -133,10 +135,12 @@ class RpcClient:
         deadline = Deadline(min(patience * self.limits.call_seconds, rest_of_lesson), self._put_off)
         freed = line.take_freed()
         try:
-            data = pack({"id": number, "do": do, "free": freed, **fields}, blob)
+            head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
+            data = pack({**head, **fields}, blob)
         except BrokenFrame:
             line.freed.extend(freed)
             raise
+        self._forget_objects = False
         try:
             line.worker.channel.send(data, deadline)
             reply = line.worker.channel.receive(deadline)

@@ -20,13 +20,15 @@ from torch import Tensor
 
 from grader.core.errors import MissingName
 from grader.course.analysis.source import Source
+from grader.judge.remote.connection import Connection
+from grader.judge.remote.object_session import ObjectSession
+from grader.judge.remote.objects import as_references, has_objects
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
 from grader.judge.remote.replies import missing_name, part
-from grader.judge.remote.rpc import RpcClient
 from grader.worker.wire.compat import keeps_graph
-from grader.worker.wire.frames import BrokenFrame, Frame
-from grader.worker.wire.placeholders import TensorRef
-from grader.worker.wire.values import Decoder, Encoder, encode_tensors, fill
+from grader.worker.wire.frames import BrokenFrame
+from grader.worker.wire.placeholders import TensorRef, fill
+from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 
 class Student(Protocol):
@@ -40,6 +42,9 @@ class Student(Protocol):
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
         """Return a block in which the student's code may write into what it is handed."""
 
+    def put(self, tensor: Tensor) -> Any:
+        """Return a copy of a tensor beside the student's code, as a remote object."""
+
     def __getattr__(self, name: str) -> Any: ...
 
 
@@ -47,12 +52,16 @@ class NotStarted(Exception):
     """A constant that is still ``...``."""
 
 
-class StudentSession(RpcClient):
+class StudentSession(ObjectSession):
     """One lesson's conversation with a worker: what is called and read of the student's module."""
 
     def begin_check(self) -> Traffic:
-        """Return the record of what crosses the border from now on, until the next check begins."""
+        """Return the record of what crosses the border from now on, until the next check begins.
+        Objects of the last check are forgotten.
+        """
         self._traffic = Traffic()
+        self._forget_objects = self._forget_objects or self._objects > 0
+        self._new_objects()
         return self._traffic
 
     @contextlib.contextmanager
@@ -68,6 +77,7 @@ class StudentSession(RpcClient):
     def resolve(self, path: str) -> Any:
         """Return the value of a name, or a ``RemoteCallable``; raise MissingName or NotStarted."""
         self.load()
+        self.flush()
         missing = self._traffic.missing
         if path in missing:
             raise missing[path].with_traceback(None)
@@ -77,8 +87,8 @@ class StudentSession(RpcClient):
             kind = part(reply.body, "kind", str)
             if kind == "missing":
                 return missing_name({**reply.body, "path": path}, "path")
-            if kind == "callable":
-                return RemoteCallable(self, path)
+            if kind in ("callable", "class"):
+                return RemoteCallable(self, path, is_class=kind == "class")
             return self._decoded(reply)
 
         value = self.checked(parse)
@@ -90,27 +100,23 @@ class StudentSession(RpcClient):
         return value
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self.load()
+        line = self._ready()
         self._traffic.last_call = None
-        self._traffic.missing.clear()
         encoder = Encoder(strided=True)
-        data = [encoder.encode(args), encoder.encode(kwargs)]
+        data = [encoder.encode(as_references(part, line)) for part in (args, kwargs)]
         reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
         return self.checked(lambda: self._decoded(reply))
 
-    @staticmethod
-    def _decoded(reply: Frame) -> Any:
-        decoder = Decoder(reply.blob, strided=False)
-        structure = decoder.decode(part(reply.body, "value", object))
-        decoder.finish()
-        return fill(structure, decoder.tensors)
-
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a student's function; its result is differentiable with respect to the arguments."""
-        self.load()
+        """Call a student's function; its result is differentiable with respect to the arguments.
+
+        If there is a remote object among them, the call is a step, and its result another one.
+        """
+        if has_objects(args) or has_objects(kwargs):
+            return self.construct(path, args, kwargs)
+        self._ready()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
-        self._traffic.missing.clear()
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
         frame = self.ask(
@@ -119,9 +125,7 @@ class StudentSession(RpcClient):
         inputs = tuple(encoder.tensors)
 
         def parse() -> Response:
-            decoder = Decoder(frame.blob, strided=False)
-            structure = decoder.decode(part(frame.body, "value", object))
-            return self._response(frame, decoder, structure, inputs)
+            return self._response_with_value(frame, inputs)
 
         response: Response = self.checked(parse)
         last_call.handle = response.handle
@@ -139,9 +143,7 @@ class StudentSession(RpcClient):
         """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. The
         structure has None where there is no gradient.
         """
-        self.load()
-        line = self._line
-        assert line is not None
+        line = self._ready()
         vectors = [v for v in incoming if v is not None]
         self._remember_product(handle, vectors)
         metas, blob = encode_tensors(vectors, strided=True)
@@ -175,6 +177,14 @@ class StudentSession(RpcClient):
         response: Response = self.checked(parse)
         return response
 
+    def _ready(self) -> Connection:
+        """Return the line to a worker with the module, once it has taken the pending steps."""
+        self.load()
+        self.flush()
+        self._traffic.missing.clear()
+        assert self._line is not None
+        return self._line
+
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
         """Note that the last call was differentiated, and with what, or that its derivative was."""
         last_call = self._traffic.last_call
@@ -182,50 +192,3 @@ class StudentSession(RpcClient):
             last_call.incoming = vectors[0]
         elif last_call is not None:
             last_call.deeper = True
-
-    def _response(
-        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
-    ) -> Response:
-        """Return the decoded answer; write back what the student's code wrote into ``inputs``."""
-        number = part(frame.body, "handle", int, type(None))
-        handle = None
-        if number is not None and self._line is not None:
-            handle = GraphHandle(self._line, number)
-        tensors, wanted = list(decoder.tensors), list(decoder.wanted)
-        self._write_back(frame, decoder, inputs)
-        return Response(structure, tensors, wanted, handle, self)
-
-    def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Write what the student's code wrote into its inputs into the judge's, as it would be
-        locally.
-
-        The check may compute the truth from them afterwards, so it is noted and can't pass.
-        """
-        for pair in part(frame.body, "mutated", list):
-            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
-                raise BrokenFrame("a changed input that is not one")
-            slot = decoder.decode(pair[1])
-            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
-                raise BrokenFrame("a changed input that is not one")
-            tensor, target = decoder.tensors[slot.index], inputs[pair[0]]
-            if tensor.shape != target.shape or tensor.dtype != target.dtype:
-                raise BrokenFrame("an input came back in another shape")
-            write_into(target, tensor)
-            self._traffic.wrote |= not self._traffic.writing_allowed
-        decoder.finish()
-
-
-def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy a tensor into one of its shape; where that is expanded, into one copy, since the others
-    share its memory.
-
-    Raise BrokenFrame if torch forbids writing, which the student's code could not do either.
-    """
-    with torch.no_grad():
-        for dim, step in enumerate(target.stride()):
-            if step == 0 and target.shape[dim] > 1:
-                target, tensor = target.narrow(dim, 0, 1), tensor.narrow(dim, 0, 1)
-        try:
-            target.copy_(tensor)
-        except RuntimeError:
-            raise BrokenFrame("an input came back changed that can't be written to") from None

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PLAIN = frozenset((type(None), bool, int, float, str))
+"""What stands for itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Opaque:
     """Something that the wire can't carry, known by its type's name."""
 
     type_name: str
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """The number of an object that the worker keeps (``worker/objects.py``)."""
+
+    number: int
 
 
 class StudentRef:
@@ -25,3 +39,18 @@ class TensorRef:
     """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
 
     index: int
+
+
+def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
+    """The structure with each ``TensorRef`` replaced by its tensor."""
+    if not tensors or type(structure) in PLAIN:
+        return structure  # where nothing crossed as a tensor there is no slot
+    if isinstance(structure, TensorRef):
+        return tensors[structure.index]
+    if isinstance(structure, list):
+        return [fill(item, tensors) for item in structure]
+    if isinstance(structure, tuple):
+        return tuple(fill(item, tensors) for item in structure)
+    if isinstance(structure, dict):
+        return {key: fill(item, tensors) for key, item in structure.items()}
+    return structure

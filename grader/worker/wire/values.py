@@ -8,7 +8,7 @@ float, str            counts as its base; NumPy's float64 is one, its integers a
 list                  an array
 anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``,
                       ``bytes``, ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``,
-                      ``opaque``
+                      ``object``, ``opaque``
 ====================  =====================================================================
 
 A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which
@@ -16,6 +16,8 @@ tensors are first met. The same tensor twice is sent once, as the second time ``
 
 What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a
 short text, for messages. Of a function or a method that text is the name.
+In the answer to a call such a thing is an ``object``: it has a number too, by which the judge can
+go on using it.
 """
 
 from __future__ import annotations
@@ -30,22 +32,24 @@ from torch import Tensor
 
 from grader.worker.wire.frames import BrokenFrame
 from grader.worker.wire.keys import KeyBudget
-from grader.worker.wire.placeholders import Opaque, StudentRef, TensorRef
+from grader.worker.wire.placeholders import PLAIN, ObjectRef, Opaque, StudentRef, TensorRef, fill
 from grader.worker.wire.program import Program, Register
 from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
 
 MAX_DEPTH = 64
 MAX_TEXT = 4000
-
-PLAIN = frozenset((type(None), bool, int, float, str))
-"""What stands for itself."""
+MAX_NUMBER = 1 << 62
 
 
 class Encoder:
-    """Encode values as JSON data; collects distinct ``tensors`` and their bytes (``blob``)."""
+    """Encode values as JSON data; collects distinct ``tensors`` and their bytes (``blob``).
 
-    def __init__(self, *, strided: bool) -> None:
+    ``keep`` keeps an object that can't cross and returns its number.
+    """
+
+    def __init__(self, *, strided: bool, keep: Callable[[object], int] | None = None) -> None:
         self.strided = strided
+        self._keep = keep
         self.tensors: list[Tensor] = []
         self._parts: list[bytes] = []
         self._keys = KeyBudget()
@@ -105,7 +109,12 @@ class Encoder:
             return {"register": value.index}
         if isinstance(value, StudentRef):
             return {"student": value.path}
-        return {"opaque": [type(value).__name__, _method_name(value)]}
+        if isinstance(value, ObjectRef) and self.strided:
+            return {"object": value.number}
+        described = [type(value).__name__, _method_name(value)]
+        if self._keep is not None:
+            return {"object": [*described, self._keep(value)]}
+        return {"opaque": described}
 
     def _tensor(self, tensor: Tensor) -> Any:
         known = self._seen.get(id(tensor))
@@ -147,7 +156,8 @@ class Decoder:
     """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said
     to require grad.
 
-    With ``strided`` the sender is trusted with strides; without, with nothing.
+    With ``strided`` the sender is trusted with strides; without, with nothing. ``handle`` makes
+    what stands for an object that the sender keeps; without it that is ``Opaque``.
     """
 
     def __init__(
@@ -156,10 +166,12 @@ class Decoder:
         *,
         strided: bool,
         student: Callable[[str], Any] | None = None,
+        handle: Callable[[Opaque, int], Any] | None = None,
     ) -> None:
         self.blob = memoryview(blob)
         self.strided = strided
         self.student = student
+        self.handle = handle
         self.tensors: list[Tensor] = []
         self.wanted: list[bool] = []
         self._keys = KeyBudget()
@@ -231,6 +243,8 @@ class Decoder:
         if tag == "opaque":
             name, text = _array(body)
             return Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
+        if tag == "object":
+            return self._object(body)
         if self.strided and tag == "register":
             return Register(int(body))
         if self.strided and tag == "program":
@@ -239,6 +253,15 @@ class Decoder:
         if self.strided and tag == "student" and self.student is not None:
             return self.student(str(body))
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
+
+    def _object(self, body: Any) -> Any:
+        if self.strided:
+            return ObjectRef(int(body))
+        name, text, number = _array(body)
+        opaque = Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
+        if type(number) is not int or not 0 < number < MAX_NUMBER:
+            raise BrokenFrame("an object without a number")
+        return opaque if self.handle is None else self.handle(opaque, number)
 
     def _tensor(self, body: Any) -> TensorRef:
         if type(body) is int and 0 <= body < len(self.tensors):
@@ -260,21 +283,6 @@ def _array(data: Any) -> list[Any]:
     if not isinstance(data, list):
         raise BrokenFrame("a tagged value without its array")
     return data
-
-
-def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
-    """The structure with each ``TensorRef`` replaced by its tensor."""
-    if not tensors or type(structure) in PLAIN:
-        return structure  # where nothing crossed as a tensor there is no slot
-    if isinstance(structure, TensorRef):
-        return tensors[structure.index]
-    if isinstance(structure, list):
-        return [fill(item, tensors) for item in structure]
-    if isinstance(structure, tuple):
-        return tuple(fill(item, tensors) for item in structure)
-    if isinstance(structure, dict):
-        return {key: fill(item, tensors) for key, item in structure.items()}
-    return structure
 
 
 def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) -> Any:

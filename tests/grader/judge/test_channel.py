@@ -16,8 +16,8 @@ from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import PipeChannel, SocketChannel
+from grader.judge.remote.connection import Connection
 from grader.judge.remote.deadline import Deadline
-from grader.judge.remote.proxies import Connection
 from grader.judge.remote.rpc import RpcClient
 from grader.judge.remote.worker_sources import WorkerProcess
 from grader.worker.wire.frames import BrokenFrame, pack

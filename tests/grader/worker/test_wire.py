@@ -29,10 +29,10 @@ from grader.worker.wire.frames import (
     sizes,
     unpack,
 )
-from grader.worker.wire.placeholders import Opaque
+from grader.worker.wire.placeholders import Opaque, fill
 from grader.worker.wire.program import Program, program
 from grader.worker.wire.tensors import DTYPES
-from grader.worker.wire.values import Decoder, Encoder, decode, fill, round_trip
+from grader.worker.wire.values import Decoder, Encoder, decode, round_trip
 
 PLAIN = st.recursive(
     st.none()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.worker.process import Before
+from grader.worker.snapshots import Before
 
 NAN = float("nan")
 

@@ -1,0 +1,32 @@
+"""One living worker, and what the judge no longer holds of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from dataclasses import dataclass, field
+
+from grader.core.errors import WorkerLost
+from grader.judge.remote.worker_sources import WorkerProcess
+
+
+@dataclass(slots=True)
+class Connection:
+    """One living worker with the module loaded."""
+
+    worker: WorkerProcess
+    freed: deque[int] = field(default_factory=deque)
+    """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
+
+    def take_freed(self) -> list[int]:
+        """Return the freed handles, each once, also while others are added."""
+        taken = []
+        with contextlib.suppress(IndexError):
+            while True:
+                taken.append(self.freed.popleft())
+        return taken
+
+    def require_same(self, line: Connection) -> None:
+        """Raise WorkerLost if what this worker kept is asked of another one."""
+        if line is not self:
+            raise WorkerLost("crashed", "the worker that held this graph is gone")

@@ -1,0 +1,92 @@
+"""The steps that a check takes on the student's objects: pending, then sent in one frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judge.remote.objects import RemoteObject, as_references
+from grader.judge.remote.proxies import Response
+from grader.judge.remote.responses import ResponseReader
+from grader.worker.wire.frames import BrokenFrame
+from grader.worker.wire.placeholders import PLAIN, StudentRef, fill
+from grader.worker.wire.values import Encoder
+
+MOST_PENDING = 2_500
+"""So many steps on objects cross in one frame."""
+
+
+class ObjectSession(ResponseReader):
+    """A client by which a check drives objects in the worker (``RemoteObject``)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._new_objects()
+
+    def _new_objects(self) -> None:
+        self._objects = 0
+        self._pending: list[list[Any]] = []
+        self._encoder = Encoder(strided=True)
+        self._sent: list[Tensor] = []
+
+    def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteObject:
+        """Make an object of a student's class, or call a function with objects: a step."""
+        self._traffic.missing.clear()
+        return (self.recorder or self).step("call", "", (StudentRef(path), *args), kwargs)
+
+    def put(self, tensor: Tensor) -> RemoteObject:
+        return (self.recorder or self).step("put", "", (tensor,))
+
+    def step(
+        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> RemoteObject:
+        """Add a step (``worker/objects.py``) to those that are pending. A tensor crosses as it is
+        now.
+        """
+        self.load()
+        line = self._line
+        assert line is not None
+
+        def encoded(value: Any) -> Any:
+            if type(value) in PLAIN:
+                return value
+            return self._encoder.encode(as_references(value, line))
+
+        self._objects += 1
+        data = [[encoded(arg) for arg in args], encoded(kwargs or {})]
+        self._pending.append([kind, self._objects, name, *data, torch.is_grad_enabled()])
+        if len(self._pending) >= MOST_PENDING:
+            self.flush()
+        return RemoteObject(self.recorder or self, line, self._objects)
+
+    def flush(self) -> None:
+        """Have the pending steps taken; raise what the student's code raised."""
+        if self._pending:
+            self.read([])
+
+    def read(self, objects: list[RemoteObject]) -> list[Any]:
+        """Have the pending steps taken; return the values of objects. A tensor is differentiable
+        with respect to the tensors of all steps of the check.
+        """
+        self.load()
+        line = self._line
+        assert line is not None
+        self._traffic.last_call = None
+        numbers = [as_references(one, line).number for one in objects]
+        steps, encoder = self._pending, self._encoder
+        self._pending, self._encoder = [], Encoder(strided=True)
+        self._sent += encoder.tensors
+        frame = self.ask("run", steps=steps, read=numbers, blob=encoder.blob)
+        inputs = tuple(self._sent)
+
+        def parse() -> Response:
+            response = self._response_with_value(frame, inputs)
+            if type(response.structure) is not list or len(response.structure) != len(objects):
+                raise BrokenFrame("other values than were read")
+            return response
+
+        response: Response = self.checked(parse)
+        values = fill(response.structure, response.attach(inputs))
+        return list(values)

@@ -1,0 +1,134 @@
+"""Objects in the worker, as a check drives them.
+
+``a = student.Value(2.0)`` is a ``RemoteObject``. ``a * b``, ``a.grad`` and ``a.backward()`` are
+steps that the worker will take: each returns a ``RemoteObject`` at once, and all pending steps
+cross the border in one frame when a value is read with ``fetch``. An exception of the student's
+code is raised then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from grader.judge.remote.connection import Connection
+from grader.worker.wire.placeholders import ObjectRef, Opaque, StudentRef
+
+OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
+UNARY = ("neg", "pos", "abs")
+
+
+class Steps(Protocol):
+    """What an object asks of a session."""
+
+    def step(
+        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> RemoteObject:
+        """Add a step to those that are pending; return its result, which is not there yet."""
+
+    def read(self, objects: list[RemoteObject]) -> list[Any]:
+        """Take the pending steps and return the values of objects; what can't cross is an object
+        whose type is known.
+        """
+
+
+class RemoteObject(Opaque):
+    """Something in the worker: an object of the student's, or a step's result that was not read.
+
+    ``type_name`` is "object" until it was fetched. It has no truth value and equals nothing: what a
+    check compares is a fetched value.
+    """
+
+    _steps: Steps
+    _line: Connection
+    _number: int
+
+    def __init__(
+        self, steps: Steps, line: Connection, number: int, described: Opaque | None = None
+    ) -> None:
+        known = described or Opaque("object")
+        for name, value in (
+            ("type_name", known.type_name),
+            ("text", known.text),
+            ("_steps", steps),
+            ("_line", line),
+            ("_number", number),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> RemoteObject:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._steps.step("get", name, (self,))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._steps.step("set", name, (self, value))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> RemoteObject:
+        return self._steps.step("call", "", (self, *args), kwargs)
+
+    def __getitem__(self, key: Any) -> RemoteObject:
+        return self._steps.step("op", "getitem", (self, key))
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("fetch a remote object before it is compared")
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise TypeError("fetch a remote object before it is used as a condition")
+
+
+def _operator(name: str, *, reflected: bool = False) -> Any:
+    def method(self: RemoteObject, other: object) -> RemoteObject:
+        args = (other, self) if reflected else (self, other)
+        return self._steps.step("op", name, args)
+
+    return method
+
+
+for _name in OPERATORS:
+    setattr(RemoteObject, f"__{_name}__", _operator(_name))
+    setattr(RemoteObject, f"__r{_name}__", _operator(_name, reflected=True))
+for _name in UNARY:
+    setattr(
+        RemoteObject, f"__{_name}__", lambda self, name=_name: self._steps.step("op", name, (self,))
+    )
+
+
+def fetch(*values: Any) -> Any:
+    """Return the values of remote objects: plain data, tensors, or what stands for an object.
+
+    Other values are returned as they are, so that a check reads the same with the reference. All
+    that belong to one student cross in one frame. One argument gives one value, several a tuple.
+    """
+    remote = [value for value in values if isinstance(value, RemoteObject)]
+    found = dict(zip(map(id, remote), remote[0]._steps.read(remote), strict=True)) if remote else {}
+    fetched = tuple(found.get(id(value), value) for value in values)
+    return fetched[0] if len(values) == 1 else fetched
+
+
+def as_references(value: Any, line: Connection) -> Any:
+    """Return arguments with each remote object replaced by its number; raise WorkerLost if the
+    worker that kept one was replaced.
+    """
+    if isinstance(value, RemoteObject):
+        value._line.require_same(line)
+        return ObjectRef(value._number)
+    if type(value) in (list, tuple):
+        return type(value)(as_references(item, line) for item in value)
+    if type(value) is dict:
+        return {key: as_references(item, line) for key, item in value.items()}
+    return value
+
+
+def has_objects(value: Any) -> bool:
+    """Return whether arguments contain a remote object."""
+    if isinstance(value, Tensor | StudentRef):
+        return False
+    if type(value) in (list, tuple):
+        return any(map(has_objects, value))
+    if type(value) is dict:
+        return any(map(has_objects, value.values()))
+    return isinstance(value, RemoteObject)

@@ -1,0 +1,91 @@
+"""Answers with values in them: decoded, differentiable, and written back where inputs changed."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from grader.judge.remote.objects import RemoteObject, Steps
+from grader.judge.remote.proxies import GraphHandle, Response, SessionProtocol
+from grader.judge.remote.replies import part
+from grader.judge.remote.rpc import RpcClient
+from grader.worker.wire.frames import BrokenFrame, Frame
+from grader.worker.wire.placeholders import Opaque, TensorRef, fill
+from grader.worker.wire.values import Decoder
+
+
+class ResponseReader(RpcClient):
+    """A client that reads what its worker answers."""
+
+    recorder: Steps | None = None
+    """Who takes the steps on objects and hands them on to this, while a check is recorded."""
+    _objects = 0
+    """How many remote objects there are in this check."""
+
+    def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
+        decoder = Decoder(frame.blob, strided=False, handle=self._object)
+        structure = decoder.decode(part(frame.body, "value", object))
+        return self._response(frame, decoder, structure, inputs)
+
+    def _object(self, described: Opaque, number: int) -> Opaque:
+        """Return what stands for an object in an answer."""
+        self._objects += 1
+        if self._line is None:
+            return described
+        return RemoteObject(self.recorder or cast(Steps, self), self._line, number, described)
+
+    @staticmethod
+    def _decoded(reply: Frame) -> Any:
+        decoder = Decoder(reply.blob, strided=False)
+        structure = decoder.decode(part(reply.body, "value", object))
+        decoder.finish()
+        return fill(structure, decoder.tensors)
+
+    def _response(
+        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
+    ) -> Response:
+        """Return the decoded answer; write back what the student's code wrote into ``inputs``."""
+        number = part(frame.body, "handle", int, type(None))
+        handle = None
+        if number is not None and self._line is not None:
+            handle = GraphHandle(self._line, number)
+        tensors, wanted = list(decoder.tensors), list(decoder.wanted)
+        self._write_back(frame, decoder, inputs)
+        return Response(structure, tensors, wanted, handle, cast(SessionProtocol, self))
+
+    def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """Write what the student's code wrote into its inputs into the judge's, as it would be
+        locally.
+
+        The check may compute the truth from them afterwards, so it is noted and can't pass.
+        """
+        for pair in part(frame.body, "mutated", list):
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
+                raise BrokenFrame("a changed input that is not one")
+            slot = decoder.decode(pair[1])
+            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
+                raise BrokenFrame("a changed input that is not one")
+            tensor, target = decoder.tensors[slot.index], inputs[pair[0]]
+            if tensor.shape != target.shape or tensor.dtype != target.dtype:
+                raise BrokenFrame("an input came back in another shape")
+            write_into(target, tensor)
+            self._traffic.wrote |= not self._traffic.writing_allowed
+        decoder.finish()
+
+
+def write_into(target: Tensor, tensor: Tensor) -> None:
+    """Copy a tensor into one of its shape; where that is expanded, into one copy, since the others
+    share its memory.
+
+    Raise BrokenFrame if torch forbids writing, which the student's code could not do either.
+    """
+    with torch.no_grad():
+        for dim, step in enumerate(target.stride()):
+            if step == 0 and target.shape[dim] > 1:
+                target, tensor = target.narrow(dim, 0, 1), tensor.narrow(dim, 0, 1)
+        try:
+            target.copy_(tensor)
+        except RuntimeError:
+            raise BrokenFrame("an input came back changed that can't be written to") from None
