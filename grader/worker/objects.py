@@ -1,8 +1,8 @@
 """Objects in the worker that the judge drives: what a student's class or function made, and
 everything computed from it.
 
-A step is ``[kind, out, name, args, kwargs, grad]``; ``out`` is the number under which its result is
-kept:
+A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its result is
+kept, ``grad`` whether autograd is recording.
 
 ========  =============================================================
 ``call``  call ``args[0]`` with the other arguments
@@ -15,13 +15,14 @@ kept:
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
-from grader.worker.wire.placeholders import ObjectRef
+from grader.worker.wire.placeholders import PLAIN, ObjectRef
 
 FIRST_OWN = 1 << 40
 """Numbers from here on are the worker's: of objects inside an answer. The judge's begin at 1."""
@@ -43,21 +44,32 @@ class Objects:
     def forget(self) -> None:
         self._known.clear()
 
-    def run(self, steps: Iterable[list[Any]]) -> None:
-        """Run steps in order; the first exception of the student's code ends them."""
-        for kind, out, name, args, kwargs, grad in steps:
-            given = [self.resolve(arg) for arg in args]
-            with torch.set_grad_enabled(grad):
-                self._known[out] = self._result(kind, name, given, self.resolve(kwargs))
+    def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
+        """Run steps in order; the first exception of the student's code ends them. ``decode``
+        returns the value of an argument's data.
+        """
+        known = self._known
 
-    def _result(self, kind: str, name: str, given: list[Any], kwargs: dict[str, Any]) -> Any:
-        if kind == "call":
-            return given[0](*given[1:], **kwargs)
-        if kind == "get":
-            return getattr(given[0], name)
-        if kind == "set":
-            return setattr(given[0], name, given[1])
-        return given[0] if kind == "put" else getattr(operator, name)(*given)
+        def value(data: Any) -> Any:
+            if type(data) in PLAIN:
+                return data
+            if type(data) is dict and "object" in data:
+                return known[data["object"]]
+            return self.resolve(decode(data))
+
+        for kind, out, name, args, kwargs, grad in steps:
+            given = [value(data) for data in args]
+            with contextlib.nullcontext() if grad else torch.no_grad():
+                if kind == "op":
+                    known[out] = getattr(operator, name)(*given)
+                elif kind == "call":
+                    known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
+                elif kind == "get":
+                    known[out] = getattr(given[0], name)
+                elif kind == "set":
+                    setattr(given[0], name, given[1])
+                else:
+                    known[out] = given[0]
 
     def resolve(self, value: Any) -> Any:
         """Return plain data with each ``ObjectRef`` replaced by its object."""

@@ -192,13 +192,16 @@ class Worker:
         read.
         """
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        steps = [
-            [kind, out, name, decoder.decode(args), decoder.decode(kwargs), grad]
-            for kind, out, name, args, kwargs, grad in request.body["steps"]
-        ]
-        self.sent += decoder.tensors
-        self.sent_before += map(Before, decoder.tensors)
-        self.objects.run(fill(steps, decoder.tensors))
+
+        def decode(data: Any) -> Any:
+            known = len(decoder.tensors)
+            value = decoder.decode(data)
+            self.sent += decoder.tensors[known:]
+            self.sent_before += map(Before, decoder.tensors[known:])
+            return fill(value, decoder.tensors)
+
+        with torch.enable_grad():
+            self.objects.run(request.body["steps"], decode)
         read = [self.objects.resolve(ObjectRef(number)) for number in request.body["read"]]
         reply = self.reply(read, list(self.sent), self.sent_before)
         self.sent_before = list(map(Before, self.sent))

@@ -52,11 +52,14 @@ class ObjectSession(ResponseReader):
         def encoded(value: Any) -> Any:
             if type(value) in PLAIN:
                 return value
+            if type(value) is RemoteObject:
+                return {"object": value.number_on(line)}
             return self._encoder.encode(as_references(value, line))
 
         self._objects += 1
-        data = [[encoded(arg) for arg in args], encoded(kwargs or {})]
-        self._pending.append([kind, self._objects, name, *data, torch.is_grad_enabled()])
+        data = [encoded(arg) for arg in args]
+        options = encoded(kwargs) if kwargs else None
+        self._pending.append([kind, self._objects, name, data, options, torch.is_grad_enabled()])
         if len(self._pending) >= MOST_PENDING:
             self.flush()
         return RemoteObject(self.recorder or self, line, self._objects)
@@ -74,7 +77,7 @@ class ObjectSession(ResponseReader):
         line = self._line
         assert line is not None
         self._traffic.last_call = None
-        numbers = [as_references(one, line).number for one in objects]
+        numbers = [one.number_on(line) for one in objects]
         steps, encoder = self._pending, self._encoder
         self._pending, self._encoder = [], Encoder(strided=True)
         self._sent += encoder.tensors

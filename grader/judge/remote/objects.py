@@ -17,6 +17,7 @@ from grader.worker.wire.placeholders import ObjectRef, Opaque, StudentRef
 
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 UNARY = ("neg", "pos", "abs")
+UNKNOWN = Opaque("object")
 
 
 class Steps(Protocol):
@@ -47,15 +48,15 @@ class RemoteObject(Opaque):
     def __init__(
         self, steps: Steps, line: Connection, number: int, described: Opaque | None = None
     ) -> None:
-        known = described or Opaque("object")
-        for name, value in (
-            ("type_name", known.type_name),
-            ("text", known.text),
-            ("_steps", steps),
-            ("_line", line),
-            ("_number", number),
-        ):
-            object.__setattr__(self, name, value)
+        known = UNKNOWN if described is None else described
+        self.__dict__.update(
+            type_name=known.type_name, text=known.text, _steps=steps, _line=line, _number=number
+        )
+
+    def number_on(self, line: Connection) -> int:
+        """Return the object's number; raise WorkerLost if the worker that kept it was replaced."""
+        self._line.require_same(line)
+        return self._number
 
     def __getattr__(self, name: str) -> RemoteObject:
         if name.startswith("__"):
@@ -114,8 +115,7 @@ def as_references(value: Any, line: Connection) -> Any:
     worker that kept one was replaced.
     """
     if isinstance(value, RemoteObject):
-        value._line.require_same(line)
-        return ObjectRef(value._number)
+        return ObjectRef(value.number_on(line))
     if type(value) in (list, tuple):
         return type(value)(as_references(item, line) for item in value)
     if type(value) is dict:

@@ -5,6 +5,7 @@ into it on one side, float64 tensors on the other, and torch's gradients are the
 what a message shows, ready to be pasted.
 """
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from functools import partial
 import torch
 
 from grader.authoring import (
+    Opaque,
     StudentCodeError,
     fail,
+    fetch,
     graphs_figure,
     is_number,
     short_repr,
@@ -89,10 +92,22 @@ def close(actual, expected, scale=1.0):
     )
 
 
-def ask(student, asked, scenario, *args, **options):
-    """What a scenario measured, once it is sure that no torch was in it and that every step gave a
-    Value.
-    """
+def plain_python(student, asked, scenario, *args):
+    """What a scenario measured, once it is sure that no torch was in it."""
+    no_torch_named(student)
+    with showing(asked):
+        seen = student.observe(scenario, *args)
+    if seen["operators"]:
+        facts = {"operators": ", ".join(seen["operators"])}
+        fail(
+            "torch computed here ({operators}): this lesson is plain Python, without torch",
+            facts=facts,
+        )
+    return seen
+
+
+def no_torch_named(student):
+    """The file must not name torch."""
     used = student.source.names_used(*BANNED)
     for name, line in used.items():
         if name.partition(".")[0] == "torch":
@@ -101,18 +116,100 @@ def ask(student, asked, scenario, *args, **options):
                 facts={"used": name, "line": line},
                 line=line,
             )
+
+
+@contextlib.contextmanager
+def showing(asked):
+    """A block in which an exception of the student's code also tells the expression."""
     try:
-        seen = student.observe(scenario, *args, **options)
+        yield
     except StudentCodeError as error:
         error.args = (f"{error}   [{asked}]",)
         raise
-    if seen["operators"]:
-        facts = {"operators": ", ".join(seen["operators"])}
-        fail(
-            "torch computed here ({operators}): this lesson is plain Python, without torch",
-            facts=facts,
-        )
-    return seen
+
+
+# ------------------------------------------------------------------- the Values, driven
+
+NO_VALUES = {"NotImplementedType", "function", "method", "type"}
+"""Types of results that can't stand in for a Value, beside plain data and tensors."""
+
+
+def evaluate(student, leaves, steps):
+    """All names with their Values, and the name and type of the first step's result that is none,
+    else None.
+    """
+    names = {name: student.Value(data) for name, data in leaves.items()}
+    for name, text in steps:
+        names[name] = eval(text, {}, names)
+    for name, value in zip(names, fetch(*names.values(), None), strict=False):
+        is_object = isinstance(value, Opaque) or hasattr(value, "backward")
+        if not is_object or isinstance(value, torch.Tensor) or type_name(value) in NO_VALUES:
+            return names, [name, type_name(value)]
+    return names, None
+
+
+def read(names, attribute):
+    """An attribute of each Value, as it is now; fetched with ``fetched``."""
+    return {name: getattr(value, attribute) for name, value in names.items()}
+
+
+def fetched(groups):
+    """Dictionaries of remote values with what they hold, all in one frame."""
+    flat = iter(fetch(*(value for group in groups.values() for value in group.values()), None))
+    return {key: {name: next(flat) for name in group} for key, group in groups.items()}
+
+
+def run(student, leaves, steps, roots, given=None):
+    """The data of every step, and of the leaves data and grad before backward of each root in turn
+    and after it.
+
+    Grads that are given by name are set before backward.
+    """
+    names, odd = evaluate(student, leaves, steps)
+    if odd is not None:
+        return {"odd": odd}
+    for name, grad in (given or {}).items():
+        names[name].grad = grad
+    only_leaves = {name: names[name] for name in leaves}
+    groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
+    for root in roots:
+        names[root].backward()
+    groups |= {"grads": read(only_leaves, "grad"), "after": read(names, "data")}
+    return {"odd": None, **fetched(groups)}
+
+
+def cleared(student, leaves, steps, root, filled):
+    """The grads of all names after zero_grad, which were set to the numbers of filled before."""
+    names, odd = evaluate(student, leaves, steps)
+    if odd is not None:
+        return {"odd": odd}
+    for name, grad in filled.items():
+        names[name].grad = grad
+    groups = {"before": read(names, "data")}
+    student.zero_grad(names[root])
+    groups |= {"grads": read(names, "grad"), "after": read(names, "data")}
+    return {"odd": None, **fetched(groups)}
+
+
+def chain(student, texts, count, leaves, filled=None):
+    """The texts in turn, count steps on x in all; then backward, or zero_grad where the grads of
+    some nodes all along were filled before.
+    """
+    names = {name: student.Value(data) for name, data in leaves.items()}
+    codes = [compile(text, "", "eval") for text in texts] * (count // len(texts))
+    nodes = [names["x"]]
+    for code in codes:
+        nodes.append(eval(code, {}, {**names, "x": nodes[-1]}))
+    last, some = nodes[-1], [*nodes[:20], *nodes[20:-20:7], *nodes[-20:]]
+    if filled is None:
+        last.backward()
+    else:
+        for node in [*names.values(), *some]:
+            node.grad = filled
+        student.zero_grad(last)
+    seen = fetched({"grads": read(names, "grad"), "last": {"data": last.data}})
+    left = [] if filled is None else fetch(*(node.grad for node in some))
+    return {**seen, "data": seen["last"]["data"], "left": [grad for grad in left if grad != 0.0]}
 
 
 def no_odd_step(seen, steps, **details):
@@ -123,14 +220,10 @@ def no_odd_step(seen, steps, **details):
         fail("{step} gave {type}, where a Value is promised", facts=facts, **details)
 
 
-def at_an_end(seen, **details):
-    """A few steps must be done at once."""
-    if seen["steps"] is None:
-        fail(
-            "some hundred thousand lines of Python ran here, and there was no end: is there a loop"
-            " that never stops?",
-            **details,
-        )
+def judge_plain_python(student):
+    """No operator of torch may run while a sum is computed and derived, and its grads cleared."""
+    for filled in (None, 1.0):
+        plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
 
 
 def judge(student, lines, *roots):
@@ -138,9 +231,9 @@ def judge(student, lines, *roots):
     change.
     """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
-    seen = ask(
-        student, lines.shown, "run", lines.leaves, [list(step) for step in lines.steps], list(roots)
-    )
+    no_torch_named(student)
+    with showing(lines.shown):
+        seen = run(student, lines.leaves, lines.steps, roots)
     facts = {
         "lines": lines,
         "seen": seen,
@@ -148,7 +241,6 @@ def judge(student, lines, *roots):
         "root": ", ".join(roots),
         "truth": lines.gradients(*roots),
     }
-    at_an_end(seen, inputs=lines.inputs)
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
     judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
@@ -216,19 +308,12 @@ def judge_cleared(student, lines, root, draw, filled=None):
     """zero_grad(root) must clear what root was computed from, and leave everything else."""
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
-    seen = ask(
-        student,
-        lines.shown,
-        "cleared",
-        lines.leaves,
-        [list(step) for step in lines.steps],
-        root,
-        filled,
-    )
+    no_torch_named(student)
+    with showing(lines.shown):
+        seen = cleared(student, lines.leaves, lines.steps, root, filled)
     below = reached(lines, root)
     inputs = {**lines.inputs, "root": root}
     want = {name: 0.0 if name in below else filled[name] for name in names}
-    at_an_end(seen, inputs=inputs)
     no_odd_step(seen, lines.steps, inputs=inputs)
     got = seen["grads"]
     figures = [partial(drawn, student, lines, [root], "grad", filled, want)]

@@ -58,52 +58,6 @@ def evaluate(student, leaves, steps):
     return names, None
 
 
-def run(student, leaves, steps, roots, given=None):
-    """The data of every step, and of the leaves data and grad before backward of each root in turn
-    and after it.
-
-    Grads that are given by name are set before backward.
-    """
-    seen = {"odd": None}
-
-    def work():
-        names, seen["odd"] = evaluate(student, leaves, steps)
-        if seen["odd"] is not None:
-            return
-        seen["data"] = {name: number(value.data) for name, value in names.items()}
-        seen["start"] = {name: number(names[name].grad) for name in leaves}
-        for name, grad in (given or {}).items():
-            names[name].grad = grad
-        for root in roots:
-            names[root].backward()
-        seen["grads"] = {name: number(names[name].grad) for name in leaves}
-        seen["after"] = {name: number(value.data) for name, value in names.items()}
-
-    with Operators() as operators:
-        steps_taken = counted(work, ENDLESS)
-    return {**seen, "steps": steps_taken, "operators": sorted(set(operators.seen))}
-
-
-def cleared(student, leaves, steps, root, filled):
-    """The grads of all names after zero_grad, which were set to the numbers of filled before."""
-    seen = {"odd": None}
-
-    def work():
-        names, seen["odd"] = evaluate(student, leaves, steps)
-        if seen["odd"] is not None:
-            return
-        for name, grad in filled.items():
-            names[name].grad = grad
-        seen["before"] = {name: number(names[name].data) for name in filled}
-        student.zero_grad(names[root])
-        seen["grads"] = {name: number(names[name].grad) for name in filled}
-        seen["after"] = {name: number(names[name].data) for name in filled}
-
-    with Operators() as operators:
-        steps_taken = counted(work, ENDLESS)
-    return {**seen, "steps": steps_taken, "operators": sorted(set(operators.seen))}
-
-
 def chain(texts):
     """A function (nodes, rounds, **names) that appends what each text makes of x, round by
     round.

@@ -213,10 +213,17 @@ def judge_chain(student, texts, count, leaves, name, budget=None, filled=None):
     one.
     """
     shown = f"{count // len(texts)} × ({'; '.join(f'x = {text}' for text in texts)})"
-    seen = helpers.ask(student, shown, "repeated", leaves, texts, count, budget, filled)
+    if budget is None:
+        with helpers.showing(shown):
+            seen = helpers.chain(student, texts, count, leaves, filled)
+    else:
+        seen = helpers.plain_python(
+            student, shown, "repeated", leaves, texts, count, budget, filled
+        )
     inputs = {"expression": shown, **leaves}
     facts = {"seen": seen, "budget": f"{BUDGET:,}", "count": count // len(texts), "function": name}
-    helpers.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
+    if budget is not None:
+        helpers.no_odd_step(seen, [("x", text) for text in texts], inputs=inputs, facts=facts)
     if budget is not None and seen["steps"] is None:
         fail(
             "after {budget} lines of Python {function} was not done with {count} doublings",

@@ -13,6 +13,7 @@ expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.ju
 def test_sums_and_differences(student, draw):
     """sums, differences and negatives"""
     a, b, c = (draw.number() for _ in range(3))
+    helpers.judge_plain_python(student)
     judge(student, expression("root = a + b", a=a, b=b))
     judge(student, expression("root = -a", a=a))
     judge(student, expression("root = a - b", a=a, b=b))
